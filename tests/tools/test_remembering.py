@@ -18,8 +18,10 @@ from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 from hob.testing.toolset_check import check_toolset
-from hob.tools.memory.remember import OWNERS, MemoryTools
+from hob.tools.memory.remember import MemoryTools
 from tests.tools.calling import a_call
+
+OWNERS = SessionKey("owner")
 
 
 @pytest.fixture

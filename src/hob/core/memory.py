@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from hob.core.labels import Label
+from hob.core.ids import SessionKey
+from hob.core.labels import Label, SenderClass
+from hob.core.turns import Turn
+
+OWNER = "owner"
+"""Whose the owner's own memory is, whatever the session; no session's key is without a colon."""
+PRIVATE = "private-"
+"""How the name of a thread begins from which nothing enters memory."""
 
 
 class Layer(StrEnum):
@@ -87,13 +94,14 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One remembered piece as a memory source gives it."""
+    """One remembered piece as a memory source gives it; `id` is by which it can be read again."""
 
     text: str
     source: str
     label: Label
     at: float = 0.0
     relevance: float = 1.0
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +114,15 @@ class WorkingNote:
     """When it was put, in Unix seconds."""
     turn: str = ""
     """Which turn wrote it."""
+
+
+def scope_of(turn: Turn) -> Scope:
+    """Whose memory a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
+    inbounds = (*turn.inbounds, *turn.joined)
+    own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
+    return Scope(OWNER if inbounds and own else turn.session)
+
+
+def is_private(session: SessionKey) -> bool:
+    """Whether nothing of this session enters memory: its key tells, so that a rebuild knows it too."""
+    return session.replace("/", ":").rpartition(":")[2].startswith(PRIVATE)

@@ -4,12 +4,14 @@ from hob.app.subsystem import Subsystem
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
 from hob.app.subsystems.maintenance import MAINTENANCE
+from hob.app.subsystems.memory import MEMORY
 from hob.app.subsystems.openai_api import OPENAI_API
 from hob.app.subsystems.outbox_alarm import OUTBOX_ALARM
 from hob.app.subsystems.tools import TOOLS
 from hob.app.subsystems.webhooks import WEBHOOKS
 
 SUBSYSTEMS: tuple[Subsystem, ...] = (
+    MEMORY,
     TOOLS,
     OUTBOX_ALARM,
     MAINTENANCE,

@@ -158,9 +158,11 @@ _TITLES = (
 )
 
 
+DERIVED = "layer IN ('fact', 'observation')"
+"""Items that were made of what was said; the others repeat what stands in a conversation or in a file."""
 _REMEMBERED = (
-    "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"
-    " AND c.id IN (SELECT text FROM memory_items UNION SELECT text FROM working_notes)"
+    "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"  # noqa: S608
+    f" AND c.id IN (SELECT text FROM memory_items m WHERE m.{DERIVED} UNION SELECT text FROM working_notes)"
 )
 _STONES = (
     "SELECT -1, stone FROM memory_items WHERE text IN doomed"

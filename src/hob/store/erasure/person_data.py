@@ -10,7 +10,7 @@ import apsw
 
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
-from hob.store.erasure.erasure import Whose
+from hob.store.erasure.erasure import DERIVED, Whose
 
 _MINE = "(SELECT value FROM json_each(:key, '$.senders'))"
 _COUNTS = (
@@ -24,8 +24,8 @@ _OTHERS = (
 )
 
 _REMEMBERED = tuple(
-    f"SELECT c.text FROM {table} r JOIN content c ON c.id = r.text WHERE c.text IS NOT NULL ORDER BY c.id"  # noqa: S608
-    for table in ("memory_items", "working_notes")
+    f"SELECT c.text FROM {table} r JOIN content c ON c.id = r.text WHERE c.text IS NOT NULL AND {which} ORDER BY c.id"  # noqa: S608
+    for table, which in (("memory_items", f"r.{DERIVED}"), ("working_notes", "1"))
 )
 
 

@@ -32,6 +32,12 @@ _INSERT = (
 )
 _KNOWN = "SELECT 1 FROM memory_items WHERE id = ?"
 _STONED = "SELECT 1 FROM tombstones WHERE content = -1 AND hash = ? AND at >= ?"
+_ERASE = (
+    "UPDATE content SET text = NULL, salt = NULL, erased = ?"
+    " WHERE id IN (SELECT text FROM memory_items WHERE seq IN ({}))"
+)
+_OF_SOURCE = "SELECT seq, id, origin, trust FROM memory_items WHERE scope = ? AND agent = ? AND source = ?"
+_SOURCES = "SELECT DISTINCT source FROM memory_items WHERE scope = ? AND agent = ? AND source >= ? AND source < ?"
 _AT_ONCE = 500
 
 
@@ -68,6 +74,38 @@ def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
         connection.execute(f"DELETE FROM memory_items WHERE seq IN ({marks(some)})", some)  # noqa: S608
 
 
+def erase_items(connection: apsw.Connection, seqs: Sequence[int], at: float) -> None:
+    """Leave nothing of these rows. It is no forgetting: they may be made again of what they were made of."""
+    for start in range(0, len(seqs), _AT_ONCE):
+        some = seqs[start : start + _AT_ONCE]
+        connection.execute(_ERASE.format(marks(some)), (at, *some))
+        drop_items(connection, some)
+
+
+def replace_source(
+    connection: apsw.Connection, scope: Scope, source: str, items: Sequence[MemoryItem], at: float
+) -> int:
+    """From now on the source holds these items, each with the label it has now; how many are new."""
+    now = {item.id: item.label for item in items}
+    gone = [
+        seq
+        for seq, id, origin, trust in all_rows(connection, _OF_SOURCE, (scope.person, scope.agent, source))
+        if now.get(id) != Label(Origin(origin), Trust(trust))
+    ]
+    erase_items(connection, gone, at)
+    return len(add_items(connection, items))
+
+
+def load_items(connection: apsw.Connection, seqs: Sequence[int]) -> dict[int, MemoryItem]:
+    """The items of these rows, whose scope the caller has seen to."""
+    found = {}
+    for start in range(0, len(seqs), _AT_ONCE):
+        some = seqs[start : start + _AT_ONCE]
+        sql = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN ({marks(some)}) AND c.text IS NOT NULL"  # noqa: S608
+        found.update({row[0]: load_item(row) for row in all_rows(connection, sql, some)})
+    return found
+
+
 def load_item(row: Row) -> MemoryItem:
     """The item of a row of COLUMNS."""
     (seq, id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at, origin, trust,
@@ -96,6 +134,11 @@ class StoredItems:
         """Keep those that are new, in one transaction; they, with their rows. Raises StoreErrors."""
         return await self._writer.write(lambda connection: add_items(connection, items))
 
+    async def replace_source(self, scope: Scope, source: str, items: Sequence[MemoryItem]) -> int:
+        """From now on the source holds these items; how many are new. Raises StoreErrors."""
+        at = self._clock.now().timestamp()
+        return await self._writer.write(lambda connection: replace_source(connection, scope, source, items, at))
+
 
 class ScopedItems:
     """Reads the items of one scope."""
@@ -113,3 +156,8 @@ class ScopedItems:
         sql = f"SELECT {COLUMNS} FROM {TABLES} WHERE {mine} AND ({where}) ORDER BY i.at DESC, i.seq DESC LIMIT ?"  # noqa: S608
         rows = await self._readers.read(lambda c: all_rows(c, sql, (*whose, *values, limit)))
         return [load_item(row) for row in rows]
+
+    async def sources(self, prefix: str) -> list[str]:
+        """The sources of its items that begin so. Raises StoreErrors."""
+        values = (self._scope.person, self._scope.agent, prefix, f"{prefix}\U0010ffff")
+        return [row[0] for row in await self._readers.read(lambda c: all_rows(c, _SOURCES, values))]

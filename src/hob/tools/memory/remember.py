@@ -8,16 +8,12 @@ from datetime import UTC, datetime
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
-from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join
-from hob.core.memory import Memory, WorkingNote
+from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
+from hob.core.memory import Memory, WorkingNote, scope_of
 from hob.core.ports.memory import Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
-from hob.core.turns import Turn
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
-
-OWNERS = SessionKey("owner")
-"""Under which the owner's own memories are kept, whatever the session; no session's key is without a colon."""
 
 _PERSISTS = frozenset({Effect.PERSISTS})
 _READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
@@ -45,7 +41,7 @@ class MemoryTools:
             raise ToolFailed("the text is empty.")
         label = Label(Origin.MODEL, context.trust)
         source = f"{context.turn.session}, {context.turn.id}"  # by which it is found when either is erased
-        await self._memories.remember(text, memory_of(context.turn), label, source)
+        await self._memories.remember(text, SessionKey(scope_of(context.turn).person), label, source)
         if context.trust is Trust.UNTRUSTED:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
         return "Kept."
@@ -60,7 +56,7 @@ class MemoryTools:
     ) -> ToolOutput:
         """Find what was remembered."""
         limit = min(max(limit, 1), _MOST)
-        found = await self._recall.recall(query, memory_of(context.turn), limit)
+        found = await self._recall.recall(query, SessionKey(scope_of(context.turn).person), limit)
         lines, labels = _told(found, untrusted)
         lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
@@ -103,19 +99,12 @@ class FurtherMemories:
             return result
         asked = json.loads(call.arguments)
         limit = min(max(asked.get("limit", _USUAL), 1), _MOST)
-        session = memory_of(context.turn)
+        session = SessionKey(scope_of(context.turn).person)
         found = [memory for each in self._sources for memory in await each.recall(asked["query"], session, limit)]
         lines, labels = _told(found, asked.get("untrusted", False))
         own = [] if result.text == _NOTHING and lines else [result.text]
         trust = join([result.label, *labels])
         return replace(result, text="\n".join([*own, *lines]), label=Label(Origin.TOOL, trust))
-
-
-def memory_of(turn: Turn) -> SessionKey:
-    """Whose memories a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
-    inbounds = (*turn.inbounds, *turn.joined)
-    own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
-    return OWNERS if inbounds and own else turn.session
 
 
 def _checked(text: str, longest: int = _LONGEST) -> str:

@@ -1,0 +1,66 @@
+"""Memory over the kernel: what it takes up, and what it does by itself."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+import apsw
+
+from hob.app.contribution import Contribution, Effects, Follower, Job, Start
+from hob.app.kernel import Kernel
+from hob.app.running import Running
+from hob.core.ids import TurnId
+from hob.core.memory import MemoryItem
+from hob.core.models import Entry
+from hob.core.states import TurnState
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.turns import Turn
+from hob.memory.ingestion.files import FileIndexer
+from hob.memory.ingestion.turns import items_of_turn
+from hob.memory.settings import MemorySettings
+from hob.store.memory.said import index_turns
+from hob.workspace.settings import WorkspaceSettings
+
+FOLLOWER = "memory"
+LOOK_SECONDS = 30.0
+"""Least time between two looks at the owner's files."""
+
+
+@asynccontextmanager
+async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """What is said is taken up by a follower of the timeline, what the owner writes by a look now and then."""
+    settings = kernel.config[MemorySettings]
+    files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
+
+    async def look(_: Running) -> None:
+        """Beside what happens: while nothing does, nothing is asked of memory either."""
+        with kernel.store.timeline.news() as news:
+            while True:
+                await files.sync()
+                looked = kernel.clock.monotonic()
+                while kernel.clock.monotonic() - looked < LOOK_SECONDS:
+                    news.clear()
+                    await news.wait()
+
+    yield Contribution(
+        followers=(Follower(FOLLOWER, TurnIndexer(settings).work, (EventKind.TURN,), Start.BEGINNING, at_once=50),),
+        jobs=(Job("memory_files", look),),
+    )
+
+
+class TurnIndexer:
+    """Takes up what was said in turns that have ended, read and kept in one transaction with the cursor."""
+
+    def __init__(self, settings: MemorySettings) -> None:
+        self._settings = settings
+
+    async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects:
+        """The items of those turns that are done."""
+        turns = [event.turn for _, event in events if event.turn and event.classification == TurnState.DONE]
+        return Effects(partial(self._index, turns)) if turns else Effects()
+
+    def _index(self, turns: Sequence[TurnId], connection: apsw.Connection) -> None:
+        index_turns(connection, turns, self._items)
+
+    def _items(self, turn: Turn, entries: Sequence[Entry]) -> list[MemoryItem]:
+        return list(items_of_turn(turn, entries, self._settings))

@@ -1,0 +1,26 @@
+"""Documents as items: one for each section, in place of those the document had before."""
+
+from hob.core.labels import Label
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.memory.ingestion.markdown import split_sections
+
+
+def items_of_document(
+    text: str, name: str, *, scope: Scope, layer: Layer, label: Label, at: float, level: int = 6
+) -> list[MemoryItem]:
+    """Its sections; headings deeper than `level` begin none. `at` is when it was written (Unix seconds)."""
+    return [
+        MemoryItem(
+            scope=scope,
+            layer=layer,
+            source=f"{layer}:{name}",
+            text=section.text,
+            label=label,
+            at=at,
+            session=name,
+            position=section.first,
+            kind="section",
+            evidence=(f"{name}#L{section.first}-L{section.last}",),
+        )
+        for section in split_sections(text, name, level)
+    ]

@@ -1,0 +1,94 @@
+"""The owner's files in memory: identity files by their `##` headings, daily notes in `memory/`."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hob.core.files import BootstrapFile
+from hob.core.labels import Label, Origin, Trust
+from hob.core.memory import OWNER, Layer, MemoryItem, Scope
+from hob.memory.ingestion.documents import items_of_document
+from hob.store.memory.items import StoredItems
+
+log = logging.getLogger(__name__)
+
+NOTES = "memory"
+"""The folder of the workspace that holds daily notes."""
+_MOST_BYTES = 1_000_000
+_MOST_FILES = 5_000
+_NOTE = Label(Origin.FILE, Trust.UNTRUSTED)
+_OWNER = Scope(OWNER)
+
+
+class FileIndexer:
+    """Takes up what changed since it last looked."""
+
+    def __init__(self, items: StoredItems, workspace: Path, identity: Callable[[], Sequence[BootstrapFile]]) -> None:
+        self._items = items
+        self._workspace = workspace.expanduser()
+        self._identity = identity
+        self._known: dict[str, object] = {}
+
+    async def sync(self) -> int:
+        """Compare with the files; how many sections are new. Raises StoreErrors."""
+        new = 0
+        identity = self._identity()
+        found: dict[str, object] = {f"{Layer.SOUL}:{file.name}": (file.hash, file.label) for file in identity}
+        notes = await asyncio.to_thread(self._notes)
+        found |= {f"{Layer.DOCUMENT}:{name}": stamp for name, (_, *stamp) in notes.items()}
+        if not self._known:
+            self._known = {
+                source: None
+                for layer, start in ((Layer.SOUL, ""), (Layer.DOCUMENT, f"{NOTES}/"))
+                for source in await self._items.of(_OWNER).sources(f"{layer}:{start}")
+            }
+        for file in identity:
+            source = f"{Layer.SOUL}:{file.name}"
+            if self._known.get(source) != found[source]:
+                at = await asyncio.to_thread(_modified, self._workspace / file.name)
+                new += await self._replace(source, _sections(file.text, file.name, Layer.SOUL, file.label, at, 2))
+        for name, (path, at, _) in notes.items():
+            source = f"{Layer.DOCUMENT}:{name}"
+            if self._known.get(source) != found[source]:
+                text = await asyncio.to_thread(_read, path)
+                new += await self._replace(source, _sections(text, name, Layer.DOCUMENT, _NOTE, at))
+        for source in self._known.keys() - found.keys():
+            await self._replace(source, [])
+        self._known = found
+        return new
+
+    async def _replace(self, source: str, items: Sequence[MemoryItem]) -> int:
+        return await self._items.replace_source(_OWNER, source, items)
+
+    def _notes(self) -> dict[str, tuple[Path, float, int]]:
+        """The daily notes, each with when it was changed and its size."""
+        folder, found = self._workspace / NOTES, {}
+        for path in sorted(folder.glob("*.md"))[-_MOST_FILES:]:
+            try:
+                stat = path.lstat()
+            except OSError:
+                continue
+            if path.is_file() and not path.is_symlink():
+                found[f"{NOTES}/{path.name}"] = (path, stat.st_mtime, stat.st_size)
+        return found
+
+
+def _sections(text: str, name: str, layer: Layer, label: Label, at: float, level: int = 6) -> list[MemoryItem]:
+    return items_of_document(text, name, scope=_OWNER, layer=layer, label=label, at=at, level=level)
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES).decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
+    except OSError as error:
+        log.warning("%s cannot be read: %s", path, error.strerror or error)
+        return ""
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,53 @@
+"""Documents in pieces that can be found by themselves: by headings, and within them by paragraphs."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST = 1_600
+"""Characters of a piece: 400 tokens, as in the seed."""
+_COMMENT = re.compile(r"^[ \t]*<!--.*?-->", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"\s*(```|~~~)")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A piece of a document, with its heading and the lines it stands in (from 1, both included)."""
+
+    heading: str
+    text: str
+    first: int
+    last: int
+
+
+def split_sections(text: str, title: str, level: int = 6) -> Iterator[Section]:
+    """The sections that headings up to this level begin, in pieces; what stands before the first has the title."""
+    text = _COMMENT.sub(
+        lambda found: "\n" * found[0].count("\n"), text
+    )  # meant for people alone; lines keep their numbers
+    heading, begun, lines, fenced = title, 1, list[str](), False
+    opens = re.compile(rf"#{{1,{level}}}\s+(.+?)\s*#*\s*$")
+    for number, line in enumerate(text.split("\n"), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+        if not fenced and (found := opens.match(line)):
+            yield from _pieces(heading, lines, begun)
+            heading, begun, lines = found[1], number, []
+        lines.append(line)
+    yield from _pieces(heading, lines, begun)
+
+
+def _pieces(heading: str, lines: list[str], begun: int) -> Iterator[Section]:
+    """Paragraphs together as far as they are short enough; those of a section after the first say its heading too."""
+    start, size, head = 0, 0, ""
+    for place, line in enumerate([*lines, ""]):
+        ends = place == len(lines)
+        if ends or (size > LONGEST // 2 and not line.strip()) or (size and size + len(line) >= LONGEST):
+            text = "\n".join(lines[start:place]).strip()
+            last = begun + max(start, place - 1)
+            if text and text.lstrip("# ") != heading:
+                for cut in range(0, len(text), LONGEST):  # a line may be longer than a piece
+                    yield Section(heading, head + text[cut : cut + LONGEST], begun + start, last)
+                    head = f"{heading}\n"
+            start, size = place, 0
+        size += len(line) + 1

@@ -1,0 +1,75 @@
+"""What of a turn is worth remembering, verbatim: what people said, what was answered, what tools found.
+
+The rules are the seed's, but for short messages of people: it keeps pairs of message and answer from 100 characters
+on, and so forgets "I live in Paris".
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hob.core.ids import ONE_TURN
+from hob.core.labels import Origin
+from hob.core.memory import Layer, MemoryItem, is_private, scope_of
+from hob.core.models import Entry
+from hob.core.turns import Turn
+from hob.memory.settings import MemorySettings
+
+LEAST = {"user": 12, "assistant": 100, "tool": 200}
+"""Characters from which on a text is worth keeping, by role."""
+LONGEST = 4_000
+"""Of a text only so many characters are kept; the whole of it stands in the conversation."""
+
+_IDLE = re.compile(
+    r"(?:hi|hello|hey|hallo|moin|servus|ok|okay|yes|no|ja|nein|danke|thanks|thank you|guten morgen|good morning)"
+    r"(?:[\s,]+hob)?[\s!.?]*",
+    re.IGNORECASE,
+)
+_RAW = ('{"tool_call', '[{"id"', '{"', "[{")
+_COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
+_OWN = frozenset({
+    "recall", "remember", "memory_search", "memory_get", "update_working_memory", "ask_user", "report_progress",
+    "load_tools",
+})  # fmt: skip
+"""Tools whose results say nothing that is not in memory or in the conversation already."""
+
+
+def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings) -> Iterator[MemoryItem]:
+    """The items of a turn that has ended. A private session and one made for a single turn have none."""
+    if is_private(turn.session) or turn.session.startswith(ONE_TURN):
+        return
+    channel = turn.inbounds[0].origin.channel
+    speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls
+    calls = {call.id: call.name for entry in entries for call in entry.calls}
+    for entry in entries:
+        tool = calls.get(entry.call, "") if entry.call else ""
+        if not is_worth_keeping(entry, tool):
+            continue
+        layer = Layer.TOOL if entry.role == "tool" else Layer.CONVERSATION
+        yield MemoryItem(
+            scope=scope_of(turn),
+            layer=layer,
+            source=f"{layer}:{tool or channel}",
+            text=entry.text[:LONGEST],
+            label=entry.label,
+            at=entry.at,
+            session=turn.session,
+            position=entry.n,
+            turn=turn.id,
+            speaker=_SPEAKERS.get(entry.role) or speaker,
+            role=entry.role,
+            kind="result" if entry.role == "tool" else "turn",
+            expires_at=settings.expiry(layer, entry.at),
+        )
+
+
+_SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}
+
+
+def is_worth_keeping(entry: Entry, tool: str = "") -> bool:
+    """Whether a text says something: no greeting, no command, no raw JSON, nothing very short, none of Hob's own."""
+    text = entry.text.strip()
+    if len(text) < LEAST.get(entry.role, LONGEST) or entry.label.origin is Origin.HOB or tool in _OWN:
+        return False
+    if entry.role == "tool":
+        return not entry.is_error
+    return not (_IDLE.fullmatch(text) or _COMMAND.match(text) or text.startswith(_RAW))

@@ -1,0 +1,29 @@
+"""The settings of memory."""
+
+from dataclasses import dataclass
+
+from hob.core.settings import setting
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """The section `[memory]`."""
+
+    recall: bool = setting(True, "Recall by itself what helps with a message.")
+    citations: str = setting(
+        "auto", "Name the source of each recalled memory: on, off, or auto (not in groups).",
+        one_of=("on", "off", "auto"),
+    )  # fmt: skip
+    conversation_days: float = setting(30.0, "Days what was said stays in memory; 0 keeps it.", at_least=0)
+    tool_days: float = setting(14.0, "Days what tools found stays in memory; 0 keeps it.", at_least=0)
+    group_days: float = setting(60.0, "Days what other agents share stays in memory; 0 keeps it.", at_least=0)
+    max_items: int = setting(50_000, "Most items of the layers that expire; the oldest go first.", at_least=100)
+
+    def expiry(self, layer: str, at: float) -> float | None:
+        """When an item of this layer and time goes; None: it stays."""
+        days = {"conversation": self.conversation_days, "tool": self.tool_days, "group": self.group_days}.get(
+            layer, 0.0
+        )
+        return at + days * _DAY if days else None

@@ -1,0 +1,36 @@
+"""What was said in a turn that has ended, as memory takes it up."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import apsw
+
+from hob.core.ids import SpanId, TraceId, TurnId
+from hob.core.memory import MemoryItem
+from hob.core.models import Entry
+from hob.core.turns import Turn
+from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, load_entry
+from hob.store.database.rows import all_rows, find_row
+from hob.store.memory.items import add_items
+from hob.store.turns import load_inbounds
+
+MakeItems = Callable[[Turn, Sequence[Entry]], Iterable[MemoryItem]]
+
+_TURN = "SELECT session, trace_id, span_id FROM turns WHERE id = ?"
+_SAID = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.hidden = 0 AND c.text IS NOT NULL"  # noqa: S608
+    " ORDER BY t.n"
+)
+
+
+def index_turns(connection: apsw.Connection, turns: Iterable[TurnId], make: MakeItems) -> int:
+    """Keep what is worth it of what was said in these turns; how many items are new. Again does no harm."""
+    return sum(len(add_items(connection, _made(connection, turn, make))) for turn in turns)
+
+
+def _made(connection: apsw.Connection, id: TurnId, make: MakeItems) -> Iterable[MemoryItem]:
+    row = find_row(connection, _TURN, (id,))
+    inbounds = load_inbounds(connection, id, steered=True)
+    if row is None or not inbounds:
+        return ()
+    turn = Turn(id, row[0], TraceId(row[1]), SpanId(row[2]), inbounds)
+    return make(turn, [load_entry(entry) for entry in all_rows(connection, _SAID, (id,))])

@@ -1,0 +1,144 @@
+"""What enters memory: what was said, found and written, without greetings, noise and what is private."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.files import BootstrapFile
+from hob.core.ids import CallId, SessionKey, TurnId, digest, new_span_id, new_trace_id
+from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.memory import Layer, Scope, is_private
+from hob.core.messages import Address, Inbound, Sender
+from hob.core.models import Entry
+from hob.core.tools import ToolCall
+from hob.core.turns import Turn
+from hob.memory.ingestion.files import FileIndexer
+from hob.memory.ingestion.markdown import split_sections
+from hob.memory.ingestion.turns import items_of_turn
+from hob.memory.settings import MemorySettings
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+
+WEB = Label(Origin.WEB, Trust.UNTRUSTED)
+FOUND = (
+    "The library in the old town is open from nine to five, but for Wednesdays, when it stays open until eight. " * 3
+)
+
+
+def turn_of(session: str = "telegram:1", cls: SenderClass = SenderClass.OWNER, *, group: bool = False) -> Turn:
+    inbound = message("hi")
+    sender = Sender("1", "Ada", cls)
+    inbound = Inbound(
+        inbound.id, inbound.key, Address("telegram", "1"), sender, "hi", OWNER_LABEL, inbound.trace, group=group
+    )
+    return Turn(TurnId("t_1"), SessionKey(session), new_trace_id(), new_span_id(), (inbound,))
+
+
+def said(text: str, role: str = "user", label: Label = OWNER_LABEL) -> Entry:
+    return Entry(1, role, text, label, "t_1", 100.0)  # type: ignore[arg-type]
+
+
+def kept(*entries: Entry, turn: Turn | None = None) -> list[str]:
+    return [item.text for item in items_of_turn(turn or turn_of(), entries, MemorySettings())]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hallo!", "thank you!!", "Good morning, Hob", "ok", "/status now please", '{"tool_call": {"name": "x"}}',
+     '[{"id": 1, "name": "x"}]', "I see."],
+)  # fmt: skip
+def test_greeting_command_and_raw_json_are_not_kept(text: str) -> None:
+    assert kept(said(text)) == []
+
+
+def test_item_says_who_said_it_where_and_until_when_it_stays() -> None:
+    (item,) = items_of_turn(turn_of(), [said("I live in Paris.")], MemorySettings())
+    assert (item.source, item.speaker, item.role, item.session) == (
+        "conversation:telegram",
+        "Ada",
+        "user",
+        "telegram:1",
+    )
+    assert (item.scope, item.label, item.expires_at) == (Scope("owner"), OWNER_LABEL, 100.0 + 30 * 86_400)
+
+
+def test_tool_result_is_kept_as_the_claim_of_its_tool_unless_it_says_little() -> None:
+    calls = tuple(ToolCall(CallId(name), name, "{}") for name in ("web_fetch", "recall", "exec", "read"))
+    asked = Entry(1, "assistant", "", OWNER_LABEL, "t_1", 100.0, calls=calls)
+    results = [
+        Entry(n, "tool", text, WEB, "t_1", 100.0, call=CallId(name), is_error=name == "exec")
+        for n, (name, text) in enumerate(
+            [("web_fetch", FOUND), ("recall", FOUND), ("exec", FOUND), ("read", "error: no such file")], 2
+        )
+    ]
+    (item,) = items_of_turn(turn_of(), [asked, *results], MemorySettings())
+    assert (item.layer, item.source, item.label, item.kind) == (Layer.TOOL, "tool:web_fetch", WEB, "result")
+
+
+def test_what_others_read_too_stays_in_its_own_conversation() -> None:
+    for turn in (turn_of(group=True), turn_of(cls=SenderClass.MEMBER)):
+        (item,) = items_of_turn(turn, [said("The club meets on Friday.")], MemorySettings())
+        assert item.scope == Scope("telegram:1")
+
+
+@pytest.mark.parametrize("session", ["local:private-1a", "telegram:1/private-1a", "once:x"])
+def test_nothing_of_a_private_conversation_is_kept(session: str) -> None:
+    assert kept(said("The number of my safe is 4711."), turn=turn_of(session)) == []
+    assert is_private(SessionKey("telegram:private:1")) is False
+
+
+def test_words_of_hob_itself_are_not_kept() -> None:
+    assert kept(said("[No answer was given to this: it failed.]", label=HOB_LABEL)) == []
+
+
+@given(st.text(alphabet="# \nab`~", max_size=400))
+def test_sections_hold_every_word_of_the_document(text: str) -> None:
+    sections = list(split_sections(text, "title"))
+    for section in sections:
+        assert 1 <= section.first <= section.last <= text.count("\n") + 1
+    headings = {section.heading for section in sections}
+    words = " ".join(section.text for section in sections)
+    for word in text.replace("#", " ").replace("`", " ").replace("~", " ").split():
+        assert (
+            word in words or any(word in line for line in text.split("\n") if line.startswith("#")) or word in headings
+        )
+
+
+def test_long_section_is_cut_between_paragraphs_and_each_piece_names_its_heading() -> None:
+    paragraphs = "\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(10))
+    sections = list(
+        split_sections(f"<!-- for\nyou -->\nintro\n# Tea\n{paragraphs}\n```\n# no heading\n```\n# Empty\n", "notes.md")
+    )
+    assert (sections[0].heading, sections[0].text) == ("notes.md", "intro")
+    tea = [section for section in sections if section.heading == "Tea"]
+    assert len(tea) > 2
+    assert len(tea) == len(sections) - 1
+    assert all("Tea" in section.text.split("\n")[0] and len(section.text) < 2_000 for section in tea)
+
+
+async def test_changed_section_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    soul = tmp_path / "SOUL.md"
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/2026-01-02.md").write_text("# Tea\nAnna likes green tea.\n")
+    label = [HOB_LABEL]
+
+    def identity() -> list[BootstrapFile]:
+        return [BootstrapFile("SOUL.md", soul.read_text(), digest(soul.read_text()), label[0])]
+
+    async with memory_store(ManualClock()) as store:
+        files = FileIndexer(store.items, tmp_path, identity)
+        soul.write_text("I am Hob.\n## Tone\nCalm.\n## Humour\nDry.\n")
+        assert await files.sync() == 4
+        assert await files.sync() == 0
+        soul.write_text("I am Hob.\n## Tone\nCheerful.\n## Humour\nDry.\n")
+        (tmp_path / "memory/2026-01-02.md").unlink()
+        assert await FileIndexer(store.items, tmp_path, identity).sync() == 1
+        items = await store.items.of(Scope("owner")).select()
+        assert {item.text for item in items} == {"I am Hob.", "## Tone\nCheerful.", "## Humour\nDry."}
+        assert {item.source for item in items} == {"soul:SOUL.md"}
+        label[0] = WEB
+        await files.sync()
+        assert {item.label for item in await store.items.of(Scope("owner")).select()} == {WEB}
