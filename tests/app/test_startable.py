@@ -88,6 +88,18 @@ def test_config_refuses_a_sandbox_setting_that_would_disable_every_command(
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["Europe/Berlln", "Europe", "../../etc/passwd", "UTC+2"])
+def test_config_refuses_a_time_zone_that_is_unknown(home: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "config.toml").write_text(f"[agent]\ntimezone = '{name}'\n")
+    for command in (["config", "check"], ["serve"]):
+        assert run(command) == 2
+        said = capsys.readouterr().err
+        assert "config.toml:2:" in said
+        assert f"no time zone '{name}'" in said
+    assert run(["doctor", "--offline"]) != 0
+    assert f"no time zone '{name}'" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [

@@ -5,6 +5,18 @@ from dataclasses import dataclass
 from hob.core.settings import setting
 
 
+def _zone_problem(name: str) -> str:
+    if not name:
+        return ""
+    import zoneinfo  # 3 ms that a machine in its own time zone need not spend
+
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return f"no time zone {name!r} is known here; write an IANA name such as Europe/Berlin (it may need tzdata)"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
     """How a turn thinks: its limits in rounds, seconds, characters and tokens."""
@@ -36,7 +48,9 @@ class AgentSettings:
     taint_minutes: float = setting(30.0, "Minutes after which untrusted text becomes a stub.", at_least=0)
     compact_tokens: int = setting(1_500, "Longest summary of a compaction, in tokens.", at_least=200)
     compact_patience_seconds: float = setting(60.0, "Seconds of retrying a compaction.", at_least=0)
-    timezone: str = setting("", "Time zone (IANA name) of clock, resets, budgets and backups; empty: the machine's.")
+    timezone: str = setting(
+        "", "Time zone (IANA name) of clock, resets, budgets and backups; empty: the machine's.", problem=_zone_problem
+    )
     loop_warning: int = setting(10, "Same call this often: warn the model.", at_least=2)
     loop_critical: int = setting(20, "Same call this often: refuse it.", at_least=3)
     loop_breaker: int = setting(30, "Calls without progress that end the turn.", at_least=4)
