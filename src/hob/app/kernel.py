@@ -16,6 +16,7 @@ from hob.app.chat_routing import ChatRouting
 from hob.app.identity_files import open_files
 from hob.app.logs.log_file import told_end
 from hob.app.notifications.owner_notifier import OwnerNotifier
+from hob.app.process_records import RunningProcesses
 from hob.app.settings_sections import choose_models
 from hob.bus.directory import ChannelDirectory
 from hob.bus.notices import Hub
@@ -74,6 +75,7 @@ class Kernel:
     notifier: OwnerNotifier
     files: BootstrapFiles
     choice: Choice
+    processes: RunningProcesses
     session_queues: SessionQueues
     one_shot: bool
     ports: Mapping[type, object] = field(default_factory=dict)
@@ -97,6 +99,8 @@ class Kernel:
 async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: bool) -> AsyncIterator[Kernel]:
     """The kernel over this home, whose lock the caller holds. Raises NotConfigured and StoreErrors."""
     environ = process_environment()
+    processes = RunningProcesses(home)
+    processes.reap()  # before anything is asked or run again
     known = KnownSecrets({**values_at_hand(config.secrets()), **values_in(environ)})
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
@@ -134,6 +138,7 @@ async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: boo
             notifier=notifier,
             files=open_files(config.home, config[WorkspaceSettings], may_seed=not one_shot),
             choice=choose_models(config),
+            processes=processes,
             session_queues=SessionQueues(around),
             one_shot=one_shot,
         )

@@ -237,6 +237,7 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, extras: Extras) 
         profiles=profiles,
         screening=screening,
         folder=cache,
+        processes=kernel.processes,
         silence=settings.idle_seconds * 0.75,  # before the turn itself gives up
         changed=(prices.become, profiles.become),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from hob.core.clock import Clock
 from hob.core.errors import ModelError
 from hob.core.ports.model import Profiles
+from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.providers.media.media import VISION, Media
 from hob.providers.media.sight import Sight
@@ -32,6 +33,7 @@ async def open_model(
     profiles: Profiles | None = None,
     screening: Screening | None = None,
     folder: Path | None = None,
+    processes: ProcessRecords | None = None,
     silence: float = 90.0,
     draw: Callable[[], float] = random.random,
     changed: Sequence[Callable[[ModelSettings], None]] = (),
@@ -39,7 +41,8 @@ async def open_model(
     """All models that are connected, as one. Opens nothing before the first request.
 
     Where nothing is connected every request fails and says what would help. `choice` is what was already made of
-    settings and environment. CLIs that are asked work in `folder`. A model that says nothing for `silence` seconds is
+    settings and environment. CLIs that are asked work in `folder` and are
+    written down in `processes`. A model that says nothing for `silence` seconds is
     left while others can be asked. `changed` are told when it goes by other settings.
     """
     choice = choice or Choice(settings, environ or {})
@@ -53,7 +56,7 @@ async def open_model(
             stack.push_async_callback(media.aclose)
             return cache(partial(_open_sight, media, blobs, choice))
 
-        routes = ModelRoutes(choice, settings, clock, blobs, profiles, folder, sight_by(settings))
+        routes = ModelRoutes(choice, settings, clock, blobs, profiles, folder, sight_by(settings), processes)
         stack.push_async_callback(routes.aclose)
         failover = Failover(
             routes.of, routes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence

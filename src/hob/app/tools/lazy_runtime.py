@@ -18,6 +18,7 @@ from hob.core.clock import Clock
 from hob.core.ids import SessionKey, TurnId
 from hob.core.lazy import Lazy
 from hob.core.ports.notices import Notices
+from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.remarks import Remark
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
@@ -113,6 +114,7 @@ async def open_tool_runtime(
     environ: Mapping[str, str],
     known: KnownSecrets | None = None,
     warn: Callable[[Remark], Awaitable[None]] | None = None,
+    records: ProcessRecords | None = None,
 ) -> AsyncIterator[LazyToolRuntime]:
     """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
 
@@ -127,7 +129,16 @@ async def open_tool_runtime(
             def make() -> "ToolRuntime":
                 told = {} if warn is None else {"warn": warn}
                 return _maker()(
-                    config, store, notices, clock, environ, kept=kept, known=known, watching=watching, **told
+                    config,
+                    store,
+                    notices,
+                    clock,
+                    environ,
+                    kept=kept,
+                    known=known,
+                    watching=watching,
+                    records=records,
+                    **told,
                 )
 
             more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
@@ -146,7 +157,9 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
         await kernel.notifier.tell(render(remark, kernel.language), "obeyed")
 
     config, store, clock = kernel.config, kernel.store, kernel.clock
-    async with open_tool_runtime(config, store, kernel.hub, clock, kernel.environ, kernel.known, warn) as tool_runtime:
+    async with open_tool_runtime(
+        config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes
+    ) as tool_runtime:
         yield Contribution(
             provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime}, erase=tool_runtime.erase
         )

@@ -20,6 +20,7 @@ from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
 from hob.core.labels import least_known
 from hob.core.notices import Progress
 from hob.core.ports.notices import Notices
+from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.guard.audit.entries import of_action
@@ -237,6 +238,7 @@ def make_hands(
     known: KnownSecrets,
     watching: asyncio.TaskGroup,
     warn: Warn = nobody_warned,
+    records: ProcessRecords | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
@@ -267,7 +269,7 @@ def make_hands(
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
 
-    processes, places = Processes(backend, clock, limits_of(settings)), places_of(config)
+    processes, places = Processes(backend, clock, limits_of(settings), records), places_of(config)
     commands = CommandTools(
         for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
         partial(obeyed_of, places), warn, partial(_note_host, store),

@@ -21,6 +21,7 @@ from typing import Any
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
+from hob.core.ports.processes import ProcessRecords
 from hob.core.sentences import Sentence
 from hob.providers.cli.complaints import fault_of
 from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliRetrying, CliSaid, CliThought
@@ -56,13 +57,21 @@ class CliModel:
     """
 
     def __init__(
-        self, name: str, settings: CliSettings, clock: Clock, *, environ: Mapping[str, str], folder: Path
+        self,
+        name: str,
+        settings: CliSettings,
+        clock: Clock,
+        *,
+        environ: Mapping[str, str],
+        folder: Path,
+        processes: ProcessRecords | None = None,
     ) -> None:
         self._cli: Cli = open_cli(name)
         self._settings = settings
         self._clock = clock
         self._environ = environ
         self._folder = folder
+        self._processes = processes
         self._sessions = CliSessions()
         self._mark = secrets.token_hex(4)
         self._swept = False
@@ -124,7 +133,7 @@ class CliModel:
             self._settings.total_seconds,
         )
         try:
-            async with run(command) as process:
+            async with run(command, self._processes) as process:
                 async with aclosing(process.lines()) as lines:
                     async for line in lines:
                         for event in heard.read(line):

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from hob.core.ports.processes import ProcessRecords
+
 MOST_LINE = 8 * 1024 * 1024
 _MOST_WAITING = 512  # lines that nobody has taken yet; then the program has to wait
 _MOST_TAIL = 8 * 1024
@@ -110,7 +112,7 @@ class Process:
 
 
 @asynccontextmanager
-async def run(command: CliCommand) -> AsyncIterator[Process]:
+async def run(command: CliCommand, records: ProcessRecords | None = None) -> AsyncIterator[Process]:
     """The program, running; it is stopped at the block's end, however that comes. Raises OSError."""
     loop = asyncio.get_running_loop()
     alive, life = os.pipe()
@@ -123,6 +125,8 @@ async def run(command: CliCommand) -> AsyncIterator[Process]:
     finally:
         os.close(alive)
     process = Process(command, output, transport)
+    if records is not None:
+        records.add(process.pid, command.stdin.parent)
     try:
         yield process
     finally:
@@ -130,6 +134,8 @@ async def run(command: CliCommand) -> AsyncIterator[Process]:
             await process.stop()
         finally:
             os.close(life)
+            if records is not None:
+                records.remove(process.pid)
 
 
 async def _start(

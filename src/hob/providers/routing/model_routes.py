@@ -9,6 +9,7 @@ from pathlib import Path
 from hob.core.clock import Clock
 from hob.core.models import ModelEvent, ModelProfile, ModelRequest
 from hob.core.ports.model import Model, Profiles
+from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.providers.catalog.catalog import CLI_WIRES
 from hob.providers.http.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
@@ -33,6 +34,7 @@ class ModelRoutes:
         profiles: Profiles | None = None,
         folder: Path | None = None,
         sight: Callable[[], Sight] | None = None,
+        processes: ProcessRecords | None = None,
     ) -> None:
         self._choice = choice
         self._settings = settings
@@ -40,6 +42,7 @@ class ModelRoutes:
         self._blobs = blobs
         self._profiles = profiles
         self._sight = sight
+        self._processes = processes
         self._folder = folder or Path(tempfile.gettempdir()) / f"hob-{os.getuid()}"
         self._refs: dict[str, Ref] = {}
         self._models: dict[tuple[str, int], Model] = {}
@@ -150,7 +153,10 @@ class ModelRoutes:
         settings = CliSettings(command=own.command, arguments=own.arguments, environment=own.environment)
         folder = self._folder / id
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return CliModel(connected.provider.wire, settings, self._clock, environ=self._choice.environ, folder=folder)
+        return CliModel(
+            connected.provider.wire, settings, self._clock, environ=self._choice.environ, folder=folder,
+            processes=self._processes,
+        )  # fmt: skip
 
 
 def open_wire(connected: ConnectedProvider) -> Wire:

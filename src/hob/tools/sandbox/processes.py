@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
+from hob.core.ports.processes import ProcessRecords
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import Hearing, RunningCommand, run, start
@@ -49,10 +50,11 @@ class Processes:
     No later Hob gives a command an id that an earlier one gave.
     """
 
-    def __init__(self, backend: Backend, clock: Clock, limits: Limits) -> None:
+    def __init__(self, backend: Backend, clock: Clock, limits: Limits, records: ProcessRecords | None = None) -> None:
         self.backend = backend
         self._clock = clock
         self._limits = limits
+        self._records = records
         self._entries: dict[str, _Entry] = {}
         self._run = secrets.token_hex(3)
         self._count = 0
@@ -65,8 +67,9 @@ class Processes:
     async def run(self, job: Job, *, seconds: float, stdin: bytes = b"", hearing: Hearing | None = None) -> JobFinished:
         """Run a command to its end, or for so many seconds; it has no id. Raises NotConfigured and ToolFailed."""
         return await run(
-            self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, hearing=hearing
-        )
+            self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, hearing=hearing,
+            records=self._records,
+        )  # fmt: skip
 
     async def start(
         self, job: Job, owner: str, *, name: str = "", interactive: bool = True, hearing: Hearing | None = None
@@ -76,8 +79,9 @@ class Processes:
             raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
         running = await start(
-            self.backend, job, self._clock, limits=self._limits, interactive=interactive, hearing=hearing
-        )
+            self.backend, job, self._clock, limits=self._limits, interactive=interactive, hearing=hearing,
+            records=self._records,
+        )  # fmt: skip
         name = name or self.new_id()
         self._entries[name] = _Entry(owner, job, running, began)
         self._forget()

@@ -14,6 +14,7 @@ from typing import cast
 
 from hob.core.clock import Clock
 from hob.core.errors import ToolFailed
+from hob.core.ports.processes import ProcessRecords
 from hob.tools.sandbox.job import MIB, EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend, Launch
 from hob.tools.sandbox.network.hosts import Decided, Decision
@@ -255,8 +256,10 @@ async def start(
     limits: Limits,
     interactive: bool = False,
     hearing: Hearing | None = None,
+    records: ProcessRecords | None = None,
 ) -> RunningCommand:
-    """Start a command. With `interactive` it can be written to, else it reads nothing.
+    """Start a command, which is in `records` until it ends. With `interactive` it can be written to, else it reads
+    nothing.
 
     Whoever starts it ends it: with `stop`, or by waiting for its end. Raises NotConfigured and ToolFailed.
     """
@@ -266,7 +269,8 @@ async def start(
         launch = backend.prepare(job, HostDecisions(output, hearing.network).hear, before, after)
         streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
         running = RunningCommand(launch, streams, clock, output, limits)
-        running.keep(after.pop_all())
+        held = after.pop_all()
+        running.keep(held)
         try:
             await asyncio.get_running_loop().subprocess_exec(
                 lambda: running,
@@ -285,6 +289,9 @@ async def start(
         except BaseException:
             running.close()
             raise
+    if records is not None:
+        records.add(running.pid)
+        held.callback(records.remove, running.pid)
     try:
         await launch.grip.started(running.pid)
     except BaseException:
@@ -302,12 +309,13 @@ async def run(
     seconds: float = 60.0,
     stdin: bytes = b"",
     hearing: Hearing | None = None,
+    records: ProcessRecords | None = None,
 ) -> JobFinished:
     """Run a command to its end, or for so many seconds. Nothing of it is left afterwards, also when this is cancelled.
 
     Raises NotConfigured and ToolFailed.
     """
-    running = await start(backend, job, clock, limits=limits, interactive=bool(stdin), hearing=hearing)
+    running = await start(backend, job, clock, limits=limits, interactive=bool(stdin), hearing=hearing, records=records)
     try:
         if stdin:
             running.write(stdin, end=True)
