@@ -1,5 +1,7 @@
 """A CLI that keeps a conversation is told what is new, and never goes on with the wrong one."""
 
+import asyncio
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,16 @@ async def test_a_lost_conversation_is_told_anew(tmp_path: Path, name: str) -> No
     told = cli.seen()[2]
     assert not resumed(told.arguments, name)
     assert told.stdin.index("Hello.") < told.stdin.index("Hello!") < told.stdin.index("What now?")
+
+
+async def test_lost_conversation_is_told_anew_where_hob_reads_late(tmp_path: Path) -> None:
+    """The program has ended before its outputs are looked at; what it complained of used to be left out."""
+    name = "copilot-cli"
+    cli = FakeCli(tmp_path, name, answer(name, "Hello!"), recorded(name)["lost"], answer(name, "Wait."))
+    model = cli.model()
+    await ask(model, request(FIRST))
+    asyncio.get_running_loop().call_soon(time.sleep, 0.5)
+    assert (await ask(model, request(FIRST, SAID, SECOND))).text == "Wait."
 
 
 async def test_after_a_failure_the_conversation_is_told_anew(tmp_path: Path) -> None:

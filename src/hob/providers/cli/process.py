@@ -90,10 +90,12 @@ class Process:
                 raise TimeoutError
 
     async def finish(self) -> None:
-        """Wait a while for it to end by itself."""
+        """Wait a while for it to end by itself, and for its last complaints."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
                 await self._output.exited.wait()
+            async with asyncio.timeout(_AFTER_EXIT):
+                await self._output.complained.wait()
 
     async def stop(self) -> None:
         """End it and all its children: SIGTERM, and after five seconds SIGKILL."""
@@ -164,6 +166,7 @@ class _Output(asyncio.SubprocessProtocol):
         self.ended = False
         self.overflown = False
         self.exited = asyncio.Event()
+        self.complained = asyncio.Event()
         self._part = bytearray()
         self._news = asyncio.Event()
         self._pipe: asyncio.ReadTransport | None = None
@@ -199,6 +202,8 @@ class _Output(asyncio.SubprocessProtocol):
                 self._part.clear()
             self.ended = True
             self._news.set()
+        elif fd == 2:
+            self.complained.set()
 
     def process_exited(self) -> None:
         self.exited.set()
