@@ -23,7 +23,7 @@ from answers import answers_of
 from glossary import page as glossary_page
 from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
-from openapi import openapi
+from openapi import answers_here, openapi
 from tool_page import known_tools, tools
 from usage import inner_names, target_of, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
@@ -31,8 +31,9 @@ from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 import hob
 from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
 from hob.agent.commands.table import Moment
-from hob.app.endpoints import ENDPOINTS
+from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings_sections import SECTIONS
+from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.table import COMMANDS, overview
 from hob.config.manual import reference
 from hob.core import errors, hooks, states, steps
@@ -56,11 +57,18 @@ from hob.tools.registry.builtin_specs import FILE
 HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"
 OPENAPI = HERE.parent / "openapi.json"
+OPENAPI_V1 = HERE.parent / "openapi-v1.json"
+API_V1 = api_v1_of(SUBSYSTEMS)
 
 
 def openapi_file() -> str:
     """The OpenAPI file, for whoever makes a client or a test from it."""
     return json.dumps(openapi(ENDPOINTS), indent=1, ensure_ascii=False) + "\n"
+
+
+def openapi_v1_file() -> str:
+    """The same of the dashboard's API."""
+    return json.dumps(openapi(API_V1, "http://127.0.0.1:18791"), indent=1, ensure_ascii=False) + "\n"
 
 
 def pages() -> dict[str, str]:
@@ -73,6 +81,7 @@ def pages() -> dict[str, str]:
         "timeline.md": timeline,
         "errors.md": error_tree,
         "api.md": api,
+        "dashboard-api.md": dashboard_api,
         "hooks.md": hook_values,
         "glossary.md": glossary_page,
         "testing.md": testing,
@@ -362,6 +371,32 @@ def api() -> str:
     return "\n".join(lines)
 
 
+def dashboard_api() -> str:
+    """The routes below `/api/v1`."""
+    lines = [
+        "# Dashboard API",
+        "",
+        "HTTP and JSON below `/api/v1` on `dashboard.port` (127.0.0.1:18791), for the page and programs. Every call",
+        "carries `Authorization: Bearer TOKEN`, or a login's cookie and its `X-CSRF-Token`",
+        "([how](../how-to/open-the-dashboard.md)). Live events come over the [WebSocket](websocket.md) `/ws`,",
+        "at the same address. A failure is `application/problem+json` with its [code](errors.md#over-http). Answers",
+        "with an `ETag` are 304 where nothing has changed. The scope `view` gets them without what messages say.",
+        "Below `/api/v1` these names are reserved: `skills`, `jobs`, `channels`, `pairing`, `harness`, `projects`,",
+        "`boards`, `contacts`, `group`, `orchestrator`, `knowledge`, `modes`. For programs: `docs/openapi-v1.json`.",
+        "",
+        "## Routes",
+        "",
+    ]
+    for endpoint in API_V1:
+        lines += _endpoint(endpoint)
+    lines += ["## What they answer", ""]
+    shown: list[Any] = []
+    for endpoint in API_V1:
+        for _, answer in answers_here(endpoint):
+            lines += _answer_table(answer, shown)
+    return "\n".join(lines)
+
+
 def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
     """The fields of an answer, and of the answers in it, where they were not shown yet."""
     if not is_typeddict(answer) or answer in shown:
@@ -418,7 +453,7 @@ def _endpoint(endpoint: Endpoint[Any]) -> Iterator[str]:
         yield from ("| header | meaning |", "|---|---|")
         yield from (f"| `{name}` | {meaning} |" for name, meaning in endpoint.headers)
         yield ""
-    answers = ", ".join(f"{status}{_named(answer)}" for status, answer in answers_of(endpoint.method, endpoint.path))
+    answers = ", ".join(f"{status}{_named(answer)}" for status, answer in answers_here(endpoint))
     codes = ", ".join(f"`{code}`" for code in endpoint.errors)
     yield f"Answers {answers}{f'; may fail with {codes}' if codes else ''}."
     yield ""
@@ -545,6 +580,7 @@ def main() -> None:
     _write(FILE, known_tools())  # first, since a page reads it
     found = {HERE / name: text for name, text in pages().items()}
     found[OPENAPI] = openapi_file()
+    found[OPENAPI_V1] = openapi_v1_file()
     found |= {file: filled(file.read_text("utf-8")) for file in EXPLANATION.glob("*.md")}
     for file, text in found.items():
         _write(file, text)

@@ -14,7 +14,7 @@ import re
 import sqlite3
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from functools import cache
 from pathlib import Path
@@ -27,8 +27,9 @@ from wording import EVENTS, REASONS
 
 import hob
 from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
-from hob.app.endpoints import ENDPOINTS
+from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings_sections import SECTIONS
+from hob.app.subsystems import SUBSYSTEMS
 from hob.config.manual import reference
 from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint
@@ -206,9 +207,14 @@ def _paths(value: Any, path: str = "") -> Iterator[str]:
 
 def routes() -> Iterator[str]:
     """Routes, who may call them, what they take and answer, and their codes."""
-    document = openapi(dataclasses.replace(each, local=False) for each in ENDPOINTS)
+    yield from _routes(ENDPOINTS)
+    yield from _routes(api_v1_of(SUBSYSTEMS))
+
+
+def _routes(endpoints: Sequence[Endpoint[Any]]) -> Iterator[str]:
+    document = openapi(dataclasses.replace(each, local=False) for each in endpoints)
     schemas: Mapping[str, Any] = document["components"]["schemas"]
-    for endpoint in ENDPOINTS:
+    for endpoint in endpoints:
         operation = document["paths"][endpoint.path.replace(":path}", "}")][endpoint.method.lower()]
         yield from (" ".join((_route(endpoint), line)).strip() for line in _operation(endpoint, operation, schemas))
 

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from answers import ChatAnswer, Completion, Failed, ResponseAnswer, answers_of, failure_of
+from answers_dashboard import ALIASES, ANSWERS, Problem
 
 from hob import __version__
 from hob.gateway.chat.inbound import ChatRequest
 from hob.gateway.http.endpoint import JSON, Endpoint
 from hob.gateway.http.failures import BUSY, STATUS
 from hob.gateway.http.fields import MOST, Field, choices_of, fields_of
+from hob.gateway.http.reply import PROBLEM, problem_response
 
 _PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"
 """What both ECMA's and Python's expressions can say of it; the rest of what no screen shows is refused as well."""
@@ -44,7 +46,7 @@ _WAITS: Mapping[Any, tuple[str, ...]] = {
 _REASONS = {200: "Done.", 202: "Accepted, and not over yet: `Location` says where to ask.", 204: "Done."}
 
 
-def openapi(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
+def openapi(endpoints: Iterable[Endpoint[Any]], server: str = "http://127.0.0.1:18790") -> dict[str, Any]:
     """The whole document."""
     schemas: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
@@ -62,13 +64,22 @@ def openapi(endpoints: Iterable[Endpoint[Any]]) -> dict[str, Any]:
             " under `/v1` with OpenAI's `type` and `param`.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "http://127.0.0.1:18790"}],
+        "servers": [{"url": server}],
         "paths": paths,
         "components": {
             "schemas": dict(sorted(schemas.items())),
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def answers_here(endpoint: Endpoint[Any]) -> tuple[tuple[int, Any], ...]:
+    """The bodies of a route's answers by status, under whichever name it is asked for."""
+    if endpoint.failing is not problem_response and endpoint.scope is not None:
+        return answers_of(endpoint.method, endpoint.path)
+    known = ANSWERS.get((endpoint.method, endpoint.path))
+    name = endpoint.path.removeprefix("/api/v1")
+    return known or answers_of(endpoint.method, ALIASES.get(name, name))
 
 
 def codes_of(endpoint: Endpoint[Any]) -> dict[int, list[str]]:
@@ -238,25 +249,33 @@ def _ref(cls: type) -> dict[str, Any]:
 
 def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for status, kind in answers_of(endpoint.method, endpoint.path):
+    for status, kind in answers_here(endpoint):
         content = {media: {"schema": _of_kind(kind, schemas) if media == JSON else {}} for media in endpoint.media}
         found[str(status)] = {"description": _REASONS.get(status, "Not now."), "content": content}
         if status == 202 and kind in _WAITS:
             found["202"]["headers"] = {name: {"schema": {"type": "string"}} for name in _WAITS[kind]}
-    failed = failure_of(endpoint.path)
+    problems = endpoint.failing is problem_response
+    failed, form = (Problem, PROBLEM) if problems else (failure_of(endpoint.path), JSON)
     for status, codes in codes_of(endpoint).items():
         schema = _of_answer(failed, schemas)
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""
         if status in endpoint.failures and failed is not Failed:
             told = f"{told} Or it was accepted, and has failed.".strip()
-        elif status in endpoint.failures:
+        elif status in endpoint.failures:  # what a model's failure is told as is the same under every name
             told = f"{told} Or it was accepted, has an `id`, and has failed.".strip()
             kinds = [_of_answer(ChatAnswer, schemas), *([schema] if codes else [])]
             schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
         if str(status) in found:  # an answer and a failure may share a status
-            before = found[str(status)]["content"][JSON]["schema"]
-            schema = {"anyOf": [before, schema]}
-        found[str(status)] = {"description": told, "content": {JSON: {"schema": schema}}}
+            before = found[str(status)]["content"]
+            content = {**before, form: {"schema": {"anyOf": [before[JSON]["schema"], schema]}}}
+        elif problems and status in endpoint.failures:
+            content = {
+                JSON: {"schema": _of_answer(ChatAnswer, schemas)},
+                form: {"schema": _of_answer(Problem, schemas)},
+            }
+        else:
+            content = {form: {"schema": schema}}
+        found[str(status)] = {"description": told, "content": content}
         if status in (429, 503, 507) and codes != list(BUSY):
             found[str(status)]["headers"] = {"Retry-After": {"schema": {"type": "integer", "minimum": 1}}}
     return dict(sorted(found.items()))

@@ -35,6 +35,7 @@ REFUSALS: Mapping[str, tuple[str, str]] = {
     "missing_scope": ("a token that is not good for this", ""),
     "model_not_found": ("a model that nobody can ask", ""),
     "context_length_exceeded": ("OpenAI's API: a conversation of more characters than may come along", ""),
+    "missing_csrf": ("a browser's call has the login's cookie and not its `X-CSRF-Token`", ""),
     "wrong_origin": ("a web page that may not call: `gateway.cors_origins`", ""),
     "method_not_allowed": ("another method than the route has", ""),
     "too_large": ("a body of more bytes than may be: `gateway.body_bytes`", ""),

@@ -31,6 +31,7 @@ def filled(generator: dict[str, Any]) -> Callable[[str], str]:
     [
         "api.md",
         "commands.md",
+        "dashboard-api.md",
         "errors.md",
         "hooks.md",
         "settings.md",
@@ -52,10 +53,15 @@ def test_the_openapi_file_is_what_the_table_of_routes_says(generator: dict[str, 
     assert committed == generator["openapi_file"](), "run make docs"
 
 
+def test_the_dashboards_openapi_file_is_what_its_table_says(generator: dict[str, Any]) -> None:
+    committed = (ROOT / "docs" / "openapi-v1.json").read_text("utf-8")
+    assert committed == generator["openapi_v1_file"](), "run make docs"
+
+
 def test_every_page_that_says_it_is_generated_is() -> None:
     files = (ROOT / "docs" / "reference").glob("*.md")
     marked = {file.name for file in files if "Written by `make docs`" in file.read_text("utf-8")}
-    assert len(marked) == 13
+    assert len(marked) == 14
 
 
 def test_the_written_parts_of_other_pages_are_what_the_code_says(filled: Callable[[str], str]) -> None:

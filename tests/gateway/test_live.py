@@ -28,7 +28,7 @@ from tests.gateway.lively import BEARER, reached
 from tests.samples import event_of
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
+CHAT, READ, _, METRICS, APPROVE, ADMIN = TokenScope
 
 
 def token(hob: Machine, name: str, *scopes: TokenScope, cls: SenderClass = OWNER) -> str:
@@ -42,7 +42,7 @@ async def test_a_token_is_shown_in_the_header_or_in_the_first_message(hob: Machi
         async with at.raw() as client:
             assert await client.ask("hello", "welcome", token=TOKEN) == welcome
     assert (welcome["who"], welcome["sender_class"]) == ("api:owner", "owner")
-    assert welcome["scopes"] == ["admin", "approve", "chat", "metrics", "read"]
+    assert welcome["scopes"] == ["admin", "approve", "chat", "metrics", "read", "view"]
 
 
 async def test_a_token_in_the_address_is_refused_and_told_where_it_belongs(hob: Machine) -> None:

@@ -26,7 +26,7 @@ from hob.testing.clock import ManualClock
 from tests.gateway.conftest import Machine, machine
 
 OWNER, MEMBER, STRANGER = SenderClass
-CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
+CHAT, READ, _, METRICS, APPROVE, ADMIN = TokenScope
 
 
 @pytest.fixture

@@ -54,12 +54,14 @@ async def open_app(
     extras: Extras | None = None,
     own_only: bool = False,
     address: str = "",
+    dashboard: str = "",
     on_hand_over: Callable[[], None] | None = None,
 ) -> AsyncIterator[App]:
     """Hob over this home, whose lock the caller holds.
 
     With `own_only` it runs what is accepted from now on and leaves earlier work to the next daemon: the one-shot
-    owner. `address` is where the API can be reached. Raises NotConfigured and StoreErrors.
+    owner. `address` is where the API can be reached, `dashboard`
+    where the page for browsers is. Raises NotConfigured and StoreErrors.
     """
     extras = extras or Extras()
     plugins, config = load_plugins(config)
@@ -70,7 +72,7 @@ async def open_app(
         features = await open_with(stack, kernel, chosen, plugins)
         services = await make_turn_services(stack, kernel, features, extras, address=address, on_hand_over=on_hand_over)
         bus, running = await stack.enter_async_context(run(kernel, features, services, extras))
-        config, api = kernel.config, make_api(kernel, services, running.accept)
+        config, api = kernel.config, make_api(kernel, services, running.accept, dashboard)
         yield App(
             config.home, config, kernel.store, bus, services.operations, api, kernel.choice, services.tool_runtime,
             services.reloading, kernel, {name: contribution for name, (_, contribution) in features.opened.items()},

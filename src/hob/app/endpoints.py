@@ -14,4 +14,9 @@ def endpoints_of(subsystems: Iterable[Subsystem]) -> Sequence[Endpoint[Any]]:
     return (*OWN, *(row for each in subsystems if each.endpoints is not None for row in each.endpoints()))
 
 
+def api_v1_of(subsystems: Iterable[Subsystem]) -> Sequence[Endpoint[Any]]:
+    """The routes below `/api/v1`, which the dashboard's listener has."""
+    return tuple(row for each in subsystems if each.api_v1 is not None for row in each.api_v1())
+
+
 ENDPOINTS = endpoints_of(SUBSYSTEMS)

@@ -17,6 +17,7 @@ from hob.app.maintenance.metrics import figures
 from hob.app.maintenance.person_erasure import PersonErasure
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.maintenance.sessions import OwnerSessions
+from hob.app.maintenance.settings_view import settings_view
 from hob.app.models.probe import ModelProbe
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.models.usage_report import UsageReport, in_order
@@ -108,6 +109,9 @@ class DaemonOperations:
 
     def _age(self, since: float | None) -> float:
         return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
+
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        return settings_view(self._reloading.config)
 
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         return await self._accounts.report(days, by)

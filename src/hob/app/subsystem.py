@@ -37,6 +37,15 @@ class KeptFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class StaticFiles:
+    """The files in a folder of a package. Below `path` whatever is no file there is answered with its `index.html`."""
+
+    path: str
+    package: str
+    folder: str = "static"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolGroup:
     """Tools that a session opens together: the few words that announce them, and their names."""
 
@@ -79,6 +88,10 @@ class Subsystem:
     """How its toolsets are shown to sessions, which open them by group."""
     slash_commands: tuple[FeatureCommand, ...] = ()
     endpoints: Lazy[Endpoints] | None = None
+    api_v1: Lazy[Endpoints] | None = None
+    """Endpoints of the dashboard's listener, loaded when somebody knocks there; their paths begin with `/api/v1/`."""
+    static_files: tuple[StaticFiles, ...] = ()
+    """What the dashboard's listener serves to anybody: files of a package, nothing of the owner's."""
     checks: Lazy[Checks] | None = None
     files: tuple[KeptFiles, ...] = ()
     cli: tuple[CliCommand, ...] = ()

@@ -368,7 +368,7 @@ def _usual_model(choice: Choice) -> str:
     return str(ref) if ref is not None and ref.model else ""
 
 
-def make_api(kernel: Kernel, services: TurnServices, accept: Accept) -> Api:
+def make_api(kernel: Kernel, services: TurnServices, accept: Accept, dashboard: str = "") -> Api:
     """What the routes need, over all that runs."""
     config = kernel.config
     return Api(
@@ -385,4 +385,5 @@ def make_api(kernel: Kernel, services: TurnServices, accept: Accept) -> Api:
         kernel.known,
         services.attempts,
         WebhookReceiver(config[Webhooks]),
+        dashboard=dashboard,
     )

@@ -16,7 +16,7 @@ from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, 
 ABOUT = "A personal assistant that loses nothing. Without a command: chat."
 HEADINGS = {
     "chat": "Talk",
-    "status": "See what it does",
+    "dashboard": "See what it does",
     "retry": "Troubleshooting",
     "models": "Set up",
     "approvals": "Trust",
@@ -30,6 +30,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "daemon.serve:serve", "Run the daemon."),
     ("stop", "daemon.stop:stop", "Stop the daemon; what waits is kept."),
+    ("dashboard", "daemon.dashboard:dashboard", "Open the dashboard in a browser, signed in."),
     ("status", "daemon.status:status", "Show daemon, queue and storage status."),
     ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
     ("usage", "daemon.usage:usage", "What was spent, on what, and what is left."),

@@ -4,10 +4,11 @@ from enum import StrEnum
 
 
 class TokenScope(StrEnum):
-    """One thing it is good for. `admin` holds all the others."""
+    """One thing it is good for. `admin` holds all the others; `view` is `read` without what messages say."""
 
     CHAT = "chat"
     READ = "read"
+    VIEW = "view"
     METRICS = "metrics"
     APPROVE = "approve"
     ADMIN = "admin"

@@ -12,6 +12,7 @@ from hob.core.labels import SenderClass
 from hob.core.media import Embeddings
 from hob.core.ports.accept import Accept
 from hob.gateway.approvals import PendingApprovals
+from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.live.connected import Connected
@@ -84,6 +85,9 @@ class Operations(Protocol):
     async def status(self) -> Mapping[str, Any]:
         """How Hob is."""
 
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        """Every setting, with its value, its manual, and where the value comes from."""
+
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         """What was spent in the last days, told apart by day, model, session, sender or task; and each limit.
 
@@ -143,3 +147,7 @@ class Api:
     """The WebSockets that are open."""
     joining: Joining = field(default_factory=Joining)
     """Of requests that OpenAI's clients repeat."""
+    dashboard: str = ""
+    """Where browsers reach it; empty where it does not listen."""
+    login_codes: LoginCodes = field(default_factory=LoginCodes)
+    """By which browsers are let in."""

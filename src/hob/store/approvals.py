@@ -105,6 +105,9 @@ def _load_grant(row: Sequence[Any]) -> Grant:
     return Grant(ApprovalId(id), where, tool, command, requester, _bound(bound), given, by, revoked)
 
 
+_OF_TURN = f"{_SELECT} WHERE turn = ? ORDER BY a.seq"
+
+
 def _bound(text: str | None) -> Bound | None:
     if text is None:
         return None
@@ -163,6 +166,10 @@ class StoredApprovals:
         """One question."""
         row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE a.id = ?", (id,)))
         return None if row is None else _load(row)
+
+    async def of_turn(self, turn: TurnId) -> tuple[Approval, ...]:
+        """All questions of a turn, oldest first."""
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_TURN, (turn,))))
 
     async def is_last_said(self, approval: Approval, chat: Address) -> bool:
         """Whether nobody has written in its session since it was asked, and Hob has sent nothing else to this chat."""

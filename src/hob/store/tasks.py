@@ -89,6 +89,11 @@ class Tasks:
         self._readers = readers
         self._clock = clock
 
+    async def get(self, id: str) -> TaskRow | None:
+        """One task, or None."""
+        rows = await self._readers.read(lambda c: all_rows(c, f"{_SELECT} WHERE t.id = ?", (id,)))
+        return _load(rows[0]) if rows else None
+
     async def find(self, limit: int = 50, open_only: bool = False) -> tuple[TaskRow, ...]:
         """The newest tasks first, or only those not yet ended."""
         where = f"WHERE {_OPEN}" if open_only else ""

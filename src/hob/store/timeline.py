@@ -43,6 +43,56 @@ class Followed:
     upto: int
 
 
+LOOKED_THROUGH = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePage:
+    """Events, newest first; `before` leads to older ones, None where there are none. `newest` is the last place."""
+
+    events: tuple[tuple[int, TimelineEvent], ...]
+    before: int | None
+    newest: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineFilter:
+    """Which events are wanted; what is empty leaves out none."""
+
+    kinds: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    trace: str = ""
+    sender: str = ""
+    name: str = ""
+    text: str = ""
+    errors: bool = False
+    tainted: bool = False
+    authorized: bool | None = None
+
+    def sql(self) -> tuple[str, tuple[Any, ...]]:
+        """What follows in the WHERE, and its values."""
+        found: list[tuple[str, tuple[Any, ...]]] = []
+        if self.kinds:
+            found.append((f"kind IN ({marks(self.kinds)})", self.kinds))
+        if self.sessions:
+            found.append((f"+session IN ({marks(self.sessions)})", self.sessions))
+        if self.trace:
+            found.append(("trace_id = ?", (self.trace,)))
+        if self.sender:
+            found.append(("? IN (sender_id, sender_name)", (self.sender,)))
+        if self.name:
+            found.append(("name = ?", (self.name,)))
+        if self.text:
+            found.append(("instr(lower(coalesce(c.text, '') || ' ' || name), lower(?)) > 0", (self.text,)))
+        if self.errors:
+            found.append(("(status <> 'ok' OR kind = 'turn' AND classification IN ('failed', 'set_aside'))", ()))
+        if self.tainted:
+            found.append(("trust = 'untrusted'", ()))
+        if self.authorized is not None:
+            found.append(("authorized = ?", (self.authorized,)))
+        return "".join(f" AND {sql}" for sql, _ in found), tuple(value for _, values in found for value in values)
+
+
 def write_events(
     connection: apsw.Connection, keep: ContentWriter, events: Iterable[TimelineEvent], session: SessionKey | None = None
 ) -> None:
@@ -145,6 +195,25 @@ class Timeline:
         rows, newest = await self._readers.read(read)
         events = tuple((row[0], _load(row)) for row in rows)
         return Followed(events, events[-1][0] if len(events) == limit else max(after, newest))
+
+    async def page(self, before: int | None, limit: int, wanted: "TimelineFilter") -> "TimelinePage":
+        """The newest events before a place (None: of all) that are wanted, newest first, and where to go on.
+
+        At most `LOOKED_THROUGH` events are looked through at once: where few are wanted, a page may be short or empty
+        and lead on all the same.
+        """
+        where, values = wanted.sql()
+
+        def read(connection: apsw.Connection) -> TimelinePage:
+            newest = all_rows(connection, _NEWEST)[0][0]
+            end = newest + 1 if before is None else min(before, newest + 1)
+            floor = max(0, end - 1 - LOOKED_THROUGH)
+            sql = f"{_SELECT} WHERE t.seq < ? AND t.seq > ?{where} ORDER BY t.seq DESC LIMIT ?"
+            rows = all_rows(connection, sql, (end, floor, *values, limit))
+            upto = rows[-1][0] if len(rows) == limit else floor + 1
+            return TimelinePage(tuple((row[0], _load(row)) for row in rows), upto if upto > 1 else None, newest)
+
+        return await self._readers.read(read)
 
     @contextmanager
     def news(self) -> Iterator[asyncio.Event]:

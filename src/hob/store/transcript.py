@@ -185,6 +185,16 @@ class StoredTranscript:
         rest = takewhile(lambda entry: entry.role != "assistant", entries[1:] if entries[0].calls else ())
         return (entries[0], *(entry for entry in rest if entry.role == "tool"))
 
+    async def before(self, session: SessionKey, place: int | None, limit: int) -> tuple[Entry, ...]:
+        """The last entries before a place (None: of all), oldest first; what was erased or taken back is left out."""
+        sql = (
+            f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n < ? AND t.hidden = 0"  # noqa: S608
+            " AND c.text IS NOT NULL ORDER BY t.n DESC LIMIT ?"
+        )
+        values = (session, 2**62 if place is None else place, limit)
+        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        return tuple(load_entry(row) for row in reversed(rows))
+
     async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
         """The raw log after a place, everything in it that was not erased."""
         sql = (

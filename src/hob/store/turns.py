@@ -1,7 +1,7 @@
 """Turns: the work of one or more messages, and what becomes of it after crashes."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -302,6 +302,12 @@ class TurnRows:
         sql = f"{_SELECT} WHERE t.id = coalesce((SELECT turn FROM inbox WHERE id = ?), ?)"  # noqa: S608
         row = await self._readers.read(lambda c: find_row(c, sql, (id, id)))
         return None if row is None else _load(row)
+
+    async def traces(self, turns: Collection[TurnId]) -> Mapping[TurnId, TraceId]:
+        """The trace of each of these turns."""
+        sql = f"SELECT id, trace_id FROM turns WHERE id IN ({marks(turns)})"  # noqa: S608
+        rows = await self._readers.read(lambda c: all_rows(c, sql, tuple(turns)))
+        return {TurnId(id): TraceId(trace) for id, trace in rows}
 
     async def hops(self, turn: TurnId) -> int:
         """How many messages of machines lie between the turn's longest way and a person."""

@@ -6,7 +6,7 @@ import signal
 import ssl
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -17,13 +17,14 @@ from hob.app.composition import App, Extras, open_app
 from hob.app.daemon.descriptors import raise_limit
 from hob.app.daemon.drain import drain
 from hob.app.daemon.service_notifier import Supervisor
-from hob.app.endpoints import endpoints_of
+from hob.app.endpoints import api_v1_of, endpoints_of
 from hob.app.home import socket_of
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.tracing import OWN
-from hob.gateway.http.asgi import build_api
+from hob.gateway.dashboard.settings import DashboardSettings
+from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
 from hob.gateway.http.certificates import renew_certificate, secured_by
 from hob.gateway.http.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
@@ -33,6 +34,8 @@ from hob.providers.routing.choice import Choice
 
 log = logging.getLogger(__name__)
 
+MOST_PAGES = 200
+"""Connections of browsers at once."""
 GRACE_SECONDS = 2.0
 """For answers that are on their way when Hob stops; nobody waits for a turn any more by then."""
 
@@ -69,11 +72,15 @@ async def run_daemon(
         loop.add_signal_handler(number, stop)
     descriptors = raise_limit()
     supervisor = Supervisor(process_environment())
-    with TcpListener.opened(config[GatewaySettings]) as tcp:
+    gateway = config[GatewaySettings]
+    with (
+        TcpListener.opened(gateway) as tcp,
+        TcpListener.opened(gateway, config[DashboardSettings].port_beside(gateway), "dashboard.port") as pages,
+    ):
         url = tcp.url if tcp is not None else ""
         async with (
-            open_app(home, config, extras=extras, address=url) as app,
-            listening(app, tcp, descriptors=descriptors),
+            open_app(home, config, extras=extras, address=url, dashboard=pages.url if pages else "") as app,
+            listening(app, tcp, pages, descriptors=descriptors),
             supervisor.watched(app.api.clock),
         ):
             loop.add_signal_handler(signal.SIGHUP, app.reload)
@@ -97,13 +104,19 @@ class TcpListener:
 
     @classmethod
     @contextmanager
-    def opened(cls, settings: GatewaySettings) -> Iterator["TcpListener | None"]:
-        """As the settings say; None where they want no TCP. Raises NotConfigured, Unready."""
-        if settings.port < 0:
+    def opened(
+        cls, settings: GatewaySettings, port: int | None = None, setting: str = "gateway.port"
+    ) -> Iterator["TcpListener | None"]:
+        """On the API's port, or on one that another setting says; None where it is none.
+
+        Raises NotConfigured, Unready.
+        """
+        port = settings.port if port is None else port
+        if port < 0:
             yield None
             return
         tls = secured_by(settings)
-        with bind_tcp(settings.host, settings.port) as bound:
+        with bind_tcp(settings.host, port, setting) as bound:
             host, port = bound.getsockname()[:2]
             here = ip_address(host.partition("%")[0]).is_loopback
             if not (here or tls or settings.proxied_from_elsewhere):
@@ -120,33 +133,54 @@ async def serve_locally(app: App, listener: socket) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def listening(app: App, tcp: TcpListener | None = None, *, descriptors: int = 1_024) -> AsyncIterator[None]:
-    """Serve the API on `hob.sock` and by `tcp`.
+async def listening(
+    app: App, tcp: TcpListener | None = None, pages: TcpListener | None = None, *, descriptors: int = 1_024
+) -> AsyncIterator[None]:
+    """Serve the API on `hob.sock` and by `tcp`, and the dashboard by `pages`.
 
     Connections over TCP take half of the `descriptors` at most: the socket, files and commands are never without any.
     """
-    settings = app.config[GatewaySettings]
     path = socket_of(app.home)
     async with AsyncExitStack() as stack:
         unix_socket = bind_unix(path)
         stack.callback(path.unlink, missing_ok=True)
         await stack.enter_async_context(serve_locally(app, unix_socket))
         if tcp is not None:
-            if tcp.tls is not None:
-                renew = partial(_renew, tcp.tls, settings)
-                stack.enter_context(app.kernel.signals.settings.heard_by(lambda _: renew()))
-            served = serve(
-                build_api(app.api, local=False, endpoints=endpoints_of(app.subsystems)),
-                [tcp.socket],
-                grace=GRACE_SECONDS,
-                tls=tcp.tls,
-                proxies=settings.trusted_proxies,
-                message_bytes=settings.body_bytes,
-                most_connections=min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY),
-                turned_away=min(TURNED_AWAY, descriptors // 8),
-            )
-            await stack.enter_async_context(served)
+            api = build_api(app.api, local=False, endpoints=endpoints_of(app.subsystems))
+            most = min(MOST_CONNECTIONS, descriptors // 2 - TURNED_AWAY)
+            await stack.enter_async_context(_serve_by(tcp, api, app, most, descriptors))
+        if pages is not None:
+            most = min(MOST_PAGES, descriptors // 8)
+            await stack.enter_async_context(_serve_by(pages, LazyApp(partial(_pages_of, app)), app, most, descriptors))
         yield
+
+
+@asynccontextmanager
+async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, most: int, descriptors: int) -> AsyncIterator[None]:
+    settings = app.config[GatewaySettings]
+    with ExitStack() as stack:
+        if tcp.tls is not None:
+            renew = partial(_renew, tcp.tls, settings)
+            stack.enter_context(app.kernel.signals.settings.heard_by(lambda _: renew()))
+        async with serve(
+            api,
+            [tcp.socket],
+            grace=GRACE_SECONDS,
+            tls=tcp.tls,
+            proxies=settings.trusted_proxies,
+            message_bytes=settings.body_bytes,
+            most_connections=most,
+            turned_away=min(TURNED_AWAY, descriptors // 8),
+        ):
+            yield
+
+
+def _pages_of(app: App) -> ASGIApp:
+    from hob.gateway.dashboard.files import PackageFiles  # loaded when somebody opens the page
+
+    pages = {files.path: PackageFiles(files.package, files.folder) for each in app.subsystems
+             for files in each.static_files}  # fmt: skip
+    return build_api(app.api, local=False, endpoints=api_v1_of(app.subsystems), pages=pages)
 
 
 def _load(choice: Choice) -> None:

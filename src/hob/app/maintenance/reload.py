@@ -62,6 +62,11 @@ class SettingsReload:
             log.warning("these settings hold from the next start on: %s", ", ".join(waiting))
         return self.view()
 
+    @property
+    def config(self) -> Config:
+        """The settings as they were last read."""
+        return self._config
+
     def waiting(self) -> list[str]:
         """The keys whose values are other than those this Hob runs with, and hold from the next start on."""
         return self._waiting

@@ -1,6 +1,7 @@
 """Hob's own features, declared: reading this opens nothing and loads no library."""
 
 from hob.app.subsystem import Subsystem
+from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
 from hob.app.subsystems.maintenance import MAINTENANCE
@@ -20,4 +21,5 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     IMPORTS,
     DOCTOR,
     SECURITY,
+    DASHBOARD,
 )

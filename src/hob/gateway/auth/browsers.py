@@ -1,10 +1,38 @@
-"""What browsers could be made to do: pages of others that reach for an API on this machine or this network."""
+"""What browsers could be made to do: pages of others that reach for an API on this machine or this network.
+
+A browser that is signed in has a token in two halves: a cookie that no script can read, and a word that the page keeps
+and sends in a header. Pages of others can make a browser send the cookie and not the word; whoever steals one has
+nothing.
+"""
 
 from collections.abc import Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _LOCAL = frozenset({"localhost"})
+HALF = "."
+"""What the page's half of a token begins with."""
+
+
+def session_cookie(port: int) -> str:
+    """The cookie's name; browsers tell those of one machine's ports apart by nothing else."""
+    return f"hob_session_{port}"
+
+
+def session_of(cookies: str, port: int) -> str:
+    """The cookie's half of the token, from a Cookie header; empty where there is none."""
+    name = session_cookie(port)
+    for pair in cookies.split(";"):
+        key, _, value = pair.strip().partition("=")
+        if key == name:
+            return value
+    return ""
+
+
+def halves(secret: str) -> tuple[str, str]:
+    """A token as the cookie and the page keep it."""
+    cookie, _, page = secret.partition(HALF)
+    return cookie, f"{HALF}{page}"
 
 
 def host_of(header: str) -> str:

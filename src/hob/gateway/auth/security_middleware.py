@@ -5,7 +5,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hob.gateway.api import Api
-from hob.gateway.auth.browsers import is_our_host, is_our_origin
+from hob.gateway.auth.browsers import is_our_host, is_our_origin, session_of
 from hob.gateway.auth.lockout import Lockout
 from hob.gateway.auth.visitors import Visitor
 from hob.gateway.http.failures import Failure
@@ -20,7 +20,7 @@ HEADERS = (
 """On every answer that has no such header of its own: whatever it holds, a browser shows, keeps and frames nothing."""
 
 _PREFLIGHT = {
-    "access-control-allow-methods": "GET, POST, PUT, DELETE",
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session, x-request-id",
     "access-control-max-age": "600",
 }
@@ -43,7 +43,11 @@ class HttpSecurityMiddleware:
         refusal = self._refusal(scope, headers.get("host", ""), origin)
         address = str(scope["client"][0]) if scope.get("client") else ""
         api, header = self._api, headers.get("authorization")
-        scope["visitor"] = Visitor(api.keyring, self._lockout, api.refused, address, header, self._unsigned)
+        session = session_of(headers.get("cookie", ""), (scope.get("server") or ("", 0))[1] or 0)
+        scope["visitor"] = Visitor(
+            api.keyring, self._lockout, api.refused, address, header, self._unsigned, session,
+            headers.get("x-csrf-token", ""),
+        )  # fmt: skip
         if scope["type"] == "websocket":
             if refusal is None:
                 await self._app(scope, receive, send)

@@ -22,6 +22,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.labels import SenderClass
 from hob.core.settings import Secret
+from hob.gateway.auth.browsers import HALF
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
 from hob.gateway.settings import SHORTEST, TOO_SHORT
 
@@ -55,6 +56,8 @@ class Token:
     cls: SenderClass
     created: float
     kept: tuple[StoredToken, ...]
+    parent: str = ""
+    """The token by which a browser has signed in; it holds no longer than that."""
 
     def view(self, now: float) -> dict[str, Any]:
         """All that can be told of it."""
@@ -164,7 +167,11 @@ class TokenFile:
         fresh = secrets.token_urlsafe(32)
         with self._changing() as tokens:
             held = [each for each in tokens if each.name == OWNER]
-            tokens[:] = [each for each in tokens if each.name != OWNER]
+            tokens[:] = [
+                replace(each, kept=_ending(each.kept, now, overlap)) if each.parent == OWNER else each
+                for each in tokens
+                if each.name != OWNER
+            ]
             kept = _ending(held[0].kept if held else (), now, overlap)
             if (old := load_token(self._home)) and overlap > 0:
                 kept = (*kept, _keep(old, now + overlap))
@@ -178,6 +185,25 @@ class TokenFile:
         """It is revoked, at once. Raises NotFound."""
         with self._changing() as tokens:
             del tokens[_place(tokens, name)]
+            tokens[:] = [each for each in tokens if each.parent != name]
+
+    def sign_in(self, caller: ApiCaller, lasts: float) -> str:
+        """A secret for a browser in which this caller signs in; it may what they may, and ends with their token."""
+        now = self._clock.now().timestamp()
+        parent = caller.name or OWNER
+        with self._changing() as tokens:
+            tokens[:] = [each for each in tokens if not each.parent or any(kept.holds(now) for kept in each.kept)]
+            ends = [each.kept[-1].expires for each in tokens if each.name == parent and parent != OWNER]
+            until = min(now + lasts, *(end for end in ends if end is not None), now + lasts)
+            secret = f"{_new_secret()}{HALF}{secrets.token_urlsafe(32)}"
+            name = f"browser-{secrets.token_hex(4)}"
+            tokens.append(Token(name, caller.scopes, caller.cls, now, (_keep(secret, until),), parent))
+        return secret
+
+    def sign_out(self, name: str) -> None:
+        """The browser's secret holds no more; nothing happens where it does not hold already."""
+        with self._changing() as tokens:
+            tokens[:] = [each for each in tokens if each.name != name or not each.parent]
 
     def stamp(self) -> tuple[int, ...]:
         """Something that changes whenever a token does."""
@@ -239,6 +265,17 @@ class Keyring:
         now = self._clock.now().timestamp()
         given = (each for each in self._given() if each.cls is not SenderClass.OWNER)
         return tuple(each for each in given if any(kept.holds(now) for kept in each.kept))
+
+    def sign_in(self, caller: ApiCaller, lasts: float) -> str:
+        """A secret for a browser of this caller. Raises NotConfigured where tokens are kept nowhere."""
+        if self._file is None:
+            raise NotConfigured("tokens are kept nowhere here")
+        return self._file.sign_in(caller, lasts)
+
+    def sign_out(self, caller: ApiCaller) -> None:
+        """The caller's browser is signed out; one that came with a token stays what it is."""
+        if self._file is not None:
+            self._file.sign_out(caller.name)
 
     def forget(self) -> None:
         """Read everything again when it is next asked: settings have changed."""
@@ -308,13 +345,15 @@ def _dump(token: Token) -> dict[str, Any]:
         "class": token.cls.value,
         "created": token.created,
         "kept": [{"sha256": each.sha256, "expires": each.expires} for each in token.kept],
+        **({"parent": token.parent} if token.parent else {}),
     }
 
 
 def _load(row: dict[str, Any]) -> Token:
     kept = tuple(StoredToken(str(each["sha256"]), each["expires"]) for each in row["kept"])
     scopes = frozenset(TokenScope(each) for each in row["scopes"])
-    return Token(str(row["name"]), scopes, SenderClass(row["class"]), float(row["created"]), kept)
+    cls, parent = SenderClass(row["class"]), str(row.get("parent", ""))
+    return Token(str(row["name"]), scopes, cls, float(row["created"]), kept, parent)
 
 
 def _write(file: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hob.core.errors import NotConfigured
+from hob.gateway.auth.browsers import HALF
 from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
 from hob.gateway.auth.lockout import Lockout
 from hob.gateway.auth.tokens import Keyring, bearer_of
@@ -23,14 +24,26 @@ class Visitor:
     authorization: str | None
     unsigned: Lockout
     """Who signs wrong, counted apart: that is no guess at a token."""
+    session: str = ""
+    """A signed-in browser's half of its token, from a cookie that its scripts cannot read."""
+    csrf: str = ""
+    """The other half, from a header that pages of others cannot send."""
 
     def caller(self) -> ApiCaller:
         """Who that is by the header. Raises Refusal, which is counted."""
         token = bearer_of(self.authorization) if self.authorization is not None else None
         if token is not None:
             return self.show(token)
+        if self.session and self.authorization is None and not self.csrf:
+            raise HttpRefusal("missing_csrf", "send the half of the login that the page keeps as `X-CSRF-Token`")
+        if self.session and self.authorization is None:
+            return self.show(self.whole(self.csrf))
         self.refused(self.address)
         raise _unknown()
+
+    def whole(self, token: str) -> str:
+        """A signed-in browser's token, of which its page has shown its half; any other token as it is."""
+        return f"{self.session}{token}" if self.session and token.startswith(HALF) else token
 
     def show(self, token: str) -> ApiCaller:
         """Who that is by a token that came another way, such as in the first message of a WebSocket.
@@ -79,6 +92,10 @@ class AtTheSocket:
     def caller(self) -> ApiCaller:
         """The owner."""
         return self.who
+
+    def whole(self, token: str) -> str:
+        """The token as it is."""
+        return token
 
     def show(self, token: str) -> ApiCaller:
         """The owner, whatever is shown."""

@@ -1,8 +1,9 @@
 """The ASGI application: the table of routes, opened. It decides nothing itself."""
 
+import asyncio
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from starlette.applications import Starlette
@@ -11,7 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp as ASGIApp
+from starlette.types import Message, Receive, Scope, Send
 
 from hob.gateway.api import Api
 from hob.gateway.auth.security_middleware import HttpSecurityMiddleware
@@ -64,17 +66,58 @@ def _resized(head: Message, size: int) -> Message:
 
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_API_PATHS = frozenset({"/ws", "/health"})
+"""The API's own paths outside of `/api/`."""
 _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 
-def build_api(api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]]) -> ASGIApp:
-    """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP."""
+def build_api(
+    api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]], pages: Mapping[str, ASGIApp] | None = None
+) -> ASGIApp:
+    """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP.
+
+    `pages` are served to anybody, each below its path; the API's own paths stay the API's.
+    """
     routes: list[BaseRoute] = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
     routes += (WebSocketRoute("/ws", _Live(api)), Route("/ws", _on_no_upgrade))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
     app.router.redirect_slashes = False
-    masked = MaskedAnswers(app, api.mask)
+    masked: ASGIApp = MaskedAnswers(app, api.mask)
+    if pages:
+        masked = _WithPages(masked, pages)
     return _Named(_Local(masked) if local else HttpSecurityMiddleware(masked, api))
+
+
+class _WithPages:
+    """Sends a request to the page whose path it begins with; what is the API's goes to the API."""
+
+    def __init__(self, api: ASGIApp, pages: Mapping[str, ASGIApp]) -> None:
+        self._api = api
+        self._pages = sorted(pages.items(), key=lambda each: -len(each[0]))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = str(scope["path"])
+        if scope["type"] != "http" or path in _API_PATHS or f"{path}/".startswith("/api/"):
+            await self._api(scope, receive, send)
+            return
+        for prefix, page in self._pages:
+            if f"{path}/".startswith(prefix):
+                await page({**scope, "path": f"/{path[len(prefix) :]}"}, receive, send)
+                return
+        await self._api(scope, receive, send)
+
+
+class LazyApp:
+    """An application that is made when somebody knocks."""
+
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
+        self._make = make
+        self._made: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._made is None:
+            self._made = await asyncio.to_thread(self._make)
+        await self._made(scope, receive, send)
 
 
 class _Live:

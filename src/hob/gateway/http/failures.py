@@ -27,6 +27,7 @@ STATUS: Mapping[str, int] = {
     "not_allowed": 403,
     "missing_scope": 403,
     "wrong_origin": 403,
+    "missing_csrf": 403,
     "not_found": 404,
     "model_not_found": 404,
     "method_not_allowed": 405,

@@ -1,13 +1,17 @@
 """HTTP answers."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.background import BackgroundTask
+from starlette.requests import Request
 from starlette.responses import Response
 
 from hob.gateway.http.failures import Failure
+
+PROBLEM = "application/problem+json"
 
 
 def json_response(
@@ -21,6 +25,25 @@ def json_response(
 def failure_response(failure: Failure) -> Response:
     """The failure as `{error: {code, message}}` with its status, and what goes with it in headers."""
     return json_response(failure.view(), failure.status, failure_headers(failure))
+
+
+def problem_response(failure: Failure) -> Response:
+    """The failure in the standard's form (https://www.rfc-editor.org/rfc/rfc9457), its code beside it."""
+    title = failure.code.replace("_", " ")
+    body = {"type": "about:blank", "title": title, "status": failure.status, "detail": failure.message}
+    body |= {"code": failure.code, **({} if failure.param is None else {"param": failure.param})}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(text, failure.status, failure_headers(failure), media_type=PROBLEM)
+
+
+def etagged(request: Request, value: Any) -> Response:
+    """JSON with an ETag; 304 where the caller has the same already."""
+    response = json_response(value)
+    tag = f'"{hashlib.blake2b(response.body, digest_size=12).hexdigest()}"'
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers={"etag": tag})
+    response.headers["etag"] = tag
+    return response
 
 
 def failure_headers(failure: Failure) -> Mapping[str, str]:

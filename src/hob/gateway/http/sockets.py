@@ -10,7 +10,7 @@ _MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
 """Another program has it, or the network is not up yet."""
 
 
-def bind_tcp(host: str, port: int) -> socket.socket:
+def bind_tcp(host: str, port: int, setting: str = "gateway.port") -> socket.socket:
     """A listening TCP socket. Raises Unready when the address is taken or not there yet, else NotConfigured."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -24,7 +24,7 @@ def bind_tcp(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise _kind(error)(
-            f"cannot listen on {host}:{port}: {error.strerror}; choose another with `hob config set gateway.port N`"
+            f"cannot listen on {host}:{port}: {error.strerror}; choose another with `hob config set {setting} N`"
         ) from error
     listener.setblocking(False)
     return listener

@@ -59,11 +59,20 @@ class MessagePace:
 class LiveConnection:
     """A WebSocket that was accepted. `show` tells who holds a token; raises Refusal."""
 
-    def __init__(self, api: Api, receive: Receive, send: Send, show: Callable[[str], ApiCaller]) -> None:
+    def __init__(
+        self,
+        api: Api,
+        receive: Receive,
+        send: Send,
+        show: Callable[[str], ApiCaller],
+        whole: Callable[[str], str] = str,
+    ) -> None:
+        """`whole` makes a signed-in browser's token of the half that its page knows."""
         self._api = api
         self._receive = receive
         self._send = send
         self._show = show
+        self._whole = whole
         self._sending = asyncio.Lock()
         self._pace = MessagePace(api.clock.monotonic)
         self._lasting: dict[asyncio.Task[None], str] = {}
@@ -113,7 +122,7 @@ class LiveConnection:
                 raise HttpRefusal(
                     "unauthorized", 'say {"type": "hello", "token": ...} first; `hob token show` prints one'
                 )
-            token = read(Hello, found).token
+            token = self._whole(read(Hello, found).token)
             return self._show(token), token
         except InvalidRequest as error:
             failure = failure_of(error)

@@ -28,7 +28,7 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
                 guest.caller = who
                 known_to(scope)
 
-            await LiveConnection(api, receive, send, visitor.show).run(caller, token, known)
+            await LiveConnection(api, receive, send, visitor.show, visitor.whole).run(caller, token, known)
     except HttpRefusal as refusal:
         await failure_response(refusal.failure)(scope, receive, send)
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from hob.core.errors import ModelFault
 from hob.gateway.http.failures import Failure, HttpRefusal, status_of_fault
-from hob.gateway.http.reply import failure_headers, failure_response, json_response
+from hob.gateway.http.reply import failure_headers, failure_response, json_response, problem_response
 
 _KINDS: Mapping[int, str] = {
     401: "authentication_error",
@@ -69,7 +69,9 @@ def openai_response(failure: Failure) -> Response:
 
 def response_at(path: str, failure: Failure) -> Response:
     """A failure where no endpoint is there to write it, as those beside this path do."""
-    return openai_response(failure) if f"{path}/".startswith("/v1/") else failure_response(failure)
+    if f"{path}/".startswith("/v1/"):
+        return openai_response(failure)
+    return problem_response(failure) if f"{path}/".startswith("/api/v1/") else failure_response(failure)
 
 
 def wrong(param: str, why: str) -> HttpRefusal:

@@ -12,7 +12,7 @@ from hob.gateway.http.prometheus import PLAIN
 from hob.gateway.routes import approvals, attachments, chat, people, sessions, state
 from hob.gateway.routes.attachments import MOST_BYTES
 
-CHAT, READ, METRICS, APPROVE, ADMIN = TokenScope
+CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
 """How a message may be turned away."""
 MODEL_FAILURES = tuple(sorted({status_of_fault(fault.value) for fault in ModelFault}))

@@ -12,6 +12,7 @@ from hob.core.timeline import TimelineEvent
 from hob.gateway.http.failures import status_of_fault
 from hob.store.inbox import Result
 from hob.store.store import Store
+from hob.store.tasks import TaskRow
 
 FINAL = frozenset(state.value for state in FINAL_TURNS)
 
@@ -119,23 +120,23 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     return {"events": [event_view(event) for event in events]}
 
 
-async def tasks_view(store: Store, limit: int, *, everything: bool) -> dict[str, Any]:
-    """The newest tasks, open ones only unless `everything`."""
+async def tasks_view(store: Store, limit: int, *, everything: bool, shown: bool = True) -> dict[str, Any]:
+    """The newest tasks, open ones only unless `everything`; what they are about only if that is `shown`."""
     rows = await store.tasks.find(limit, open_only=not everything)
+    return {"tasks": [task_view(row, shown=shown) for row in rows]}
+
+
+def task_view(row: TaskRow, *, shown: bool = True) -> dict[str, Any]:
+    """One task."""
     return {
-        "tasks": [
-            {
-                "id": row.id,
-                "state": row.state.value,
-                "session": row.session,
-                "trace_id": row.trace,
-                "title": row.title,
-                "reason": row.reason,
-                "created": row.created,
-                "updated": row.updated,
-            }
-            for row in rows
-        ]
+        "id": row.id,
+        "state": row.state.value,
+        "session": row.session,
+        "trace_id": row.trace,
+        "title": row.title if shown else "",
+        "reason": row.reason,
+        "created": row.created,
+        "updated": row.updated,
     }
 
 

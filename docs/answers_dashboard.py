@@ -1,0 +1,296 @@
+"""What the routes below `/api/v1` answer beyond what the API has under other names."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from answers import ApprovalAnswer, EventAnswer, TaskAnswer
+
+
+class Problem(TypedDict):
+    """What went wrong, as RFC 9457 has it."""
+
+    type: str
+    title: str
+    status: int
+    detail: Annotated[str, "for people"]
+    code: Annotated[str, "for programs"]
+    param: NotRequired[Annotated[str, "the field that is wrong, where it is one"]]
+
+
+class AliveAnswer(TypedDict):
+    """Whether messages can be accepted."""
+
+    ok: bool
+
+
+class JobAnswer(TypedDict):
+    """Work that goes on as long as Hob runs."""
+
+    name: str
+    state: str
+    restarts: int
+    problem: str | None
+
+
+class StatusAnswer(TypedDict):
+    """How Hob is. Without a token only the first three."""
+
+    version: str
+    mode: Annotated[str, "`standalone`, `group`, `full` or `headless`"]
+    ready: Annotated[bool, "messages are accepted"]
+    agent_id: NotRequired[str]
+    uptime_seconds: NotRequired[int]
+    group_enabled: NotRequired[bool]
+    orchestrator_enabled: NotRequired[bool]
+    model: NotRequired[Annotated[str, "the model in use, and where it was chosen"]]
+    running: NotRequired[int]
+    waiting: NotRequired[int]
+    parked: NotRequired[int]
+    for_leave: NotRequired[int]
+    for_answer: NotRequired[int]
+    owed: NotRequired[int]
+    undeliverable: NotRequired[int]
+    store: NotRequired[str]
+    jobs: NotRequired[list[JobAnswer]]
+    unaccepted: NotRequired[list[str]]
+
+
+class VerifiedAnswer(TypedDict):
+    """Whether the caller is known."""
+
+    valid: bool
+    auth_required: bool
+    who: NotRequired[str]
+    scopes: NotRequired[list[str]]
+
+
+class LoginAnswer(TypedDict):
+    """A login. The cookie that comes with it is its other half."""
+
+    who: str
+    scopes: list[str]
+    csrf: Annotated[str, "what `X-CSRF-Token` takes, and the `token` of `hello` at `/ws`"]
+
+
+class LogoutAnswer(TypedDict):
+    """The login holds no more."""
+
+    valid: bool
+
+
+class PlacedEvent(EventAnswer):
+    """An event and its place."""
+
+    cursor: int
+    span_type: Annotated[str, "INBOUND, OUTBOUND, LLM, TOOL, POLICY, APPROVAL or EVENT"]
+
+
+class PageAnswer(TypedDict):
+    """A page of the timeline, newest first."""
+
+    events: list[PlacedEvent]
+    before: Annotated[int | None, "leads to the next page; null where there is none"]
+    newest: Annotated[int, "the place of the newest event of all"]
+
+
+class SpanAnswer(TypedDict):
+    """One timed part of a trace."""
+
+    id: str
+    span_id: str
+    parent_span_id: str | None
+    type: Annotated[str, "as an event's `span_type`"]
+    kind: str
+    title: str
+    time: float
+    started_at: float
+    seconds: float | None
+    duration: str | None
+    status: str
+    output: str
+    event: EventAnswer
+    metadata: Annotated[dict[str, Any], "what the journal knows of a model's or a tool's call"]
+
+
+class DecisionAnswer(TypedDict):
+    """A verdict on one call."""
+
+    tool: str
+    tier: int | None
+    allowed: bool
+    verdict: Annotated[str, "`allow`, `ask` or `deny`"]
+    rule: str
+    reason: str
+    call: str
+    turn: str
+    time: float
+
+
+class DecisionsAnswer(TypedDict):
+    """Verdicts in order."""
+
+    policy_decisions: list[DecisionAnswer]
+
+
+class TraceAnswer(TypedDict):
+    """One message's journey."""
+
+    trace_id: str
+    spans: list[SpanAnswer]
+    task: TaskAnswer | None
+    policy_decisions: list[DecisionAnswer]
+    approvals: list[ApprovalAnswer]
+    turns: list[str]
+
+
+class NodeAnswer(TypedDict):
+    """A span as a node."""
+
+    id: str
+    span_id: str
+    parent_span_id: str | None
+    type: str
+    title: str
+    start_time: float
+    end_time: float
+    duration_ms: int
+    agent_id: str
+    output: str
+
+
+class EdgeAnswer(TypedDict):
+    """What a span is a part of."""
+
+    source: str
+    target: str
+
+
+class GraphAnswer(TypedDict):
+    """A trace as a graph."""
+
+    nodes: list[NodeAnswer]
+    edges: list[EdgeAnswer]
+    task: TaskAnswer | None
+    policy_decisions: list[DecisionAnswer]
+    approvals: list[ApprovalAnswer]
+
+
+class SessionAnswer(TypedDict):
+    """A session."""
+
+    session: str
+    title: str
+    model: str | None
+    paused: bool
+    archived: bool
+    entries: int
+    updated: float
+
+
+class SessionsAnswer(TypedDict):
+    """Sessions, the latest first."""
+
+    sessions: list[SessionAnswer]
+
+
+class CallAnswer(TypedDict):
+    """A call of a tool."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class PictureAnswer(TypedDict):
+    """A picture that came along."""
+
+    id: str
+    media_type: str
+
+
+class EntryAnswer(TypedDict):
+    """Something that was said, or that a tool gave."""
+
+    n: int
+    role: str
+    text: str
+    at: float
+    turn: str
+    trace_id: str | None
+    trust: str
+    origin: str
+    calls: list[CallAnswer]
+    images: list[PictureAnswer]
+
+
+class HistoryAnswer(TypedDict):
+    """A part of a session, oldest first."""
+
+    session: str
+    entries: list[EntryAnswer]
+    before: int | None
+
+
+class SettingAnswer(TypedDict):
+    """A setting."""
+
+    key: str
+    value: Annotated[Any, "null where there is none, and for secrets"]
+    secret: bool
+    origin: Annotated[str, "where the value comes from, in words"]
+    layer: str
+    doc: str
+    changeable: Annotated[bool, "at run time, by `PATCH /api/v1/settings`"]
+    one_of: list[str]
+    at_least: float | None
+    at_most: float | None
+    kind: str
+
+
+class SettingsAnswer(TypedDict):
+    """Every setting."""
+
+    settings: list[SettingAnswer]
+
+
+class AuditAnswer(TypedDict):
+    """An entry of the audit log."""
+
+    seq: int
+    at: float
+    kind: str
+    name: str
+    outcome: str
+    rule: str
+    sender: str
+    turn: str
+    trace_id: str
+    detail: str | None
+    hash: str
+
+
+class AuditsAnswer(TypedDict):
+    """Entries, the newest last."""
+
+    entries: list[AuditAnswer]
+
+
+ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
+    ("GET", "/health"): ((200, AliveAnswer), (503, AliveAnswer)),
+    ("GET", "/api/v1/status"): ((200, StatusAnswer),),
+    ("POST", "/api/v1/auth/verify"): ((200, VerifiedAnswer),),
+    ("POST", "/api/v1/auth/login"): ((200, LoginAnswer),),
+    ("POST", "/api/v1/auth/logout"): ((200, LogoutAnswer),),
+    ("GET", "/api/v1/timeline"): ((200, PageAnswer),),
+    ("GET", "/api/v1/trace/{id}"): ((200, TraceAnswer),),
+    ("GET", "/api/v1/trace-graph/{id}"): ((200, GraphAnswer),),
+    ("GET", "/api/v1/policy-decisions"): ((200, DecisionsAnswer),),
+    ("GET", "/api/v1/sessions"): ((200, SessionsAnswer),),
+    ("GET", "/api/v1/sessions/history"): ((200, HistoryAnswer),),
+    ("GET", "/api/v1/tasks/{id}"): ((200, TaskAnswer),),
+    ("GET", "/api/v1/settings"): ((200, SettingsAnswer),),
+    ("PATCH", "/api/v1/settings"): ((200, SettingsAnswer),),
+    ("GET", "/api/v1/audit"): ((200, AuditsAnswer),),
+}
+ALIASES: Mapping[str, str] = {"/approvals/pending": "/approvals", "/webchat/send": "/chat"}
+"""Routes of the API under another name than theirs after `/api/v1`."""

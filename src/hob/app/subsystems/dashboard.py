@@ -1,0 +1,28 @@
+"""The dashboard: a page for browsers, and the API that it is made over."""
+
+from hob.app.subsystem import Endpoints, StaticFiles, Subsystem
+from hob.core.lazy import Lazy
+from hob.gateway.dashboard.settings import DashboardSettings
+
+
+@Lazy
+def _endpoints() -> Endpoints:
+    from hob.gateway.routes.dashboard import ENDPOINTS
+
+    return ENDPOINTS
+
+
+@Lazy
+def _api_v1() -> Endpoints:
+    from hob.gateway.dashboard.table import ENDPOINTS
+
+    return ENDPOINTS
+
+
+DASHBOARD = Subsystem(
+    name="dashboard",
+    settings={"dashboard": DashboardSettings},
+    endpoints=_endpoints,
+    api_v1=_api_v1,
+    static_files=(StaticFiles("/", "hob.gateway"),),
+)

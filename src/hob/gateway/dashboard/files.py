@@ -1,0 +1,82 @@
+"""The web page's files. They are for everybody: nothing of the owner's is in them."""
+
+import hashlib
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:;"
+    " connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": _POLICY,
+    "cache-control": "no-cache",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(self)",
+}
+_TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json", ".woff2": "font/woff2"}
+_NOT_BUILT = "The dashboard is not built here. `make web` builds it; installed packages have it."
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    data: bytes
+    packed: bytes
+    media_type: str
+    etag: str
+
+
+class PackageFiles:
+    """An ASGI application: the files in a folder of a package, and its `index.html` for every other path."""
+
+    def __init__(self, package: str, folder: str) -> None:
+        self._files = _read(package, folder)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._answer(scope)(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> Response:
+        if scope["method"] not in {"GET", "HEAD"}:
+            return Response("only GET and HEAD", 405, {"allow": "GET, HEAD"}, media_type="text/plain")
+        name = str(scope["path"]).lstrip("/")
+        if name not in self._files and "." in name.rpartition("/")[2]:
+            return Response("there is no such file", 404, media_type="text/plain")
+        file = self._files.get(name) or self._files.get("index.html")
+        if file is None:
+            return Response(_NOT_BUILT, 404, media_type="text/plain")
+        headers, wanted = {**HEADERS, "etag": file.etag, "vary": "accept-encoding"}, Headers(scope=scope)
+        if file.etag in wanted.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        if file.packed and "gzip" in wanted.get("accept-encoding", ""):
+            return Response(file.packed, headers={**headers, "content-encoding": "gzip"}, media_type=file.media_type)
+        return Response(file.data, headers=headers, media_type=file.media_type)
+
+
+def _read(package: str, folder: str) -> Mapping[str, _File]:
+    """All of them by their paths, read once: they are small, and only these can be asked for."""
+    import gzip  # a page that nobody opens needs none of it
+
+    found: dict[str, _File] = {}
+    rest = [("", files(package) / folder)]
+    while rest:
+        prefix, place = rest.pop()
+        if not place.is_dir():
+            continue
+        for each in place.iterdir():
+            if each.is_dir():
+                rest.append((f"{prefix}{each.name}/", each))
+                continue
+            data = each.read_bytes()
+            kind = _TYPES.get(f".{each.name.rpartition('.')[2]}") or mimetypes.guess_type(each.name)[0]
+            kind = kind or "application/octet-stream"
+            packed = gzip.compress(data, 6, mtime=0) if kind.startswith("text/") or "javascript" in kind else b""
+            etag = f'"{hashlib.blake2b(data, digest_size=12).hexdigest()}"'
+            found[f"{prefix}{each.name}"] = _File(data, packed, kind, etag)
+    return found

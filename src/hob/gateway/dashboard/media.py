@@ -1,0 +1,53 @@
+"""Files of messages: their kind told by their bytes, and nothing that a browser would run."""
+
+import re
+
+from starlette.responses import Response
+
+from hob.core.errors import NotFound
+from hob.core.ids import BlobId
+from hob.core.screening.media import HEAD, media_type_of
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing
+
+_ID = re.compile(r"[0-9a-f]{64}")
+_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/", "text/plain")
+"""What a browser may show by itself; it saves everything else."""
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+async def media(call: EndpointCall[Nothing]) -> Response:
+    """A file of a message, whole or the part that `Range` names."""
+    if not _ID.fullmatch(call.id):
+        raise NotFound("no file has this id")
+    data = await call.api.store.blobs.load(BlobId(call.id))
+    kind = media_type_of(data[:HEAD])
+    shown = kind.startswith(_SHOWN)
+    headers = {
+        "accept-ranges": "bytes",
+        "content-disposition": "inline" if shown else f'attachment; filename="{call.id[:12]}"',
+        "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "etag": f'"{call.id}"',
+    }
+    kind = kind if shown else "application/octet-stream"
+    wanted = _part(call.header("range") or "", len(data))
+    if wanted is None:
+        return Response(data, headers=headers, media_type=kind)
+    first, last = wanted
+    if first > last:
+        return Response(status_code=416, headers={**headers, "content-range": f"bytes */{len(data)}"})
+    headers["content-range"] = f"bytes {first}-{last}/{len(data)}"
+    return Response(data[first : last + 1], 206, headers, media_type=kind)
+
+
+def _part(header: str, size: int) -> tuple[int, int] | None:
+    """The first and last byte that are wanted; None for all. What cannot be had comes the wrong way round."""
+    found = _RANGE.fullmatch(header.strip())
+    if found is None or not (found[1] or found[2]):
+        return None
+    if not found[1]:
+        length = int(found[2][:18])
+        return (max(0, size - length), size - 1) if length else (1, 0)
+    first = int(found[1][:18])
+    last = min(int(found[2][:18]), size - 1) if found[2] else size - 1
+    return (first, last) if first < size and first <= last else (1, 0)

@@ -1,0 +1,159 @@
+"""How Hob is, for the page: before login only that it is there."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hob import __version__
+from hob.core.errors import NotFound
+from hob.core.ids import TurnId
+from hob.gateway.api import Api
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.dashboard.timeline import may_read
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.failures import HttpRefusal
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.routes.sessions import ASession, Which
+from hob.gateway.routes.state import TasksQuery
+from hob.gateway.routes.views import task_view, tasks_view
+from hob.store.audit.audit import AuditRow
+
+
+async def health(call: EndpointCall[Nothing]) -> Response:
+    """`{"ok": true}` while messages can be accepted, else 503: for probes, which have no token."""
+    ok = _ready(call.api)
+    return json_response({"ok": ok}, 200 if ok else 503)
+
+
+async def status(call: EndpointCall[Nothing]) -> Response:
+    """How Hob is; whoever has shown no token learns only version, mode and whether messages are taken."""
+    api = call.api
+    public = {"version": __version__, "mode": "standalone", "ready": _ready(api)}
+    if _caller(call.request) is None:
+        return json_response(public)
+    found = await api.operations.status()
+    since = float(found["since"])
+    return json_response(
+        {
+            **public,
+            "agent_id": "hob",
+            "uptime_seconds": round(api.clock.now().timestamp() - since),
+            "group_enabled": False,
+            "orchestrator_enabled": False,
+            **found,
+            "connected": api.connected.view(),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """Which entries are shown."""
+
+    limit: int = field("at most so many, the newest", 100, at_least=1, at_most=1000)
+    kind: str = field("this kind alone", "")
+
+
+async def audit(call: EndpointCall[AuditQuery]) -> Response:
+    """What was decided, allowed and refused, the newest last."""
+    rows = await call.api.store.audit.latest(call.asked.limit, call.asked.kind)
+    return etagged(call.request, {"entries": [_entry(row) for row in rows]})
+
+
+async def tasks(call: EndpointCall[TasksQuery]) -> Response:
+    """The newest tasks."""
+    shown = may_read(call.caller)
+    return etagged(
+        call.request, await tasks_view(call.api.store, call.asked.limit, everything=call.asked.all, shown=shown)
+    )
+
+
+async def task(call: EndpointCall[Nothing]) -> Response:
+    """One task."""
+    row = await call.api.store.tasks.get(call.id)
+    if row is None:
+        raise NotFound("no task has this id")
+    return json_response(task_view(row, shown=may_read(call.caller)))
+
+
+async def sessions(call: EndpointCall[Which]) -> Response:
+    """Every session, the latest first."""
+    found = await call.api.operations.conversations.all(archived=call.asked.archived)
+    if not may_read(call.caller):
+        found = {"sessions": [{**each, "title": ""} for each in found["sessions"]]}
+    return etagged(call.request, found)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuery(ASession):
+    """Which part of a session is shown."""
+
+    before: int | None = field("only what stands before this place; without it the newest", None, at_least=1)
+    limit: int = field("at most so many entries", 60, at_least=1, at_most=500)
+
+
+async def history(call: EndpointCall[HistoryQuery]) -> Response:
+    """What was said in a session, oldest first; `before` leads to what stands before it, null where nothing does."""
+    asked, transcript = call.asked, call.api.store.transcript
+    key = (await call.api.operations.conversations.one(asked.session))["session"]
+    entries = await transcript.before(key, asked.before, asked.limit)
+    traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
+    shown = [
+        {
+            "n": each.n,
+            "role": each.role,
+            "text": each.text,
+            "at": each.at,
+            "turn": each.turn,
+            "trust": each.label.trust.value,
+            "origin": each.label.origin.value,
+            "calls": [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in each.calls],
+            "trace_id": traces.get(TurnId(each.turn)),
+            "images": [{"id": one.blob, "media_type": one.media_type} for one in each.images],
+        }
+        for each in entries
+    ]
+    more = entries[0].n if len(entries) == asked.limit else None
+    return etagged(call.request, {"session": key, "entries": shown, "before": more})
+
+
+async def settings(call: EndpointCall[Nothing]) -> Response:
+    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
+    return etagged(call.request, {"settings": call.api.operations.settings()})
+
+
+def _ready(api: Api) -> bool:
+    return api.store.health().problem is None and api.operations.accepting()
+
+
+def _caller(request: Request) -> ApiCaller | None:
+    visitor: Visitor | AtTheSocket = request.scope["visitor"]
+    if isinstance(visitor, Visitor) and visitor.authorization is None and not (visitor.session and visitor.csrf):
+        return None
+    try:
+        return visitor.caller()
+    except HttpRefusal as refusal:
+        if refusal.failure.code != "unauthorized":
+            raise
+        return None
+
+
+def _entry(row: AuditRow) -> dict[str, Any]:
+    entry = row.entry
+    return {
+        "seq": row.seq,
+        "at": entry.at,
+        "kind": entry.kind,
+        "name": entry.name,
+        "outcome": entry.outcome,
+        "rule": entry.rule,
+        "sender": entry.sender,
+        "turn": entry.turn,
+        "trace_id": entry.trace,
+        "detail": row.detail,
+        "hash": row.hash,
+    }

@@ -1,0 +1,70 @@
+"""The routes below `/api/v1`. What the API has under another name is the same endpoint here, with the same manual."""
+
+from dataclasses import replace
+from typing import Any
+
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.dashboard import login, media, state, timeline
+from hob.gateway.http.endpoint import Endpoint
+from hob.gateway.http.fields import Nothing
+from hob.gateway.http.reply import problem_response
+from hob.gateway.routes.sessions import Which
+from hob.gateway.routes.state import TasksQuery
+from hob.gateway.routes.table import ENDPOINTS as OWN
+
+PREFIX = "/api/v1"
+CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
+_SEEN = (VIEW,)
+"""Whoever may not read what messages say gets these answers without it."""
+_KNOWN = {(each.method, each.path): each for each in OWN}
+
+
+def _same(method: str, path: str, name: str = "", also: tuple[TokenScope, ...] = ()) -> Endpoint[Any]:
+    """An endpoint of the API under its name here."""
+    known = _KNOWN[method, path]
+    return replace(known, path=f"{PREFIX}{name or path}", also=(*known.also, *also), failing=problem_response)
+
+
+def _own(
+    method: str, path: str, handler: Any, scope: TokenScope | None, takes: Any = Nothing, **more: Any
+) -> Endpoint[Any]:
+    return Endpoint(method, f"{PREFIX}{path}", handler, scope, takes, failing=problem_response, **more)
+
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint("GET", "/health", state.health, None, Nothing),
+    _own("GET", "/status", state.status, None, errors=("unauthorized", "too_many_attempts")),
+    _own("POST", "/auth/verify", login.verify, None, errors=("too_many_attempts",)),
+    _own("POST", "/auth/login", login.login, None, login.Login,
+         errors=("unauthorized", "too_many_attempts", "not_allowed")),
+    _own("POST", "/auth/logout", login.logout, VIEW, also=(READ, CHAT, APPROVE)),
+    _own("GET", "/timeline", timeline.timeline, READ, timeline.TimelinePageQuery, also=_SEEN),
+    _own("GET", "/trace/{id}", timeline.trace, READ, also=_SEEN, errors=("not_found",)),
+    _own("GET", "/trace-graph/{id}", timeline.trace_graph, READ, also=_SEEN, errors=("not_found",)),
+    _own("GET", "/policy-decisions", timeline.policy_decisions, READ, timeline.DecisionsQuery, also=_SEEN,
+         errors=("not_found",)),
+    _own("GET", "/sessions", state.sessions, READ, Which, also=_SEEN),
+    _same("GET", "/sessions/show"),
+    _own("GET", "/sessions/history", state.history, READ, state.HistoryQuery, errors=("not_found",)),
+    _same("POST", "/sessions/change"),
+    _same("POST", "/sessions/delete"),
+    _own("GET", "/tasks", state.tasks, READ, TasksQuery, also=_SEEN),
+    _own("GET", "/tasks/{id}", state.task, READ, also=_SEEN, errors=("not_found",)),
+    _same("GET", "/approvals", "/approvals/pending"),
+    _same("GET", "/approvals/{id}"),
+    _same("POST", "/approvals/{id}"),
+    _same("GET", "/grants"),
+    _same("DELETE", "/grants/{id}"),
+    _same("GET", "/usage", also=_SEEN),
+    _same("GET", "/unread"),
+    _same("GET", "/prompt"),
+    _same("POST", "/retry/{id}"),
+    _same("POST", "/undo"),
+    _same("POST", "/chat"),
+    _same("GET", "/chat/{id}"),
+    _same("POST", "/chat", "/webchat/send"),
+    _same("POST", "/attachments"),
+    _own("GET", "/media/{id}", media.media, READ, errors=("not_found",), media=("application/octet-stream",)),
+    _own("GET", "/settings", state.settings, ADMIN),
+    _own("GET", "/audit", state.audit, READ, state.AuditQuery),
+)  # fmt: skip

@@ -1,0 +1,321 @@
+"""The timeline by pages, newest first, and one trace with all that is known of each of its spans."""
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.errors import NotFound
+from hob.core.ids import TraceId, TurnId
+from hob.core.states import TurnState
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.gateway.approvals import approval_view
+from hob.gateway.auth.callers import ApiCaller, TokenScope
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged
+from hob.gateway.routes.views import event_view, task_view
+from hob.store.decisions import PolicyDecision
+from hob.store.store import Store
+from hob.store.timeline import TimelineFilter
+
+SPAN_TYPES: Mapping[EventKind, str] = {
+    EventKind.INBOUND: "INBOUND",
+    EventKind.STEER: "INBOUND",
+    EventKind.OUTBOUND: "OUTBOUND",
+    EventKind.DELIVERY: "OUTBOUND",
+    EventKind.MODEL: "LLM",
+    EventKind.TOOL: "TOOL",
+    EventKind.POLICY: "POLICY",
+    EventKind.APPROVAL: "APPROVAL",
+}
+"""How the page colours an event; the others are EVENT."""
+_MOST_TEXT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePageQuery:
+    """Which events are shown, newest first."""
+
+    before: int | None = field("only those before this cursor; without it from the newest on", None, at_least=1)
+    limit: int = field("at most so many", 100, at_least=1, at_most=500)
+    kind: str = field("these [kinds](timeline.md#kinds) alone, separated by commas", "")
+    session: str = field("this session alone, by its whole key", "")
+    trace_id: str = field("this trace alone", "")
+    sender: str = field("this sender alone, by id or name", "")
+    name: str = field("this tool, model, channel or command alone", "")
+    text: str = field("those in whose text or name this stands", "")
+    errors: bool = field("what went wrong alone", False)
+    tainted: bool = field("what carries untrusted content alone", False)
+    authorized: bool | None = field("what was allowed in alone, or what was not", None)
+
+
+async def timeline(call: EndpointCall[TimelinePageQuery]) -> Response:
+    """A page of the timeline, newest first; `before` of the answer leads to the next one, null where there is none.
+
+    A page may be short, even empty, and lead on all the same: at most 20,000 events are looked through at once.
+    """
+    asked = call.asked
+    wanted = TimelineFilter(
+        kinds=tuple(each for each in asked.kind.split(",") if each),
+        sessions=(asked.session,) if asked.session else (),
+        trace=asked.trace_id,
+        sender=asked.sender,
+        name=asked.name,
+        text=asked.text if may_read(call.caller) else "",
+        errors=asked.errors,
+        tainted=asked.tainted,
+        authorized=asked.authorized,
+    )
+    page = await call.api.store.timeline.page(asked.before, asked.limit, wanted)
+    events = [{"cursor": place, **_event(event, call.caller)} for place, event in page.events]
+    return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
+
+
+async def trace(call: EndpointCall[Nothing]) -> Response:
+    """One message's journey: its spans in order, what was asked and answered in each, its task and the decisions."""
+    found = await _trace(call)
+    return etagged(
+        call.request,
+        {
+            "trace_id": found.id,
+            "spans": found.spans,
+            "task": found.task,
+            "policy_decisions": found.decisions,
+            "approvals": found.approvals,
+            "turns": found.turns,
+        },
+    )
+
+
+async def trace_graph(call: EndpointCall[Nothing]) -> Response:
+    """The same as nodes and edges."""
+    found = await _trace(call)
+    nodes = [
+        {
+            "id": span["id"],
+            "span_id": span["span_id"],
+            "parent_span_id": span["parent_span_id"],
+            "type": span["type"],
+            "title": span["title"],
+            "start_time": span["started_at"],
+            "end_time": span["started_at"] + (span["seconds"] or 0.0),
+            "duration_ms": round((span["seconds"] or 0.0) * 1000),
+            "agent_id": "hob",
+            "output": span["output"],
+        }
+        for span in found.spans
+    ]
+    first = {node["span_id"]: node["id"] for node in reversed(nodes)}
+    edges = [
+        {"source": first[node["parent_span_id"]], "target": node["id"]}
+        for node in nodes
+        if node["parent_span_id"] in first and first[node["parent_span_id"]] != node["id"]
+    ]
+    return etagged(
+        call.request,
+        {
+            "nodes": nodes,
+            "edges": edges,
+            "task": found.task,
+            "policy_decisions": found.decisions,
+            "approvals": found.approvals,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsQuery:
+    """Whose decisions are shown."""
+
+    trace_id: str = field("the trace")
+
+
+async def policy_decisions(call: EndpointCall[DecisionsQuery]) -> Response:
+    """What was allowed and refused in a trace, and by which rule."""
+    events = await _events(call.api.store, call.asked.trace_id)
+    found = await _decisions(call.api.store, _turns(events))
+    return etagged(call.request, {"policy_decisions": [_decision(each) for each in found]})
+
+
+def may_read(caller: ApiCaller) -> bool:
+    """Whether this caller sees what messages say."""
+    return caller.may(TokenScope.READ)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    id: str
+    spans: list[dict[str, Any]]
+    task: Mapping[str, Any] | None
+    decisions: list[dict[str, Any]]
+    approvals: list[Mapping[str, Any]]
+    turns: list[str]
+
+
+async def _trace(call: EndpointCall[Nothing]) -> _Trace:
+    store, shown = call.api.store, may_read(call.caller)
+    events = await _events(store, call.id)
+    turns = _turns(events)
+    steps = {turn: await store.journal.load_steps(turn) for turn in turns}
+    details = _details(events, steps)
+    spans = [_span(event, details.get(event.id, {}), shown=shown) for event in events]
+    asked = [each for turn in turns for each in await store.approvals.of_turn(turn)] if shown else []
+    approvals = [await approval_view(store, each, call.api.pending_approvals().scopes(each)) for each in asked]
+    task = None
+    for turn in turns[:1]:
+        message = await store.inbox.first_of(turn)
+        row = await store.tasks.get(message) if message is not None else None
+        task = None if row is None else task_view(row, shown=shown)
+    decisions = [_decision(each) for each in await _decisions(store, turns)]
+    return _Trace(events[0].trace, spans, task, decisions, approvals, [*turns])
+
+
+async def _events(store: Store, id: str) -> tuple[TimelineEvent, ...]:
+    events = await store.timeline.trace(TraceId(id))
+    if not events:
+        raise NotFound("no trace has this id")
+    return tuple(sorted(events, key=lambda event: event.at))
+
+
+def _turns(events: Iterable[TimelineEvent]) -> list[TurnId]:
+    return list(dict.fromkeys(event.turn for event in events if event.turn is not None))
+
+
+async def _decisions(store: Store, turns: Iterable[TurnId]) -> list[PolicyDecision]:
+    return [each for turn in turns for each in await store.decisions.find(turn)]
+
+
+def _decision(decision: PolicyDecision) -> dict[str, Any]:
+    return {
+        "tool": decision.tool,
+        "tier": None,
+        "allowed": decision.verdict == "allow",
+        "verdict": decision.verdict,
+        "rule": decision.rule,
+        "reason": decision.reason,
+        "call": decision.call,
+        "turn": decision.turn,
+        "time": decision.at,
+    }
+
+
+def _event(event: TimelineEvent, caller: ApiCaller) -> dict[str, Any]:
+    view = {**event_view(event), "span_type": SPAN_TYPES.get(event.kind, "EVENT")}
+    if not may_read(caller):
+        view |= {"text": "", "media": None, "sender_name": ""}
+    return view
+
+
+def _details(events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]]) -> dict[str, dict[str, Any]]:
+    """What the journal knows of each event of a model or a tool; both are written in the same order."""
+    found: dict[str, dict[str, Any]] = {}
+    for turn, done in steps.items():
+        models, tools = _journalled(done)
+        for event in sorted((each for each in events if each.turn == turn), key=lambda each: each.at):
+            waiting = models if event.kind is EventKind.MODEL else tools[event.name]
+            if event.kind in (EventKind.MODEL, EventKind.TOOL) and waiting:
+                found[event.id] = waiting.popleft()
+    return found
+
+
+def _journalled(steps: Sequence[Step]) -> tuple[deque[dict[str, Any]], Mapping[str, deque[dict[str, Any]]]]:
+    models: deque[dict[str, Any]] = deque()
+    tools: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
+    asked: ModelAsked | None = None
+    intended: dict[str, ToolIntended] = {}
+    for step in steps:
+        match step:
+            case ModelAsked():
+                asked = step
+            case ModelReplied():
+                models.append(_replied(asked, step))
+            case ModelFailed():
+                models.append({"fault": step.fault, "response_text": step.detail, "attempts": step.attempts})
+            case ToolIntended():
+                intended[step.call.id] = step
+            case ToolReceived() if (call := intended.get(step.result.call)) is not None:
+                tools[call.call.name].append(_received(call, step))
+    return models, tools
+
+
+def _replied(asked: ModelAsked | None, step: ModelReplied) -> dict[str, Any]:
+    calls = [{"name": call.name, "arguments": _arguments(call.arguments)} for call in step.calls]
+    usage = step.usage
+    return {
+        "model": step.ref or step.model,
+        "finish_reason": step.stop.value,
+        "response_text": step.text[:_MOST_TEXT],
+        "reasoning": step.reasoning[:_MOST_TEXT],
+        "tool_calls": calls,
+        "attempts": step.attempts,
+        "trust": None if asked is None else asked.trust.value,
+        "request_hash": None if asked is None else asked.request_hash,
+        "input_estimate": None if asked is None else asked.input_estimate,
+        "prompt_tokens": None if usage is None else usage.input,
+        "cached_tokens": None if usage is None else usage.cache_read,
+        "completion_tokens": None if usage is None else usage.output,
+        "cost_usd": None if step.cost is None else step.cost / 1_000_000,
+        "remarks": list(step.remarks),
+    }
+
+
+def _received(intended: ToolIntended, step: ToolReceived) -> dict[str, Any]:
+    result = step.result
+    return {
+        "tool_name": intended.call.name,
+        "tool_call_id": intended.call.id,
+        "arguments": _arguments(intended.call.arguments),
+        "rule": intended.rule,
+        "result": result.text[:_MOST_TEXT],
+        "rest": result.rest,
+        "error": result.is_error,
+        "origin": result.label.origin.value,
+        "trust": result.label.trust.value,
+        "status": step.status,
+        "remarks": [*step.remarks],
+    }
+
+
+def _arguments(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text[:_MOST_TEXT]
+
+
+_PRIVATE = ("response_text", "reasoning", "tool_calls", "arguments", "result", "remarks", "rest")
+
+
+def _span(event: TimelineEvent, detail: Mapping[str, Any], *, shown: bool) -> dict[str, Any]:
+    view = event_view(event)
+    output = event.text or detail.get("response_text") or detail.get("result") or ""
+    if not shown:
+        detail, output = {key: value for key, value in detail.items() if key not in _PRIVATE}, ""
+        view |= {"text": "", "sender_name": "", "media": None}
+    return {
+        "id": event.id,
+        "span_id": event.span,
+        "parent_span_id": event.parent,
+        "type": SPAN_TYPES.get(event.kind, "EVENT"),
+        "kind": event.kind.value,
+        "title": _title(event),
+        "time": event.at,
+        "started_at": event.at,
+        "seconds": event.seconds,
+        "duration": None if event.seconds is None else f"{event.seconds * 1000:.0f}ms",
+        "status": event.status,
+        "output": output[:_MOST_TEXT],
+        "event": view,
+        "metadata": dict(detail),
+    }
+
+
+def _title(event: TimelineEvent) -> str:
+    if event.kind is EventKind.TURN:
+        return event.classification or TurnState.RUNNING.value
+    return event.name or event.kind.value

@@ -1,0 +1,1 @@
+"""The dashboard in a real browser, against the real daemon."""

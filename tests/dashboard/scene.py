@@ -1,0 +1,93 @@
+"""A home in which something has happened: conversations, tools, a question for approval, a failure, spending.
+
+`python -m tests.dashboard.scene` keeps such a daemon running and prints a link that signs a browser in.
+"""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+
+from hob.testing.model_server import Reply
+from tests.journeys.world import Daemon, World, open_world
+
+_PLAN = """Here is a plan for the weekend in **Potsdam**:
+
+1. *Saturday*: Sanssouci park before ten, then the Dutch Quarter for lunch
+2. *Sunday*: boat to Sacrow, back by bus
+
+| what | when | price |
+|---|---|---:|
+| Sanssouci Palace | Sat 10:00 | 14 € |
+| Boat to Sacrow | Sun 11:30 | 19 € |
+
+```python
+total = 14 + 19
+print(f"{total} € for one")
+```
+
+The palace asks for a booked time slot; shall I look for one?"""
+TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
+    ("weekend", "Plan a weekend in Potsdam for me, please.", (Reply(_PLAN, reasoning="Two days, by train."),)),
+    (
+        "weekend",
+        "Write it down in my notes.",
+        (
+            Reply(calls=(("write", '{"path": "potsdam.md", "content": "# Potsdam\\n\\n- Sanssouci\\n- Sacrow\\n"}'),)),
+            Reply("It is in `potsdam.md` now."),
+        ),
+    ),
+    (
+        "main",
+        "How much disk space is left here?",
+        (
+            Reply("I look.", calls=(("exec", '{"command": "df -h . | tail -1"}'), ("exec", '{"command": "date"}'))),
+            Reply("About half of the disk is free, enough for years of notes."),
+        ),
+    ),
+    ("main", "And what is seven times eight?", (Reply("56."),)),
+)
+ASKED = ("main", "Clean up the old build folder.", Reply(calls=(("exec", '{"command": "rm -rf ."}'),)))
+
+
+@asynccontextmanager
+async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Daemon, str]]:
+    """The daemon, and the address of its dashboard."""
+    async with world.serve() as daemon:
+        for session, text, replies in TALK:
+            world.model.script.extend(replies)
+            await daemon.post(text, session=session)
+        if asking:
+            session, text, reply = ASKED
+            world.model.script.append(reply)
+            await daemon.post(text, session=session)
+        yield daemon, await dashboard_of(world)
+
+
+async def link_of(world: World) -> str:
+    """A link that signs one browser in."""
+    transport = httpx2.AsyncHTTPTransport(uds=str(world.home / "hob.sock"))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://hob") as client:
+        url: str = (await client.post("/dashboard/link")).raise_for_status().json()["url"]
+        return url
+
+
+async def dashboard_of(world: World) -> str:
+    """Where the dashboard is."""
+    return (await link_of(world)).partition("/#")[0]
+
+
+async def _main() -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with open_world() as world, scene(world) as (daemon, _):
+        print(await link_of(world), daemon.url, flush=True)
+        await stop.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

@@ -1,0 +1,289 @@
+"""The dashboard's listener: who is let in, what browsers may ask, and what nobody can make them do."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.types import ASGIApp
+
+from hob.app.endpoints import api_v1_of
+from hob.app.subsystems import SUBSYSTEMS
+from hob.core.clock import SystemClock
+from hob.core.labels import SenderClass
+from hob.core.scopes import TokenScope
+from hob.gateway.auth.tokens import TokenFile
+from hob.gateway.dashboard.files import PackageFiles
+from hob.gateway.dashboard.table import ENDPOINTS
+from hob.gateway.http.asgi import build_api
+from hob.gateway.http.endpoint import Endpoint
+from tests.gateway.conftest import TOKEN, Machine, machine
+
+OPEN = {"/health", "/api/v1/status", "/api/v1/auth/verify", "/api/v1/auth/login"}
+"""What answers somebody who has shown nothing."""
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
+
+
+@pytest.fixture
+async def hob(tmp_path: Path) -> AsyncIterator[Machine]:
+    async with machine(tmp_path, "Hello!", "Again.") as made:
+        yield made
+
+
+def pages_of(hob: Machine) -> ASGIApp:
+    api = replace(hob.app.api, dashboard="http://localhost")
+    return build_api(
+        api, local=False, endpoints=api_v1_of(SUBSYSTEMS), pages={"/": PackageFiles("tests.gateway", "pages")}
+    )
+
+
+@asynccontextmanager
+async def browser(hob: Machine, base: str = "http://localhost", **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(pages_of(hob)), base_url=base, headers=named
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def signed_in(hob: Machine, token: str = TOKEN) -> AsyncIterator[httpx2.AsyncClient]:
+    """A browser's page that has signed in."""
+    async with browser(hob) as page:
+        told = (await page.post("/api/v1/auth/login", json={"token": token})).raise_for_status().json()
+        page.headers["x-csrf-token"] = told["csrf"]
+        yield page
+
+
+def given(endpoint: Endpoint[Any]) -> str:
+    return re.sub(r"{[^}]*}", "x", endpoint.path)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.path}")
+async def test_endpoint_answers_nobody_without_a_token(hob: Machine, endpoint: Endpoint[Any]) -> None:
+    async with browser(hob) as page:
+        answer = await page.request(endpoint.method, given(endpoint), json=None if endpoint.method == "GET" else {})
+    if endpoint.path in OPEN:
+        assert answer.status_code in (200, 400)
+    else:
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_status_before_login_tells_three_things(hob: Machine) -> None:
+    async with browser(hob) as page:
+        assert (await page.get("/api/v1/status")).json().keys() == {"version", "mode", "ready"}
+        assert (await page.get("/health")).json() == {"ok": True}
+
+
+async def test_status_with_a_token_tells_all(hob: Machine) -> None:
+    async with browser(hob, authorization=f"Bearer {TOKEN}") as page:
+        told = (await page.get("/api/v1/status")).json()
+        assert {"agent_id", "uptime_seconds", "group_enabled", "orchestrator_enabled", "running"} <= told.keys()
+
+
+async def test_login_link_lets_one_browser_in_once(hob: Machine) -> None:
+    code = hob.app.api.login_codes.issue(hob.app.api.keyring.find(TOKEN), SystemClock().monotonic)  # type: ignore[arg-type]
+    async with browser(hob) as page:
+        first = await page.post("/api/v1/auth/login", json={"code": code})
+        assert first.status_code == 200
+        cookie = first.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert first.json()["csrf"] not in cookie
+        assert (await page.post("/api/v1/auth/login", json={"code": code})).status_code == 401
+
+
+async def test_cookie_without_the_csrf_token_is_good_for_nothing(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        assert (await page.get("/api/v1/sessions")).status_code == 200
+        del page.headers["x-csrf-token"]
+        for method, path in (("GET", "/api/v1/sessions"), ("POST", "/api/v1/auth/logout")):
+            answer = await page.request(method, path)
+            assert (answer.status_code, answer.json()["code"]) == (403, "missing_csrf")
+
+
+async def test_csrf_token_without_its_cookie_is_good_for_nothing(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        csrf = page.headers["x-csrf-token"]
+    async with browser(hob, x_csrf_token=csrf) as other:
+        assert (await other.get("/api/v1/sessions")).status_code == 401
+        assert (await other.get("/api/v1/sessions", headers={"authorization": f"Bearer {csrf}"})).status_code == 401
+
+
+async def test_csrf_token_of_another_login_does_not_fit(hob: Machine) -> None:
+    async with signed_in(hob) as one, signed_in(hob) as two:
+        answer = await two.get("/api/v1/sessions", headers={"x-csrf-token": one.headers["x-csrf-token"]})
+        assert answer.status_code == 401
+
+
+async def test_logout_ends_the_login_wherever_its_copy_is(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        kept = {"cookie": "; ".join(f"{name}={value}" for name, value in page.cookies.items())}
+        kept["x-csrf-token"] = page.headers["x-csrf-token"]
+        assert (await page.post("/api/v1/auth/logout")).status_code == 200
+    async with browser(hob) as thief:
+        assert (await thief.get("/api/v1/sessions", headers=kept)).status_code == 401
+
+
+async def test_revoked_token_takes_its_browsers_with_it(hob: Machine) -> None:
+    file = TokenFile(hob.app.home, SystemClock())
+    token = file.add("tablet", frozenset({TokenScope.READ}), SenderClass.OWNER, None)
+    async with signed_in(hob, token) as page:
+        assert (await page.get("/api/v1/sessions")).status_code == 200
+        file.revoke("tablet")
+        assert (await page.get("/api/v1/sessions")).status_code == 401
+
+
+async def test_guessing_codes_is_locked_out(hob: Machine) -> None:
+    async with browser(hob) as page:
+        tried = [(await page.post("/api/v1/auth/login", json={"code": f"wrong-{n}"})).status_code for n in range(12)]
+    assert tried[:10] == [401] * 10
+    assert tried[-1] == 429
+
+
+async def test_viewer_sees_no_message(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "the secret of the garden"})
+    token = TokenFile(hob.app.home, SystemClock()).add("wall", frozenset({TokenScope.VIEW}), SenderClass.OWNER, None)
+    async with signed_in(hob, token) as page:
+        events = (await page.get("/api/v1/timeline")).json()["events"]
+        assert events
+        trace = events[0]["trace_id"]
+        for path in ("timeline", "tasks?all=true", "sessions", f"trace/{trace}", f"trace-graph/{trace}", "status"):
+            answer = await page.get(f"/api/v1/{path}")
+            assert answer.status_code == 200, path
+            assert "garden" not in answer.text, path
+            assert "Hello!" not in answer.text, path
+        assert (await page.get("/api/v1/timeline?text=garden")).json()["events"] == events
+        for path in ("sessions/history", "approvals/pending", "settings", "audit", f"media/{'0' * 64}"):
+            assert (await page.get(f"/api/v1/{path}")).status_code == 403, path
+
+
+async def test_member_token_does_not_open_the_dashboard(hob: Machine) -> None:
+    file = TokenFile(hob.app.home, SystemClock())
+    token = file.add("anna", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
+    async with browser(hob) as page:
+        assert (await page.post("/api/v1/auth/login", json={"token": token})).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/status", "/health"])
+async def test_foreign_host_is_refused(hob: Machine, path: str) -> None:
+    async with browser(hob, "http://evil.example") as page:
+        assert (await page.get(path)).status_code == 421
+
+
+async def test_page_of_another_origin_is_refused(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        for origin in ("http://evil.example", "http://localhost:3000", "null"):
+            answer = await page.get("/api/v1/sessions", headers={"origin": origin})
+            assert (answer.status_code, answer.json()["code"]) == (403, "wrong_origin")
+        assert (await page.get("/api/v1/sessions", headers={"origin": "http://localhost"})).status_code == 200
+
+
+async def test_page_has_a_strict_policy(hob: Machine) -> None:
+    async with browser(hob) as page:
+        answer = await page.get("/")
+        policy = answer.headers["content-security-policy"]
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        again = await page.get("/", headers={"if-none-match": answer.headers["etag"]})
+        assert again.status_code == 304
+
+
+@pytest.mark.parametrize("path", ["/../conftest.py", "/%2e%2e/conftest.py", "/..%2fconftest.py", "//etc/passwd.txt"])
+async def test_no_path_leads_out_of_the_page_s_files(hob: Machine, path: str) -> None:
+    async with browser(hob) as page:
+        answer = await page.get(path)
+        assert "import" not in answer.text
+        assert "root:" not in answer.text
+
+
+async def test_media_is_sniffed_and_never_run(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        for data, kind, shown in (
+            (PNG, "image/png", "inline"),
+            (b"<html><script>alert(1)</script>", "application/octet-stream", "attachment"),
+            (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "application/octet-stream", "attachment"),
+        ):
+            id = (await page.post("/api/v1/attachments", content=data)).json()["id"]
+            answer = await page.get(f"/api/v1/media/{id}")
+            assert answer.headers["content-type"].startswith(kind)
+            assert answer.headers["content-disposition"].startswith(shown)
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["content-security-policy"].startswith("sandbox")
+
+
+async def test_media_is_given_in_parts(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        id = (await page.post("/api/v1/attachments", content=PNG)).json()["id"]
+        for asked, status, part in (
+            ("bytes=0-7", 206, PNG[:8]),
+            ("bytes=8-", 206, PNG[8:]),
+            ("bytes=-4", 206, PNG[-4:]),
+            ("bytes=999-", 416, b""),
+            ("bytes=7-3", 416, b""),
+            ("items=1-2", 200, PNG),
+        ):
+            answer = await page.get(f"/api/v1/media/{id}", headers={"range": asked})
+            assert (answer.status_code, answer.content) == (status, part), asked
+
+
+@pytest.mark.parametrize("id", ["..%2f..%2fhob.db", "hob.db", "%00", "0" * 63, "G" * 64])
+async def test_media_id_is_no_path(hob: Machine, id: str) -> None:
+    async with signed_in(hob) as page:
+        assert (await page.get(f"/api/v1/media/{id}")).status_code == 404
+
+
+async def test_timeline_pages_meet_without_a_gap(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "one"})
+    await hob.tcp.post("/chat", json={"message": "two"})
+    async with signed_in(hob) as page:
+        whole = (await page.get("/api/v1/timeline?limit=500")).json()
+        found: list[Any] = []
+        before = None
+        while True:
+            query = {"limit": 3} | ({"before": before} if before else {})
+            part = (await page.get("/api/v1/timeline", params=query)).json()
+            found += part["events"]
+            before = part["before"]
+            if before is None:
+                break
+        assert found == whole["events"]
+        assert [each["text"] for each in found if each["kind"] == "inbound"] == ["two", "one"]
+        only = (await page.get("/api/v1/timeline?kind=inbound&text=ONE")).json()["events"]
+        assert [each["text"] for each in only] == ["one"]
+
+
+async def test_timeline_that_has_not_changed_is_304(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        first = await page.get("/api/v1/timeline")
+        again = await page.get("/api/v1/timeline", headers={"if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_trace_tells_what_the_model_was_asked_and_said(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "hi"})
+    async with signed_in(hob) as page:
+        id = (await page.get("/api/v1/timeline?kind=model")).json()["events"][0]["trace_id"]
+        trace = (await page.get(f"/api/v1/trace/{id}")).json()
+        assert [span["type"] for span in trace["spans"]] == ["INBOUND", "EVENT", "EVENT", "LLM", "OUTBOUND"]
+        model = next(span for span in trace["spans"] if span["type"] == "LLM")
+        assert model["metadata"]["response_text"] == "Hello!"
+        graph = (await page.get(f"/api/v1/trace-graph/{id}")).json()
+        assert len(graph["nodes"]) == len(trace["spans"])
+        assert {edge["source"] for edge in graph["edges"]} <= {node["id"] for node in graph["nodes"]}
+        assert (await page.get("/api/v1/trace/none")).status_code == 404
+
+
+async def test_settings_show_no_secret(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        answer = await page.get("/api/v1/settings")
+        assert TOKEN not in answer.text
+        rows = {each["key"]: each for each in answer.json()["settings"]}
+        assert rows["gateway.auth_token"]["value"] is None
+        assert rows["spending.daily"]["changeable"]
