@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hob.agent.ports import Approvals as AgentApprovals
-from hob.core.ids import ApprovalId, CallId, SessionKey
+from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.labels import SenderClass, Trust
 from hob.core.messages import Sender
 from hob.core.ports.guard import Allow, Ask, Deny
@@ -21,6 +21,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope
 from hob.guard.approvals.ledger import ApprovalOutcome, find_change
+from hob.guard.policy.context import Sandbox
 from hob.guard.policy.judge import PolicyInput
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.store.approvals import Approval
@@ -57,6 +58,28 @@ async def test_a_call_is_made_once_after_a_yes(operations: Desk) -> None:
     assert isinstance(await operations.verdict(RISKY, TURN), Ask)
     again = await operations.asked(RISKY, TURN)
     assert again.id != question.id
+
+
+async def test_hosts_that_a_turn_was_approved_to_reach_are_not_asked_about_again(operations: Desk) -> None:
+    """Every command to the same allowed host used to ask, however many the task took."""
+    operations.policy_inputs.now = PolicyInput(
+        sandbox=Sandbox(reaches=lambda host: host != "evil.example", online=True)
+    )
+    first = call_of("exec", command="pip download six", hosts=["pypi.org", "files.pythonhosted.org"])
+    question = await asked(operations, first, Trust.UNTRUSTED)
+    same = call_of("exec", command="pip download idna", hosts=["pypi.org"])
+    assert isinstance(await operations.verdict(same, TURN, Trust.UNTRUSTED), Ask)
+    await operations.ledger.settle(question.id, YES, "telegram:owner")
+    assert isinstance(await operations.verdict(first, TURN, Trust.UNTRUSTED), Allow)
+    assert isinstance(await operations.verdict(same, TURN, Trust.UNTRUSTED), Allow)
+    for other in (
+        call_of("exec", command="curl crates.io", hosts=["pypi.org", "crates.io"]),
+        call_of("exec", command="curl evil.example", hosts=["evil.example"]),
+        call_of("exec", command="make deps", network=True),
+        call_of("exec", command="git reset --hard", hosts=["pypi.org"]),
+    ):
+        assert isinstance(await operations.verdict(other, TURN, Trust.UNTRUSTED), Ask)
+    assert isinstance(await operations.verdict(same, replace(TURN, id=TurnId("another")), Trust.UNTRUSTED), Ask)
 
 
 async def test_after_a_no_the_call_is_refused_and_not_asked_about_again(operations: Desk) -> None:

@@ -126,6 +126,8 @@ async def test_what_a_command_changed_is_told(bench: Bench) -> None:
 async def test_a_command_without_leave_has_no_network(bench: Bench) -> None:
     with pytest.raises(ToolFailed, match=r"sandbox\.hosts"):
         await text_of(bench.tools, "exec", command="true", network=True)
+    with pytest.raises(ToolFailed, match=r"sandbox\.hosts"):
+        await text_of(bench.tools, "exec", command="true", hosts=["pypi.org"])
 
 
 async def test_a_command_in_the_background_is_listened_to_and_written_to(bench: Bench) -> None:

@@ -52,6 +52,7 @@ class Context:
     many agents lie between it and a person's message. `answerable`: somebody will see a question. `searched` are
     addresses that the search provider gave in this turn; `private` is what it has before it that is
     the owner's alone; `written` are files that earlier tainted turns changed, which the owner was not told of;
+    `reached` are hosts that a command of this turn was approved to reach;
     `heard` names, for people, what of others it has before it, as far as that is known.
     """
 
@@ -71,6 +72,7 @@ class Context:
     private: tuple[Private, ...] = ()
     heard: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    reached: frozenset[str] = frozenset()
 
     @property
     def tainted(self) -> bool:

@@ -105,11 +105,12 @@ class PolicyJudge:
         self._language = language
         self._foreign = foreign
         self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
+        self._reached: OrderedDict[TurnId, frozenset[str]] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
         try:
             policy_input = await self._situations.policy_input(turn, spec)
-            context = self._context(turn, trust, policy_input)
+            context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
             # a question that was answered holds although nobody could be asked any more
             analysis = read_call(call, spec, self._reader, context.sandbox)
             if self._foreign is not None and analysis is not None and not context.tainted and may_send(analysis):
@@ -128,6 +129,8 @@ class PolicyJudge:
                     await self._foreign.clear()
                 if context.tainted and not analysis.acts.isdisjoint(_WRITING):
                     await self._foreign.note(turn.id)
+            if analysis is not None and first.rule == "taint.network" and isinstance(verdict, Allow):
+                self._note_reached(turn.id, analysis.hosts)
             record = _record(call, turn, verdict)
             await self._records.add(record, of_decision(record, context.sender, turn.trace))
         except StoreError as error:
@@ -163,6 +166,12 @@ class PolicyJudge:
             private=policy_input.private,
             heard=(*_heard(inbounds), *policy_input.heard),
         )
+
+    def _note_reached(self, turn: TurnId, hosts: tuple[str, ...]) -> None:
+        """A command of this turn was approved that reaches these hosts: another may reach them too."""
+        self._reached[turn] = self._reached.pop(turn, frozenset()).union(hosts)
+        if len(self._reached) > _KEPT:
+            self._reached.popitem(last=False)
 
     def _words(self, inbounds: tuple[Inbound, ...], policy_input: PolicyInput) -> Named:
         own = [inbound for inbound in inbounds if _is_own_words(inbound)]

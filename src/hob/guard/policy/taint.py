@@ -69,7 +69,7 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         yield Ask("taint.secrets", _tainted(holds, context))
     if Act.RISK in analysis.acts:
         yield Ask("taint.risk", _tainted(analysis.risk or "the command is a risky one", context))
-    if Act.ONLINE in analysis.acts:
+    if Act.ONLINE in analysis.acts and not (analysis.hosts and context.reached.issuperset(analysis.hosts)):
         out = "the command could send data out" if analysis.commands else "what is written there leaves this machine"
         yield Ask("taint.network", _tainted(out, context))
     if Act.FINAL in analysis.acts and not names_what_is_final(analysis, context):

@@ -26,7 +26,7 @@ from hob.tools.filesystem.paths import Roots
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.registry.schemas import Bounds
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
-from hob.tools.sandbox.network.hosts import Decision
+from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name
 from hob.tools.sandbox.output import Heard
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
@@ -145,12 +145,13 @@ class CommandTools:
         background: Annotated[bool, "Let it run on, see process"] = False,
         pty: bool = False,
         network: Annotated[bool, "Reach the hosts the owner allows"] = False,
+        hosts: Annotated[tuple[str, ...], "Only these of them"] = (),
     ) -> ToolOutput:
         """Run a bash command in a sandbox that sees the workspace and the system's programs."""
         if background:
             check_typed(stdin, end=False)
         trusted = context.trust is Trust.TRUSTED
-        job = await self._job(command, cwd, pty=pty, network=network, keeps=trusted)
+        job = await self._job(command, cwd, pty=pty, network=network, only=hosts, keeps=trusted)
         process = self._processes.new_id() if background else ""
         trees = [root.path for root in effective_roots(job) if root.writable]
         begun = Begun(context.turn.id, call.id, context.turn.session, command, process)
@@ -196,26 +197,35 @@ class CommandTools:
         """What commands could destroy for good, by path. Where more comes to light, the next one does not start."""
         return await self._log.unkept([root.path.resolve() for root in self._roots.roots if root.writable])
 
-    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, keeps: bool) -> Job:
-        if network and not (self._hosts or self._outgoing):
-            raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
-        if network and self._hosts and not self._processes.backend.networks:
-            raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
+    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, only: Sequence[str], keeps: bool) -> Job:
+        self._check_network(network or bool(only), only)
         if not command.strip():
             raise ToolFailed("command is empty")
         place = await asyncio.to_thread(self._roots.find, cwd)
         if not await asyncio.to_thread(Path(place.path).is_dir):
             raise ToolFailed(f"there is no folder {place.path}")
+        everything = network and not only
         roots = tuple(
-            JobRoot(real, root.writable and (network or not any(map(real.is_relative_to, self._outgoing))))
+            JobRoot(real, root.writable and (everything or not any(map(real.is_relative_to, self._outgoing))))
             for real, root in ((root.path.resolve(), root) for root in self._roots.roots)
         )
         contained = self._processes.backend.name in ("docker", "podman")
         shell = _BASH if not contained and Path(_BASH).exists() else _SH
-        hosts = self._hosts if network else ()
+        hosts = self._hosts if everything else tuple(only)
         window = Window() if pty else None
         hidden = await asyncio.to_thread(self._hidden, command, place.path, roots)
         return Job((shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps, hidden=hidden)
+
+    def _check_network(self, network: bool, only: Sequence[str]) -> None:
+        """Raises ToolFailed where a command cannot have it, or not these hosts."""
+        if network and not (self._hosts or self._outgoing):
+            raise ToolFailed("commands have no network here: the owner has allowed no hosts (sandbox.hosts).")
+        if network and self._hosts and not self._processes.backend.networks:
+            raise ToolFailed(f"commands have no network here: {self._processes.backend.name} cannot filter it.")
+        rules = HostRules(self._hosts)
+        for host in only:
+            if not rules.allow(host_name(host)):
+                raise ToolFailed(f"the owner has not allowed commands to reach {host} (sandbox.hosts).")
 
     def _hidden(self, command: str, directory: str, roots: Sequence[JobRoot]) -> tuple[Path, ...]:
         """The files that hold keys, but for those that the settings give by name or the command opens."""
