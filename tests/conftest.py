@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _slow_ok = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile("quick", max_examples=40, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
+settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_slow_ok, print_blob=True)
 # a change is not to blame for an example that nobody has seen yet: those are looked for by hand and in full runs
 settings.register_profile("ci", settings.get_profile("quick"), derandomize=True)
 settings.register_profile("brief", settings.get_profile("quick"), max_examples=8)

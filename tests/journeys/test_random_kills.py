@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -17,8 +17,15 @@ from hob.testing.channel import SpoolChannel
 
 from .world import LOST, Daemon, World, kinds_of, open_world, until
 
-SECONDS = 3.0
-"""After so long each answer must be there, counted from when the daemon says that it is ready."""
+SECONDS = 60.0
+"""Within so long after the last kill each message is answered, those too that were quarantined for a while."""
+
+PATIENT = {
+    "HOB_BUS_SENDER_WAITING": "100000",
+    "HOB_BUS_LANE_WAITING": "100000",
+    "HOB_BUS_TOTAL_WAITING": "100000",
+    "HOB_BUS_SUSPECT_SECONDS": "2",
+}
 
 TALKERS, MESSAGES = 5, 6
 
@@ -45,6 +52,7 @@ class Load:
     open: list[Sent] = field(default_factory=list)
     answered: list[tuple[Sent, dict[str, Any]]] = field(default_factory=list)
     count: int = 0
+    quarantined: set[str] = field(default_factory=set)
 
     def fresh(self, session: str | None, *, platform: bool = False) -> Sent:
         self.count += 1
@@ -85,24 +93,23 @@ class Load:
         return id
 
     async def check(self, daemon: Daemon) -> None:
-        """Everything acknowledged is answered by itself in time; the rest is when it is sent again."""
-        began = time.monotonic()
-        async with asyncio.TaskGroup() as group:
-            for sent in self.open:
-                if sent.id is not None:
-                    group.create_task(self._check_one(daemon, sent, sent.id, began))
+        """All that was acknowledged is answered by itself; the rest is when it is sent again."""
         for sent in self.open:
             if sent.id is None:
-                id = await self.send(daemon, sent)
-                await self._check_one(daemon, sent, id, time.monotonic())
+                await self.send(daemon, sent)
+        async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
+            for sent in self.open:
+                group.create_task(self._check_one(daemon, sent, str(sent.id)))
         self.open.clear()
         if sys.platform == "linux":
             assert daemon.locks(self.world.home) == {"hob.db", "hob.db-shm"}
 
-    async def _check_one(self, daemon: Daemon, sent: Sent, id: str, began: float) -> None:
-        view = await daemon.get(id, wait=max(0.0, began + SECONDS - time.monotonic()))
-        assert view["state"] == "done", (sent, view, daemon.errors)
-        assert time.monotonic() - began < SECONDS, sent
+    async def _check_one(self, daemon: Daemon, sent: Sent, id: str) -> None:
+        while (view := await daemon.get(id, wait=5))["state"] != "done":
+            assert view["state"] in ("waiting", "running", "set_aside"), (sent, view, daemon.errors)
+            if view["state"] == "set_aside":
+                self.quarantined.add(id)
+                await asyncio.sleep(0.1)  # it is tried again by itself; nothing tells when
         if sent.alone:
             mark = sent.key.removeprefix("key ")
             assert mark in view["reply"] or "is unknown" in view["reply"], view
@@ -116,31 +123,43 @@ class Load:
 async def test_nothing_acknowledged_is_lost_and_nothing_happens_twice(
     stream: int, rounds: Callable[[int, int], int]
 ) -> None:
+    """Killed again and again 0 to 2.5 s after each start, whether or not anything was answered meanwhile.
+
+    At the end all is answered: no innocent message stays quarantined. Each stream is killed HOB_TEST_KILLS times.
+    """
     seed = int(os.environ.get("HOB_TEST_SEED", time.time_ns() % 1_000_000))
+    kills = int(os.environ.get("HOB_TEST_KILLS", rounds(6, 250)))
     print(f"HOB_TEST_SEED={seed}")
     random = Random(f"{seed}.{stream}")
     tools = stream % 2 == 1
-    async with open_world(delay=0.02) as world:
+    async with open_world(delay=0.05) as world:
         load = Load(world, random, tools)
-        for _ in range(rounds(8, 250)):
+
+        def started() -> AbstractAsyncContextManager[Daemon]:
+            return world.harness(**PATIENT) if tools else world.serve(**PATIENT)
+
+        async def live() -> None:
+            async with started() as daemon, asyncio.TaskGroup() as group:
+                for n in range(TALKERS):
+                    group.create_task(load.talk(daemon, "shared" if n < 2 else None))
+                if tools:
+                    group.create_task(load.write())
+                await asyncio.sleep(random.uniform(0.0, random.choice((0.5, 2.5))))  # the moment of the kill
+                daemon.kill()
+
+        for _ in range(kills):
             if random.random() < 0.25:
                 await world.stillborn(random.uniform(0.1, 0.8), harness=tools)
-            async with world.harness() if tools else world.serve() as daemon:
-                await load.check(daemon)
-                async with asyncio.TaskGroup() as group:
-                    for n in range(TALKERS):
-                        group.create_task(load.talk(daemon, "shared" if n < 2 else None))
-                    if tools:
-                        group.create_task(load.write())
-                    await asyncio.sleep(random.uniform(0.0, 0.5))  # the moment, not a synchronisation
-                    daemon.kill()
-        async with world.harness() if tools else world.serve() as daemon:
+            await live()
+            if random.random() < 0.2:
+                async with started() as daemon:
+                    await load.check(daemon)
+        async with started() as daemon:
             await load.check(daemon)
             await same_again(load, daemon)
             await shown_once(load)
-    never = Counter(world.effects("never"))
-    print(f"{len(load.answered)} messages")
-    assert set(never.values()) <= {1}
+    assert set(Counter(world.effects("never")).values()) <= {1}
+    print(f"{kills} kills, {len(load.answered)} messages, {len(load.quarantined)} quarantined for a while")
 
 
 async def same_again(load: Load, daemon: Daemon) -> None:
@@ -157,41 +176,3 @@ async def shown_once(load: Load) -> None:
     await until(lambda: len(load.world.shown()) >= len(chats))
     rows = SpoolChannel(load.world.platform).shown()
     assert sorted(row["chat"] for row in rows) == chats
-
-
-PATIENT = {
-    "HOB_BUS_SENDER_WAITING": "100000",
-    "HOB_BUS_LANE_WAITING": "100000",
-    "HOB_BUS_TOTAL_WAITING": "100000",
-}
-
-
-async def test_no_innocent_is_quarantined_for_good(rounds: Callable[[int, int], int]) -> None:
-    """Killed again and again 0 to 2.5 s after each start, whether or not anything was answered meanwhile."""
-    seed = int(os.environ.get("HOB_TEST_SEED", time.time_ns() % 1_000_000))
-    print(f"HOB_TEST_SEED={seed}")
-    random, kills = Random(f"{seed}.innocents"), rounds(12, 1_000)
-    ids: list[str] = []
-
-    async def live(world: World) -> None:
-        async with world.serve(**PATIENT) as daemon, asyncio.TaskGroup() as group:
-            for talker in range(TALKERS):
-                group.create_task(talk(daemon, talker))
-
-    async def talk(daemon: Daemon, talker: int) -> None:
-        with suppress(*LOST):
-            for n in range(MESSAGES):
-                key = f"{talker}.{n}.{random.random()}"
-                ids.append(await daemon.accepted(f"hello {key}", key, session=f"{talker}.{n}"))
-
-    async with open_world(delay=0.05) as world:
-        for _ in range(kills):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(random.uniform(0, 2.5)):
-                    await live(world)
-        async with world.serve(**PATIENT, HOB_BUS_SUSPECT_SECONDS="2") as daemon:
-            states = Counter([(await daemon.get(id, wait=30))["state"] for id in ids])
-            async with asyncio.timeout(60):
-                while {(await daemon.get(id, wait=1))["state"] for id in ids} != {"done"}:
-                    pass
-    print(f"{kills} kills, {len(ids)} messages, {states['set_aside']} quarantined for a while")
