@@ -210,7 +210,7 @@ class Editing:
         call: ToolCall,
         context: CallContext,
     ) -> str:
-        """Write a whole file; folders are made. To change a part, use edit."""
+        """Write a whole file; folders are made. For a part use edit."""
         return await self._carry_out(await asyncio.to_thread(self._written, path, content), call, context)
 
     @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
@@ -223,7 +223,7 @@ class Editing:
         context: CallContext,
         replace_all: bool = False,
     ) -> str:
-        """Replace old_text, which must fit one place in the file."""
+        """Replace old_text, which must fit one place."""
         plan = await asyncio.to_thread(self._edited, path, old_text, new_text, replace_all)
         return await self._carry_out(plan, call, context)
 

@@ -142,12 +142,12 @@ class CommandTools:
         cwd: str = ".",
         stdin: str = "",
         timeout: Annotated[int, "Seconds", Bounds(at_least=1, at_most=_LONGEST)] = 60,
-        background: Annotated[bool, "Let it run on, see process"] = False,
+        background: Annotated[bool, "See process"] = False,
         pty: bool = False,
         network: Annotated[bool, "Reach the hosts the owner allows"] = False,
-        hosts: Annotated[tuple[str, ...], "Only these of them"] = (),
+        hosts: tuple[str, ...] = (),
     ) -> ToolOutput:
-        """Run a bash command in a sandbox that sees the workspace and the system's programs."""
+        """Run a bash command in a sandbox: the workspace and the system's programs."""
         if background:
             check_typed(stdin, end=False)
         trusted = context.trust is Trust.TRUSTED
@@ -176,7 +176,7 @@ class CommandTools:
         eof: bool = False,
         timeout: Annotated[int, "Seconds"] = 0,
     ) -> ToolOutput:
-        """Background commands: list, poll for output, write, kill."""
+        """Background commands: list, poll, write, kill."""
         owner = context.turn.session
         if action == "list":
             return ToolOutput(self._listed(owner))
