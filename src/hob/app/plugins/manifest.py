@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any
 
+from hob.app.plugins import MANIFESTS
 from hob.config.fields import fields_of, holds_secret, is_table, without_none
 from hob.core.settings import Secret, setting
 
-FILE = "plugins.json"
-"""In the home."""
 _KINDS: Mapping[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "secret": Secret, "any": Any}
 log = logging.getLogger(__name__)
 
@@ -48,7 +47,7 @@ class Manifest:
 def read_manifests(home: Path) -> Mapping[str, Manifest]:
     """Those in this home, by name. A file that cannot be read is logged and counts as none."""
     try:
-        text = (home / FILE).read_text("utf-8")
+        text = (home / MANIFESTS).read_text("utf-8")
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -65,7 +64,7 @@ def _rows(text: str) -> Sequence[tuple[str, dict[str, Any]]]:
 
 def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:
     log.warning(
-        "%s cannot be read, so every plug-in is off; `hob plugins enable` writes it anew: %s", home / FILE, error
+        "%s cannot be read, so every plug-in is off; `hob plugins enable` writes it anew: %s", home / MANIFESTS, error
     )
     return {}
 
@@ -73,10 +72,10 @@ def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:
 def write_manifest(home: Path, manifest: Manifest) -> None:
     """Put it beside the others. Raises OSError."""
     rows = {**{name: asdict(each) for name, each in read_manifests(home).items()}, manifest.name: asdict(manifest)}
-    part = home / f"{FILE}.part"
+    part = home / f"{MANIFESTS}.part"
     part.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
     part.chmod(0o600)
-    part.replace(home / FILE)
+    part.replace(home / MANIFESTS)
 
 
 def fields_in(section: type) -> Fields | None:
