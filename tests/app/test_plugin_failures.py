@@ -1,7 +1,7 @@
 """Plug-ins that cannot be opened are taken out, and all else is opened."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hob.app.contribution import Contribution
@@ -33,9 +33,10 @@ def feature(name: str, contribution: Contribution, *needs: type) -> Subsystem:
 async def opened(home: Path, *features: Subsystem) -> tuple[set[str], dict[str, str]]:
     plugins = Plugins(features={each.name: each for each in features})
     config = load_config(SECTIONS, home=home, environ={"HOB_WORKSPACE_PATH": str(home / "w")})
-    async with AsyncExitStack() as stack:
-        kernel = await stack.enter_async_context(open_kernel(home, config, SystemClock(), one_shot=False))
-        features_open = await open_with(stack, kernel, SUBSYSTEMS, plugins)
+    async with (
+        open_kernel(home, config, SystemClock(), one_shot=False) as kernel,
+        open_with(kernel, SUBSYSTEMS, plugins) as features_open,
+    ):
         return set(features_open.opened), plugins.problems
 
 

@@ -4,24 +4,27 @@
 after it was made. Nothing else sees two peers at once.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hob.app.contribution import Contribution
 from hob.app.extras import Extras as Extras
+from hob.app.fold import Opening, open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.lifecycle import run
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations
-from hob.app.plugins.loading import load_plugins, open_with
+from hob.app.plugins import MANIFESTS
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.turn_services import make_api, make_turn_services
 from hob.bus.bus import Bus
 from hob.config.loading import Config
+from hob.core.lazy import Lazy
 from hob.gateway.api import Api
 from hob.providers.routing.choice import Choice
 from hob.store.store import Store
@@ -45,6 +48,13 @@ class App:
     subsystems: tuple[Subsystem, ...]
 
 
+@Lazy
+def _with_plugins() -> Callable[[Config, Sequence[Subsystem]], tuple[Opening, Config]]:
+    from hob.app.plugins.loading import with_plugins
+
+    return with_plugins
+
+
 @asynccontextmanager
 async def open_app(
     home: Path,
@@ -64,15 +74,16 @@ async def open_app(
     where the page for browsers is. Raises NotConfigured and StoreErrors.
     """
     extras = extras or Extras()
-    plugins, config = load_plugins(config)
-    own = (*subsystems, plugins.feature()) if plugins.manifests else tuple(subsystems)
-    chosen = tuple(each for each in own if each.one_shot or not own_only)
+    chosen = tuple(each for each in subsystems if each.one_shot or not own_only)
+    opening: Opening = partial(open_subsystems, subsystems=chosen)
+    if (home / MANIFESTS).exists():
+        opening, config = _with_plugins()(config, chosen)
     async with AsyncExitStack() as stack:
         kernel = await stack.enter_async_context(open_kernel(home, config, extras.clock, one_shot=own_only))
-        features = await open_with(stack, kernel, chosen, plugins)
+        features = await stack.enter_async_context(opening(kernel))
         services = await make_turn_services(stack, kernel, features, extras, address=address, on_hand_over=on_hand_over)
         bus, running = await stack.enter_async_context(run(kernel, features, services, extras))
-        config, api = kernel.config, make_api(kernel, services, running.accept, dashboard)
+        config, api = kernel.config, make_api(kernel, features, services, running.accept, dashboard)
         yield App(
             config.home, config, kernel.store, bus, services.operations, api, kernel.choice, services.tool_runtime,
             services.reloading, kernel, {name: contribution for name, (_, contribution) in features.opened.items()},

@@ -1,9 +1,9 @@
 """Opening features: each after those whose ports it needs, closed backwards."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
@@ -34,6 +34,10 @@ class Features:
     def port(self, kind: type[T]) -> T:
         """What provides this port. Raises KeyError where nothing does."""
         return cast(T, self.ports[kind])
+
+
+Opening: TypeAlias = Callable[[Kernel], AbstractAsyncContextManager[Features]]
+"""How features are opened over a kernel."""
 
 
 @asynccontextmanager

@@ -13,22 +13,21 @@ from hob.agent.commands.turn_undo import UndoResult
 from hob.agent.compaction.compaction import Compacted, Compactor
 from hob.agent.sessions import named_key
 from hob.app.kernel import Kernel
-from hob.app.maintenance.metrics import figures
-from hob.app.maintenance.person_erasure import PersonErasure
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.maintenance.sessions import OwnerSessions
 from hob.app.maintenance.settings_view import settings_view
-from hob.app.models.probe import ModelProbe
-from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.bus.session_queues import SessionQueues
 from hob.core.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
+from hob.core.lazy import Lazy
 from hob.core.models import Spent
 from hob.gateway.http.prometheus import Metric
 from hob.providers.routing.failover_model import RouteHealthPort
 from hob.providers.routing.routing import ModelRouter
+from hob.store.store import Store
 
 
 class DaemonOperations:
@@ -40,17 +39,19 @@ class DaemonOperations:
         compactor: Compactor,
         inspector: Inspector,
         accounts: UsageReport,
-        model_probe: ModelProbe,
+        probe: Callable[[str, str], Awaitable[Mapping[str, Any]]],
         models: ModelRouter,
         tool_runtime: LazyToolRuntime,
         conversations: OwnerSessions,
-        forgetting: PersonErasure,
+        erase: Callable[[str, bool], Awaitable[Mapping[str, Any]]],
         reloading: SettingsReload,
         views: Callable[[], Awaitable[Mapping[str, Any]]],
         address: str,
         on_hand_over: Callable[[], None] | None,
     ) -> None:
-        """`views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
+        """`probe` asks a model of this name with a draft, `erase` forgets a person or tells what that would be.
+
+        `views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
         self._store = kernel.store
         self._lanes = kernel.session_queues
         self._outbox = kernel.signals.outbox
@@ -59,12 +60,12 @@ class DaemonOperations:
         self._compactor = compactor
         self._inspector = inspector
         self._accounts = accounts
-        self._trials = model_probe
+        self._probe = probe
         self._models = models
         self._hands = tool_runtime
         self.conversations = conversations
         """Sessions, for their owner."""
-        self._forgetting = forgetting
+        self._erase = erase
         self._reloading = reloading
         self._views = views
         self._address = address
@@ -120,7 +121,7 @@ class DaemonOperations:
         return in_order(await self._store.ledger.sums("model", since))
 
     async def probe_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
-        return await self._trials.run(name, ProviderConfigDraft.read(draft) if draft else None)
+        return await self._probe(name, draft)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
@@ -189,10 +190,10 @@ class DaemonOperations:
         return {"file": str(file), "bytes": file.stat().st_size}
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
-        return await (self._forgetting.preview(person) if preview else self._forgetting.erase(person))
+        return await self._erase(person, preview)
 
     async def metrics(self) -> Sequence[Metric]:
-        return await figures(self._store, self._lanes, dict(await self.status()), self._usual())
+        return await _figures()(self._store, self._lanes, dict(await self.status()), self._usual())
 
     def _usual(self) -> str:
         try:
@@ -211,6 +212,13 @@ class DaemonOperations:
         if self._on_hand_over is None:
             raise NotAllowed("this is the daemon; stop it with SIGTERM")
         self._on_hand_over()
+
+
+@Lazy
+def _figures() -> Callable[[Store, SessionQueues, dict[str, Any], str], Awaitable[Sequence[Metric]]]:
+    from hob.app.maintenance.metrics import figures
+
+    return figures
 
 
 def _resting(route: RouteHealthPort, until: datetime) -> Mapping[str, Any]:

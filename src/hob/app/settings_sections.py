@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
-from hob.app.plugins.manifest import KeptSettings, read_manifests
+from hob.app.plugins import MANIFESTS, KeptSettings
 from hob.app.subsystems import SUBSYSTEMS
 from hob.bus.settings import BusSettings
 from hob.config.environment import find_home, process_environment
@@ -78,8 +78,14 @@ def sections_of(home: Path, environ: Mapping[str, str]) -> Mapping[str, type]:
 
 
 def _known(home: Path) -> Mapping[str, type]:
-    manifests = read_manifests(home).values()
-    return {**{name: section for each in manifests for name, section in each.settings().items()}, **SECTIONS}
+    return {**_of_plugins()(home), **SECTIONS} if (home / MANIFESTS).exists() else SECTIONS
+
+
+@Lazy
+def _of_plugins() -> Callable[[Path], Mapping[str, type]]:
+    from hob.app.plugins.manifest import sections_of_plugins
+
+    return sections_of_plugins
 
 
 @Lazy

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
+from pathlib import Path
 from typing import Any
 
 from hob.agent.budget.budget import Budget
@@ -27,11 +28,9 @@ from hob.app.fold import Features
 from hob.app.followers import FollowerJob
 from hob.app.jobs import JobSupervisor
 from hob.app.kernel import CACHE, Kernel
-from hob.app.maintenance.person_erasure import PersonErasure
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.maintenance.sessions import OwnerSessions
 from hob.app.models.catalog import ModelCatalog, open_model_catalog
-from hob.app.models.probe import ModelProbe
 from hob.app.models.usage_report import UsageReport
 from hob.app.operations import DaemonOperations
 from hob.app.settings_sections import read_config
@@ -42,15 +41,16 @@ from hob.app.trust.auth_failures import AuthFailureLog
 from hob.app.trust.lazy_guard import LazyGuard, load_guard
 from hob.bus.accept import Acceptor
 from hob.config.loading import Config
+from hob.core.clock import Clock
 from hob.core.errors import ModelError, NotConfigured
+from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
 from hob.core.ports.guard import Admission
 from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.webhooks.receiver import WebhookReceiver
-from hob.gateway.webhooks.settings import Webhooks
+from hob.guard.admission.pairing_service import PairingService
 from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.masked_ports import MaskedAdmission
@@ -65,6 +65,8 @@ from hob.providers.routing.routing import ModelRouter
 from hob.providers.screening.screening import Screening
 from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
+from hob.store.erasure.erasure import Erasure
+from hob.store.store import Store
 from hob.tools.memory.remember import FurtherMemories
 from hob.tools.registry.default_set import Picked
 from hob.tools.registry.groups import Group, Groups
@@ -304,6 +306,14 @@ def _make_operations(
     config, store, clock = kernel.config, kernel.store, kernel.clock
     tool_runtime = features.port(LazyToolRuntime)
     erasure = store.erasure.with_keepers([each.erase for each in features if each.erase is not None])
+
+    async def probe(name: str, draft: str) -> Mapping[str, Any]:
+        here = config if kernel.one_shot else read_config()  # its file may have changed
+        return await _probe()(here, thinking.budget, clock, name, draft)
+
+    async def erase(who: str, preview: bool) -> Mapping[str, Any]:
+        return await _erase_person()(store, erasure, kernel.pairing_service, config.home, who, preview)
+
     return DaemonOperations(
         kernel,
         thinking.compactor,
@@ -312,17 +322,30 @@ def _make_operations(
             thinking.model,
         ),
         UsageReport(store.ledger, thinking.budget, clock),
-        # its file may have changed
-        ModelProbe(thinking.budget, clock, (lambda: config) if kernel.one_shot else read_config),
+        probe,
         thinking.routes,
         tool_runtime,
         OwnerSessions(store, erasure, kernel.session_queues),
-        PersonErasure(store, erasure, kernel.pairing_service, config.home),
+        erase,
         reloading,
         views,
         address,
         on_hand_over,
     )  # fmt: skip
+
+
+@Lazy
+def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[Mapping[str, Any]]]:
+    from hob.app.models.probe import probe_model
+
+    return probe_model
+
+
+@Lazy
+def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[Mapping[str, Any]]]:
+    from hob.app.maintenance.person_erasure import erase_person
+
+    return erase_person
 
 
 def _make_commands(
@@ -368,7 +391,9 @@ def _usual_model(choice: Choice) -> str:
     return str(ref) if ref is not None and ref.model else ""
 
 
-def make_api(kernel: Kernel, services: TurnServices, accept: Accept, dashboard: str = "") -> Api:
+def make_api(
+    kernel: Kernel, features: Features, services: TurnServices, accept: Accept, dashboard: str = ""
+) -> Api:
     """What the routes need, over all that runs."""
     config = kernel.config
     return Api(
@@ -384,6 +409,6 @@ def make_api(kernel: Kernel, services: TurnServices, accept: Accept, dashboard: 
         services.model_catalog,
         kernel.known,
         services.attempts,
-        WebhookReceiver(config[Webhooks]),
+        features.ports,
         dashboard=dashboard,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from hob.bus.notices import Hub
 from hob.core.clock import Clock
@@ -16,11 +16,11 @@ from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.live.connected import Connected
-from hob.gateway.openai.joined_requests import Joining
 from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.webhooks.receiver import WebhookReceiver
 from hob.store.store import Store
+
+T = TypeVar("T")
 
 
 class Conversations(Protocol):
@@ -141,13 +141,22 @@ class Api:
     """Takes known secrets out of what leaves."""
     refused: Callable[[str], None] = lambda who: None
     """Told where a call without the right token came from."""
-    reception: WebhookReceiver = field(default_factory=WebhookReceiver)
-    """Of the webhooks that come in."""
+    ports: Mapping[type, object] = field(default_factory=dict)
+    """What features provide."""
     connected: Connected = field(default_factory=Connected)
     """The WebSockets that are open."""
-    joining: Joining = field(default_factory=Joining)
-    """Of requests that OpenAI's clients repeat."""
     dashboard: str = ""
     """Where browsers reach it; empty where it does not listen."""
     login_codes: LoginCodes = field(default_factory=LoginCodes)
     """By which browsers are let in."""
+    _kept: dict[type, object] = field(default_factory=dict)
+
+    def port(self, kind: type[T]) -> T:
+        """What a feature provides to its routes. Raises KeyError where none does."""
+        return cast(T, self.ports[kind])
+
+    def kept(self, kind: type[T]) -> T:
+        """What routes remember for this run, made when it is first asked for."""
+        if kind not in self._kept:
+            self._kept[kind] = kind()
+        return cast(T, self._kept[kind])

@@ -13,11 +13,10 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.ids import SessionKey
+from hob.core.lazy import Lazy
 from hob.store.approvals import StoredApprovals
 from hob.store.audit.audit import AuditLog
-from hob.store.backup.backup import back_up
 from hob.store.backup.export import Export
-from hob.store.backup.line_files import import_line_files
 from hob.store.blobs import FileBlobs
 from hob.store.channel_state import StoredChannelState
 from hob.store.database.check import OK, PENDING, DamageCheck
@@ -160,7 +159,7 @@ class Store:
 
     def _back_up(self, file: Path, *, force: bool) -> None:
         try:
-            back_up(self._connect, self._home, file, force=force)
+            _back_up()(self._connect, self._home, file, force=force)
         except StoreDamaged as error:  # a backup reads everything, so it is often the first to meet it
             raise self._check.found(str(error.__cause__ or error)) from error
 
@@ -212,6 +211,20 @@ class Store:
             close_quietly(self._connection)
 
 
+@Lazy
+def _back_up() -> Callable[..., None]:
+    from hob.store.backup.backup import back_up
+
+    return back_up
+
+
+@Lazy
+def _import_line_files() -> Callable[[apsw.Connection, Path, float], None]:
+    from hob.store.backup.line_files import import_line_files
+
+    return import_line_files
+
+
 @asynccontextmanager
 async def open_store(
     home: Path,
@@ -230,7 +243,8 @@ async def open_store(
     opened = await asyncio.to_thread(open_database, home, settings, clock.now(), vfs)
     opened.connection.mask = mask
     try:
-        await asyncio.to_thread(import_line_files, opened.connection, home, clock.now().timestamp())
+        if any((home / "tools").glob("*.jsonl")) or any((home / "tools").glob("notes/*.json")):
+            await asyncio.to_thread(_import_line_files(), opened.connection, home, clock.now().timestamp())
     except StoreError:
         close_quietly(opened.connection)
         raise

@@ -11,8 +11,8 @@ from typing import Any, cast
 from hob.core.clock import Clock
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
+from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.backend import CliModel
-from hob.providers.cli.program import COMMANDS
 from hob.providers.cli.settings import CliSettings
 from hob.testing.clock import ManualClock
 
@@ -58,7 +58,7 @@ Run = Mapping[str, Any]
 `child` starts a child."""
 
 RECORDED = Path(__file__).parent / "recorded"
-CLIS = tuple(COMMANDS)
+CLIS = tuple(CLI_COMMANDS)
 
 
 def recorded(name: str) -> Mapping[str, Run]:
@@ -92,7 +92,7 @@ class FakeCli:
         self._planned = 0
         self._bin = folder / "bin"
         self._bin.mkdir(parents=True)
-        program = self._bin / COMMANDS[name]
+        program = self._bin / CLI_COMMANDS[name]
         program.write_text(_PROGRAM.format(python=sys.executable, home=str(folder)))
         program.chmod(0o755)
         self.plan(*runs)

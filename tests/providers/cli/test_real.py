@@ -10,7 +10,8 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, UserMessage
-from hob.providers.cli.program import COMMANDS, open_cli
+from hob.providers.catalog.catalog import CLI_COMMANDS
+from hob.providers.cli.program import open_cli
 from hob.testing.model_server import Fault, ModelServer, Reply
 from tests.providers.cli.fake import CLIS, ask, recorded
 from tests.providers.cli.real import open_real
@@ -132,7 +133,7 @@ async def test_who_is_not_logged_in_is_told_how(tmp_path: Path, clis: Path, name
         pytest.skip("Codex says nothing of it before it has reached its own server")
     model = open_cli(name)
     assert recorded(name)["login"]
-    assert COMMANDS[name] in model.facts.login
+    assert CLI_COMMANDS[name] in model.facts.login
     async with ModelServer() as server:
         stranger = open_real(name, clis, tmp_path, server)
         stranger._environ = {"PATH": f"{clis}:{os.environ['PATH']}", "HOME": str(tmp_path / "nobody")}

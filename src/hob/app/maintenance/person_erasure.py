@@ -33,6 +33,14 @@ class _Found:
         return SessionKey(f"person:{self.person.id}") if self.person else None
 
 
+async def erase_person(
+    store: Store, erasure: Erasure, pairing_service: PairingService, home: Path, who: str, preview: bool
+) -> Mapping[str, Any]:
+    """Forget a person, or tell what that would be. Raises as `PersonErasure` does."""
+    erasing = PersonErasure(store, erasure, pairing_service, home)
+    return await (erasing.preview(who) if preview else erasing.erase(who))
+
+
 class PersonErasure:
     """`preview` tells what there is and what will be left over, `erase` does it. Again does no harm."""
 

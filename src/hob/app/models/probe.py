@@ -75,24 +75,14 @@ def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
         raise NotConfigured(str(error)) from error
 
 
-class ModelProbe:
-    """Asks models on trial, by the settings as `read` finds them now; what that costs is the task `test`.
+async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, draft: str) -> dict[str, Any]:
+    """Ask the model of this name for a word and for a call; what came of it, as a row. Raises NotConfigured.
 
-    It keeps the limits of the budget, and each call stands in its ledger.
+    With a draft it is asked as it would be reached once that is written down. What it costs is the task `test`: it
+    keeps the limits of the budget, and each call stands in its ledger.
     """
-
-    def __init__(self, budget: Budget, clock: Clock, read: Callable[[], Config]) -> None:
-        self._budget = budget
-        self._clock = clock
-        self._read = read
-
-    async def run(self, name: str, draft: ProviderConfigDraft | None = None) -> dict[str, Any]:
-        """Ask the model of this name for a word and for a call; what came of it, as a row. Raises NotConfigured.
-
-        With a draft it is asked as it would be reached once that is written down.
-        """
-        async with open_here(self._read(), self._clock, draft) as here:
-            return await _Trial(here.model, self._budget.priced_by(here.prices), self._clock).run(name)
+    async with open_here(config, clock, ProviderConfigDraft.read(draft) if draft else None) as here:
+        return await _Trial(here.model, budget.priced_by(here.prices), clock).run(name)
 
 
 @dataclass(frozen=True, slots=True)

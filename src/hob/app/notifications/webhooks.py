@@ -19,6 +19,7 @@ from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.tracing import OWN
+from hob.gateway.webhooks.receiver import WebhookReceiver
 from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ async def open_webhooks(kernel: Kernel) -> AsyncIterator[Contribution]:
         await asyncio.to_thread(warn_of_webhooks, config)
 
     yield Contribution(
+        provides={WebhookReceiver: WebhookReceiver(config[Webhooks])},
         channels=(AnswerChannel(config[Webhooks], notifier), LazyOutgoingWebhooks(receivers, kernel.clock)),
         followers=(Follower(NAME, dispatcher.work, KINDS),) if receivers else (),
         jobs=(Job("webhook_settings", warn),) if receivers or config[Webhooks] else (),

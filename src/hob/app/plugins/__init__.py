@@ -2,3 +2,10 @@
 
 MANIFESTS = "plugins.json"
 """In the home: what the owner has confirmed of each."""
+
+
+class KeptSettings(dict[str, object]):
+    """The settings of a plug-in that is off. They stay in the file; none is read."""
+
+    def __init__(self, _: object = None) -> None:
+        super().__init__()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from hob.agent.commands.table import ANSWERS, BY_NAME
 from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
-from hob.app.fold import Features, SubsystemRefused, open_subsystems
+from hob.app.fold import Features, Opening, SubsystemRefused, open_subsystems
 from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
@@ -155,7 +155,15 @@ def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
     return feature
 
 
-async def open_with(stack: AsyncExitStack, kernel: Kernel, own: Sequence[Subsystem], plugins: Plugins) -> Features:
+def with_plugins(config: Config, own: Sequence[Subsystem]) -> tuple[Opening, Config]:
+    """How Hob's own features and the plug-ins that are on are opened, and the settings with their sections."""
+    plugins, config = load_plugins(config)
+    own = (*own, plugins.feature()) if plugins.manifests else own
+    return partial(open_with, own=own, plugins=plugins), config
+
+
+@asynccontextmanager
+async def open_with(kernel: Kernel, own: Sequence[Subsystem], plugins: Plugins) -> AsyncIterator[Features]:
     """Hob's own features and the plug-ins, without those that cannot be opened. Raises NotConfigured for an own one."""
     while True:
         chosen = [each for each in plugins.features.values() if each.one_shot or not kernel.one_shot]
@@ -169,8 +177,8 @@ async def open_with(stack: AsyncExitStack, kernel: Kernel, own: Sequence[Subsyst
                 for name in guilty:
                     plugins.refuse(name, str(refused))
             else:
-                stack.push_async_exit(trying.pop_all())
-                return features
+                yield features
+                return
 
 
 def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:

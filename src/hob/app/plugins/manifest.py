@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any
 
-from hob.app.plugins import MANIFESTS
+from hob.app.plugins import MANIFESTS, KeptSettings
 from hob.config.fields import fields_of, holds_secret, is_table, without_none
 from hob.core.settings import Secret, setting
 
@@ -15,13 +15,6 @@ _KINDS: Mapping[str, Any] = {"str": str, "int": int, "float": float, "bool": boo
 log = logging.getLogger(__name__)
 
 Fields = Sequence[Mapping[str, Any]]
-
-
-class KeptSettings(dict[str, Any]):
-    """The settings of a plug-in that is off. They stay in the file; none is read."""
-
-    def __init__(self, _: object = None) -> None:
-        super().__init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +49,12 @@ def read_manifests(home: Path) -> Mapping[str, Manifest]:
         return {name: Manifest(**{**each, "declares": tuple(each["declares"])}) for name, each in _rows(text)}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         return _none(home, error)
+
+
+def sections_of_plugins(home: Path) -> Mapping[str, type]:
+    """The sections of those in this home."""
+    manifests = read_manifests(home).values()
+    return {name: section for each in manifests for name, section in each.settings().items()}
 
 
 def _rows(text: str) -> Sequence[tuple[str, dict[str, Any]]]:

@@ -24,7 +24,7 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal, failure_of
 from hob.gateway.openai.conversation import ConversationRequest, Handed
 from hob.gateway.openai.errors import OpenAIProblem, failed, refused
-from hob.gateway.openai.joined_requests import Attempt, attempt_of, seal_of
+from hob.gateway.openai.joined_requests import Attempt, Joining, attempt_of, seal_of
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
 from hob.gateway.routes.views import chat_view
 
@@ -125,7 +125,7 @@ async def ask(
 
 async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attempt, call: EndpointCall[Any]) -> Accepted:
     client = call.request.client
-    return await api.joining.accept(
+    return await api.kept(Joining).accept(
         api.accept,
         api.store,
         api.clock,
@@ -166,11 +166,11 @@ async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
 @asynccontextmanager
 async def awaited(api: Api, id: InboundId) -> AsyncIterator[None]:
     """Somebody waits for this message's answer while the block lasts."""
-    api.joining.come(id)
+    api.kept(Joining).come(id)
     try:
         yield
     finally:
-        api.joining.leave(id)
+        api.kept(Joining).leave(id)
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
@@ -211,5 +211,5 @@ async def _give_up(api: Api, accepted: Accepted) -> None:
                 return
     except Stopping:
         return
-    if not api.joining.is_awaited(accepted.id):
+    if not api.kept(Joining).is_awaited(accepted.id):
         await api.operations.stop(accepted.session, _GIVEN_UP)

@@ -11,7 +11,7 @@ from hob.gateway.auth.visitors import AtTheSocket, Visitor
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY, HttpRefusal
 from hob.gateway.http.reply import json_response
-from hob.gateway.webhooks.receiver import Delivery, inbound_of
+from hob.gateway.webhooks.receiver import Delivery, WebhookReceiver, inbound_of
 from hob.gateway.webhooks.schemes import Wrong
 
 _UNPROVEN = "no webhook of Hob's is signed like this: secret and scheme have to be the same on both sides"
@@ -25,9 +25,9 @@ async def post(call: EndpointCall[bytes]) -> Response:
     202 says that it is kept and will be seen to, 200 that it is the same as an earlier one, whose id is told, or one
     that Hob itself had sent. Whoever signs it wrong learns no more than whoever calls a webhook that is not there.
     """
-    api, name = call.api, str(call.request.path_params["name"])
+    api, receiver, name = call.api, call.api.port(WebhookReceiver), str(call.request.path_params["name"])
     id = _proven(call, name)
-    delivery = api.reception.read(name, id, call.request.headers, call.asked)
+    delivery = receiver.read(name, id, call.request.headers, call.asked)
     if await _is_own(call, delivery):
         log.warning("webhook %s: this came from Hob itself and is left alone", name)
         return json_response({"id": None, "state": "own"})
@@ -35,7 +35,7 @@ async def post(call: EndpointCall[bytes]) -> Response:
     known = await api.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, inbound.key)
     if known is not None:  # it does not count: whoever overheard one delivery could use up what the others may
         return json_response({"id": known.id, "state": "duplicate"})
-    api.reception.count(name, api.clock)
+    receiver.count(name, api.clock)
     accepted = await api.accept(inbound)
     if accepted.duplicate:  # both came at once
         return json_response({"id": accepted.id, "state": "duplicate"})
@@ -45,11 +45,12 @@ async def post(call: EndpointCall[bytes]) -> Response:
 def _proven(call: EndpointCall[bytes], name: str) -> str:
     """The id that the proof covers, if any. Raises Refusal, the same whatever is wrong."""
     visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
+    receiver = call.api.port(WebhookReceiver)
     try:
         with visitor.trying():
-            return call.api.reception.proven(name, call.request.headers, call.asked, call.api.clock.now().timestamp())
+            return receiver.proven(name, call.request.headers, call.asked, call.api.clock.now().timestamp())
     except Wrong as wrong:
-        if name in call.api.reception.webhooks:
+        if name in receiver.webhooks:
             log.warning("webhook %s: a delivery is refused: %s", name, wrong, extra=OWN)
         raise HttpRefusal("unauthorized", _UNPROVEN) from wrong
 

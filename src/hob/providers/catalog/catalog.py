@@ -10,7 +10,14 @@ from hob.core.models import Thinking
 from hob.providers.http.addresses import is_loopback, is_same_place
 from hob.providers.wires.openai_chat.settings import Dialect
 
-CLI_WIRES = ("claude-cli", "codex-cli", "gemini-cli", "copilot-cli")
+CLI_COMMANDS: Mapping[str, str] = {
+    "claude-cli": "claude",
+    "codex-cli": "codex",
+    "gemini-cli": "gemini",
+    "copilot-cli": "copilot",
+}
+"""The usual program of each CLI."""
+CLI_WIRES = tuple(CLI_COMMANDS)
 WIRES = ("openai", "responses", "anthropic", "gemini", "ollama", *CLI_WIRES)
 """What `wire` may say in the configuration."""
 

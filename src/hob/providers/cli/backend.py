@@ -23,10 +23,11 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
 from hob.core.ports.processes import ProcessRecords
 from hob.core.sentences import Sentence
+from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.complaints import fault_of
 from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliRetrying, CliSaid, CliThought
 from hob.providers.cli.process import CliCommand, LineTooLong, Process, run
-from hob.providers.cli.program import COMMANDS, Cli, CliFacts, CliRequest, find_cli, open_cli
+from hob.providers.cli.program import Cli, CliFacts, CliRequest, find_cli, open_cli
 from hob.providers.cli.sessions import CliSession, CliSessions
 from hob.providers.cli.settings import CliSettings
 from hob.providers.cli.transcript import render, render_new
@@ -165,7 +166,7 @@ class CliModel:
         facts, command = self._cli.facts, self._settings.command
         found = find_cli(facts.name, self._environ.get("PATH", ""), str(Path(command).expanduser()) if command else "")
         if found is None:
-            missing = command or COMMANDS[facts.name]
+            missing = command or CLI_COMMANDS[facts.name]
             raise ModelError(ModelFault.SETTINGS, f"{missing} is not installed: npm install -g {facts.package}")
         return found
 

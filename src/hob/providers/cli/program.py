@@ -8,15 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hob.core.models import Thinking, Usage
+from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.events import Event
-
-COMMANDS: Mapping[str, str] = {
-    "claude-cli": "claude",
-    "codex-cli": "codex",
-    "gemini-cli": "gemini",
-    "copilot-cli": "copilot",
-}
-"""The usual program of each CLI."""
 
 NO_SYSTEM = "You are a helpful assistant."
 """What a CLI is told where the request has no system text: else it would tell its model to be a coding agent."""
@@ -122,7 +115,7 @@ def open_cli(name: str) -> Cli:
 
 def find_cli(name: str, path: str, command: str = "") -> str | None:
     """The program of the CLI of this name, looked for along `path` (as in PATH); None if it is not installed."""
-    return shutil.which(command or COMMANDS[name], path=path)
+    return shutil.which(command or CLI_COMMANDS[name], path=path)
 
 
 def defused(text: str) -> str:

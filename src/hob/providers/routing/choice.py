@@ -16,6 +16,7 @@ from hob.core.language import translatable
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
 from hob.providers.catalog.catalog import (
+    CLI_COMMANDS,
     CLI_WIRES,
     KNOWN_NAMES,
     PROVIDERS,
@@ -25,7 +26,6 @@ from hob.providers.catalog.catalog import (
     generic,
     provider_at,
 )
-from hob.providers.cli.program import COMMANDS
 from hob.providers.http.addresses import is_private, is_same_place, ollama_address, shown, with_scheme
 from hob.providers.plugins import is_plugin, plugin_names
 from hob.providers.settings import ModelSettings, ProviderSettings
@@ -299,7 +299,7 @@ class Choice:
         if connected.provider.wire == "ollama":
             return self._is_reachable(connected.base_url)
         if connected.provider.wire in CLI_WIRES:
-            return self._which(connected.settings.command or COMMANDS[connected.provider.wire]) is not None
+            return self._which(connected.settings.command or CLI_COMMANDS[connected.provider.wire]) is not None
         return False
 
     def _how_here(self, connected: ConnectedProvider) -> str:

@@ -9,8 +9,7 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
 from hob.core.language import translatable
-from hob.providers.catalog.catalog import CLI_WIRES
-from hob.providers.cli.program import COMMANDS
+from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES
 from hob.providers.http.wire import Listed
 from hob.providers.opening import open_model
 from hob.providers.routing.choice import CONNECT, Ref
@@ -58,7 +57,7 @@ def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for id in dict.fromkeys(ref.provider for ref in used):
         connected = diagnostics.choice.connect(id)
         if connected.provider.wire in CLI_WIRES:
-            program = connected.settings.command or COMMANDS[connected.provider.wire]
+            program = connected.settings.command or CLI_COMMANDS[connected.provider.wire]
             if diagnostics.find_program(program) is None:
                 yield warn(
                     translatable("its program {program} is not in the PATH", program=program),
