@@ -22,10 +22,12 @@ from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured
 from hob.core.hooks import Decision, HookEvent, Proceed
+from hob.core.labels import HOB_LABEL, Label
 from hob.core.lazy import Lazy
+from hob.core.turns import Turn
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
-from hob.testing.model import Line, ScriptedModel, calls
+from hob.testing.model import ScriptedModel, calls
 from hob.testing.toolset import FunctionTools, tool
 
 Answering = Callable[[Kernel, CommandCall], Awaitable[str]]
@@ -90,14 +92,15 @@ def weather(hook: Watching, started: asyncio.Event) -> Subsystem:
 
 
 @asynccontextmanager
-async def hob_with(home: Path, features: Sequence[Subsystem], *script: Line) -> AsyncIterator[App]:
+async def hob_with(home: Path, features: Sequence[Subsystem], *script: Any) -> AsyncIterator[App]:
     environ = {
         "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
         "HOB_MODEL_NAME": "m",
         "HOB_WORKSPACE_PATH": str(home / "w"),
     }
     config = load_config(SECTIONS, home=home / "state", environ=environ)
-    extras = Extras(wrap_model=lambda _: ScriptedModel(*script))
+    model = script[0] if script and isinstance(script[0], ScriptedModel) else ScriptedModel(*script)
+    extras = Extras(wrap_model=lambda _: model)
     async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, *features), extras=extras) as app:
         yield app
 
@@ -120,6 +123,42 @@ async def test_a_feature_brings_tools_hooks_commands_jobs_and_status(tmp_path: P
         assert status["weather"] == "wet"
         assert "barometer" in [job["name"] for job in status["jobs"]]
     assert hook.seen
+
+
+class Profile:
+    """A part of prompts that counts how often it was written."""
+
+    def __init__(self, name: str, *, cached: bool) -> None:
+        self.name = name
+        self.cached = cached
+        self.epoch = 0
+        self._written = 0
+
+    async def write(self, turn: Turn) -> tuple[str, Label]:
+        self._written += 1
+        return f"{self.name} no. {self._written}", HOB_LABEL
+
+
+def writing(*sections: Profile) -> Subsystem:
+    return Subsystem(name="profile", open=lazy_open(Contribution(prompt_sections=sections)))
+
+
+async def test_a_feature_writes_a_stable_part_of_the_prompt_and_one_of_each_turn(tmp_path: Path) -> None:
+    stable, fresh = Profile("stable", cached=True), Profile("fresh", cached=False)
+    model = ScriptedModel("one", "two", "three")
+    async with hob_with(tmp_path, [writing(stable, fresh)], model) as app:
+        await said(app, "first")
+        await said(app, "second")
+        stable.epoch += 1
+        await said(app, "third")
+        shown = await app.operations.prompt("main")
+        assert {"stable", "fresh"} <= {section["name"] for section in shown["sections"]}
+    first, second, third = model.requests
+    assert first.system.endswith("\n\nstable no. 1")
+    assert first.system == second.system
+    assert third.system.endswith("\n\nstable no. 2")
+    newest = [str(each.messages[-1]) for each in model.requests]
+    assert ["fresh no. 1" in newest[0], "fresh no. 2" in newest[1]] == [True, True]
 
 
 async def test_a_group_of_tools_that_is_there_already_is_refused_by_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hob.config.loading import Config
 from hob.core.hooks import Hook
 from hob.core.ports.channel import Channel
 from hob.core.ports.memory import Recall
+from hob.core.ports.prompt import PromptSection
 from hob.core.ports.tools import Toolset
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.erasure.erasure import ErasureParticipant
@@ -65,6 +66,8 @@ class Contribution:
     hooks: tuple[Hook, ...] = ()
     recall: tuple[Recall, ...] = ()
     """Further memories, which the tool `recall` asks too."""
+    prompt_sections: tuple[PromptSection, ...] = ()
+    """Parts of prompts: a stable one at the beginning, or one of the newest message."""
     followers: tuple[Follower, ...] = ()
     jobs: tuple[Job, ...] = ()
     status: Callable[[], Mapping[str, Any]] | None = None

@@ -122,7 +122,7 @@ async def make_turn_services(
     registry = _make_registry(features, tool_runtime)
     toolset = extras.wrap_tools(extras.toolset or registry)
     guard = _make_guard(kernel, tool_runtime, registry, toolset)
-    thinking = await _open_thinking(stack, kernel, extras)
+    thinking = await _open_thinking(stack, kernel, features, extras)
     background_tasks = await stack.enter_async_context(open_background_tasks())
     driver = Driver(_parts(kernel, features, thinking, toolset, guard, background_tasks, extras))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, thinking.routes.become)
@@ -225,7 +225,7 @@ def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, registry: Groups,
     )
 
 
-async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, extras: Extras) -> _Thinking:
+async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Features, extras: Extras) -> _Thinking:
     config, store, clock, salt = kernel.config, kernel.store, kernel.clock, kernel.salt
     models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
     prices, table = open_prices(models.prices, kernel.choice, cache, clock)
@@ -249,7 +249,10 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, extras: Extras) 
     await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
     budget = Budget(limits, store.ledger, prices, clock, settings.language, zone)
-    prompts = PromptBuilder(settings, clock, kernel.files, salt=salt, context_room=room, notes=store.working_notes)
+    sections = [section for each in features for section in each.prompt_sections]
+    prompts = PromptBuilder(
+        settings, clock, kernel.files, salt=salt, context_room=room, notes=store.working_notes, sections=sections
+    )
     compactor = Compactor(
         settings, model=model, transcript=store.transcript, budget=budget, clock=clock, salt=salt, context_room=room
     )

@@ -25,6 +25,7 @@ from hob.agent.prompt.few_tools import choose_tools, estimate_tool, write_tool
 from hob.agent.prompt.fit import cost, fit
 from hob.agent.prompt.pairing import pair
 from hob.agent.prompt.rendering import add_user, render
+from hob.agent.prompt.sections import FeatureSections, limited
 from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system, unaccepted
 from hob.agent.prompt.tokens import PER_MESSAGE, count_bytes, estimate_messages, estimate_tokens
 from hob.agent.prompt.truncation import begin, shorten
@@ -42,6 +43,7 @@ from hob.core.labels import HOB_LABEL, join
 from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
 from hob.core.ports.memory import Recall, WorkingNotes
+from hob.core.ports.prompt import PromptSection
 from hob.core.sentences import Sentence
 from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
@@ -60,13 +62,14 @@ class _Shares:
     """The most that parts may take: one part in so many of the prompt. History goes `step` entries at a time."""
 
     system: int
+    profile: int
     summary: int
     volatile: int
     step: int | None = None
 
 
-_USUAL = _Shares(system=2, summary=5, volatile=7)
-_SMALL = _Shares(system=3, summary=10, volatile=10, step=4)
+_USUAL = _Shares(system=2, profile=12, summary=5, volatile=7)
+_SMALL = _Shares(system=3, profile=20, summary=10, volatile=10, step=4)
 _TOOLS = 4  # a small model's tools may take one part in so many
 
 
@@ -78,7 +81,7 @@ class _Moment:
     text: str
     at: float
     note: tuple[Entry, ...] = ()
-    """An untrusted working note, which no block of Hob's own may hold."""
+    """Untrusted notes, which no block of Hob's own may hold."""
 
 
 class PromptBuilder:
@@ -97,6 +100,7 @@ class PromptBuilder:
         salt: bytes = b"",
         context_room: ContextRoom | None = None,
         notes: WorkingNotes | None = None,
+        sections: Sequence[PromptSection] = (),
     ) -> None:
         self._settings = settings
         self._notes = notes
@@ -104,6 +108,7 @@ class PromptBuilder:
         self._bootstrap = bootstrap
         self._recall = recall
         self._marks = Marks(salt)
+        self._features = FeatureSections(sections)
         self._context_room = context_room or ContextRoom()
         self._zone = zone_of(settings.timezone)
         self._moments: OrderedDict[tuple[TurnId, int], _Moment] = OrderedDict()
@@ -131,15 +136,17 @@ class PromptBuilder:
         tools, tool_section = self._tools_that_fit(tools, steps, limits)
         moment = await self._moment(turn, steps, view)
         audience = audience_of(turn)
-        system = self._system(audience, budget // shares.system, limits.small)
+        stable = await self._features.stable(turn, view, audience, budget // shares.profile)
+        system = self._system(audience, budget // shares.system, limits.small).with_parts(stable.parts)
         foreign = _foreign_entries(unaccepted(self._bootstrap.load(), audience), settings, budget // shares.summary)
 
-        opening, later = (*opening_entries(turn, moment.at), *moment.note), step_entries(turn, steps, moment.at)
+        said = opening_entries(turn, moment.at)
+        opening, later = (*said, *stable.foreign, *moment.note), step_entries(turn, steps, moment.at)
         own = pair([*opening, *later])
         past, history = self._past(turn, view, keep, moment.at)
         summary = _summary_entry(past, budget // shares.summary)
 
-        volatile = _limited(moment.text, budget // shares.volatile)
+        volatile = limited(moment.text, budget // shares.volatile)
         fixed = system.tokens + tool_section.tokens + estimate_tokens(volatile) + 3 * PER_MESSAGE + 20
         fixed += _HOW_TO_CALL if limits.small and tools else 0
         room = budget - fixed - sum(map(cost, (*foreign, *summary)))
@@ -193,6 +200,7 @@ class PromptBuilder:
         sent = context.sent_line(turn.inbounds, now, self._zone)
         note = await self._notes.load(turn.session) if self._notes is not None else None
         note_line, foreign = self._note(turn, note, now.timestamp())
+        theirs = await self._features.now(turn, now.timestamp())
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
             (
@@ -200,10 +208,11 @@ class PromptBuilder:
                 context.listed("Memories", context.memory_lines(memories, self._settings.memory_chars)),
             ),
             ("working memory", note_line),
+            *theirs.parts,
             ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
             ("assessment", LINES[assess(text)]),
         )
-        return _Moment(parts, context.block([part for _, part in parts]), now.timestamp(), foreign)
+        return _Moment(parts, context.block([part for _, part in parts]), now.timestamp(), (*foreign, *theirs.foreign))
 
     def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
         """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
@@ -294,7 +303,7 @@ def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, ro
     entries: list[Entry] = []
     for file in files:
         source = f"file {file.name} {file.hash}"
-        text = _limited(shorten(file.text, settings.file_chars), room // len(files))
+        text = limited(shorten(file.text, settings.file_chars), room // len(files))
         entries.append(Entry(0, "user", FOREIGN.format(name=file.name), HOB_LABEL, source, 0.0))
         entries.append(Entry(0, "user", text, file.label, source, 0.0))
     return entries
@@ -306,11 +315,4 @@ def _summary_entry(summary: Summary | None, room: int) -> list[Entry]:
         return []
     turn = f"summary {summary.upto}"
     heading = Entry(0, "user", "Summary of the conversation so far:", HOB_LABEL, turn, 0.0)
-    return [heading, Entry(summary.upto, "user", _limited(summary.text, room), summary.label, turn, 0.0)]
-
-
-def _limited(text: str, tokens: int) -> str:
-    """The text in at most this many tokens."""
-    while estimate_tokens(text) > tokens:
-        text = shorten(text, min(len(text) * tokens // estimate_tokens(text), len(text) - 1))
-    return text
+    return [heading, Entry(summary.upto, "user", limited(summary.text, room), summary.label, turn, 0.0)]

@@ -1,7 +1,7 @@
 """The stable beginning of every request: identity and the owner's files, the same bytes until one of them changes."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -43,6 +43,14 @@ class SystemText:
     text: str
     sections: tuple[Section, ...]
     tokens: int
+
+    def with_parts(self, parts: Sequence[tuple[str, str]]) -> "SystemText":
+        """Followed by these, each a name and a text."""
+        if not parts:
+            return self
+        sections = tuple(Section(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
+        text = "\n\n".join((self.text, *(text for _, text in parts)))
+        return SystemText(text, (*self.sections, *sections), self.tokens + sum(each.tokens + 1 for each in sections))
 
 
 def audience_of(turn: Turn) -> Audience:

@@ -21,11 +21,14 @@ from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.ids import SessionKey
+from hob.core.labels import Label
 from hob.core.lazy import Lazy
 from hob.core.memory import Memory
 from hob.core.ports.memory import Recall
+from hob.core.ports.prompt import PromptSection
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.turns import Turn
 from hob.tools.registry.default_set import GROUPS as TOOL_GROUPS
 
 _LONGEST_LINE = 80
@@ -225,6 +228,7 @@ async def _open(base: Subsystem, single: Mapping[str, Any], kernel: Kernel) -> A
             toolsets=tuple(_PluginTools(name, each) for each in (*opened.toolsets, *toolsets)),
             hooks=(*opened.hooks, *hooks),
             recall=tuple(_Source(name, each) for each in (*opened.recall, *memories)),
+            prompt_sections=tuple(_Section(name, each) for each in opened.prompt_sections),
             followers=tuple(replace(each, name=f"{name}__{each.name}") for each in opened.followers),
             jobs=tuple(replace(each, name=f"{name}__{each.name}") for each in opened.jobs),
             status=status and (lambda: {f"plugin_{name}": _guarded(name, status)}),
@@ -283,6 +287,27 @@ class _Source:
         except Exception:
             log.exception("the memory source %s failed", self._name)
             return ()
+
+
+class _Section:
+    """Implements `PromptSection`: a plug-in's part of prompts, whose failure is that nothing stands there."""
+
+    def __init__(self, name: str, section: PromptSection) -> None:
+        self.name = f"{name} {section.name}"
+        self.cached = section.cached
+        self._plugin = name
+        self._section = section
+
+    @property
+    def epoch(self) -> int:
+        return _guarded(self._plugin, lambda: self._section.epoch) or 0
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        try:
+            return await self._section.write(turn)
+        except Exception:
+            log.exception("the plug-in %s could not write its part of the prompt", self._plugin)
+            return None
 
 
 def _guarded(name: str, function: Callable[[], T]) -> T | None:

@@ -1,0 +1,81 @@
+"""The parts of prompts that features write."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hob.agent.prompt.system import Audience
+from hob.agent.prompt.tokens import estimate_tokens
+from hob.agent.prompt.truncation import shorten
+from hob.core.ids import SessionKey
+from hob.core.labels import HOB_LABEL
+from hob.core.models import Entry
+from hob.core.ports.prompt import PromptSection
+from hob.core.turns import Turn, View
+
+_MOST_SESSIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What they wrote: trusted parts by name, and entries of untrusted text, each after a heading of Hob's."""
+
+    parts: tuple[tuple[str, str], ...] = ()
+    foreign: tuple[Entry, ...] = ()
+
+
+_NOTHING = Written()
+
+
+class FeatureSections:
+    """Asks the features, and keeps for each session what stands at the beginning of its prompts."""
+
+    def __init__(self, sections: Sequence[PromptSection]) -> None:
+        self._cached = tuple(each for each in sections if each.cached)
+        self._others = tuple(each for each in sections if not each.cached)
+        self._kept: OrderedDict[tuple[SessionKey, Audience], tuple[tuple[int, ...], Written]] = OrderedDict()
+
+    async def stable(self, turn: Turn, view: View, audience: Audience, room: int) -> Written:
+        """What stays until the session is compacted, in at most `room` tokens."""
+        if not self._cached:
+            return _NOTHING
+        key = (turn.session, audience)
+        as_of = (view.summary.upto if view.summary else 0, room, *(each.epoch for each in self._cached))
+        known = self._kept.get(key)
+        if known is None or known[0] != as_of:
+            written = await _write(self._cached, turn, 0.0, room // len(self._cached))
+            known = self._kept[key] = (as_of, written)
+            self._kept.move_to_end(key)
+            while len(self._kept) > _MOST_SESSIONS:
+                self._kept.popitem(last=False)
+        return known[1]
+
+    async def now(self, turn: Turn, at: float) -> Written:
+        """What there is to say as the turn begins or wakes."""
+        return await _write(self._others, turn, at) if self._others else _NOTHING
+
+
+async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room: int | None = None) -> Written:
+    parts: list[tuple[str, str]] = []
+    foreign: list[Entry] = []
+    for section in sections:
+        found = await section.write(turn)
+        if found is None or not found[0]:
+            continue
+        text, label = found
+        if room is not None:
+            text = limited(text, room)
+        if label.trusted:
+            parts.append((section.name, text))
+        else:
+            source = f"{turn.id} {section.name}"
+            foreign.append(Entry(0, "user", f"{section.name}:", HOB_LABEL, source, at))
+            foreign.append(Entry(0, "user", text, label, source, at))
+    return Written(tuple(parts), tuple(foreign))
+
+
+def limited(text: str, tokens: int) -> str:
+    """The text in at most this many tokens."""
+    while estimate_tokens(text) > tokens:
+        text = shorten(text, min(len(text) * tokens // estimate_tokens(text), len(text) - 1))
+    return text
