@@ -394,9 +394,7 @@ def _usual_model(choice: Choice) -> str:
     return str(ref) if ref is not None and ref.model else ""
 
 
-def make_api(
-    kernel: Kernel, features: Features, services: TurnServices, accept: Accept, dashboard: str = ""
-) -> Api:
+def make_api(kernel: Kernel, features: Features, services: TurnServices, accept: Accept, dashboard: str = "") -> Api:
     """What the routes need, over all that runs."""
     config = kernel.config
     return Api(
