@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
-from hob.core.labels import Trust
+from hob.core.labels import Label, Trust
 from hob.core.messages import Address
 from hob.core.models import Entry, ModelRequest, Remark
 from hob.core.ports.tools import Toolset
@@ -146,3 +146,34 @@ class KnowsClosedTools(Protocol):
 def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
     """What this session may call now, whichever kind of toolset it is."""
     return toolset.of(session) if isinstance(toolset, GroupedTools) else toolset
+
+
+class PromptSection(Protocol):
+    """A named part of prompts besides Hob's own.
+
+    What is `cached` stands at the beginning, as it was when the session began or was compacted last, so that a
+    provider's cache can hold it; until `epoch` is another number, since something of it is to be shown no longer. All
+    else belongs to the newest message, as it is when the turn begins.
+    """
+
+    @property
+    def name(self) -> str:
+        """As `hob prompt` shows it."""
+        ...
+
+    @property
+    def cached(self) -> bool:
+        """Whether it stands at the beginning."""
+        ...
+
+    @property
+    def epoch(self) -> int:
+        """Another number than before: what was written for this session earlier does not hold any more."""
+        ...
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """The text for the senders and the session of this turn; None: nothing. Never raises.
+
+        Untrusted text stands between marks with the turn's messages, and taints. A preview's turn has no message.
+        """
+        ...

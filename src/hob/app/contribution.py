@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from hob.agent.ports import PromptSection
 from hob.app.running import Running
 from hob.config.loading import Config
 from hob.core.hooks import Hook
 from hob.core.ports.channel import Channel
 from hob.core.ports.memory import Recall
-from hob.core.ports.prompt import PromptSection
 from hob.core.ports.tools import Toolset
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.erasure.erasure import ErasureParticipant

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hob.agent.ports import Bootstrap
+from hob.agent.ports import Bootstrap, PromptSection
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.assessment import LINES, assess
@@ -43,7 +43,6 @@ from hob.core.labels import HOB_LABEL, join
 from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
 from hob.core.ports.memory import Recall, WorkingNotes
-from hob.core.ports.prompt import PromptSection
 from hob.core.sentences import Sentence
 from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec

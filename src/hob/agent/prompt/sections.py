@@ -4,13 +4,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hob.agent.ports import PromptSection
 from hob.agent.prompt.system import Audience
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.prompt.truncation import shorten
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
-from hob.core.ports.prompt import PromptSection
 from hob.core.turns import Turn, View
 
 _MOST_SESSIONS = 256

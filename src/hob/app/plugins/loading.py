@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hob.agent.commands.table import ANSWERS, BY_NAME
+from hob.agent.ports import PromptSection
 from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
 from hob.app.fold import Features, Opening, SubsystemRefused, open_subsystems
@@ -25,7 +26,6 @@ from hob.core.labels import Label
 from hob.core.lazy import Lazy
 from hob.core.memory import Memory
 from hob.core.ports.memory import Recall
-from hob.core.ports.prompt import PromptSection
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
