@@ -3,6 +3,7 @@
 from hob.app.subsystem import KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.tools.sandbox.settings import SandboxSettings
+from hob.tools.web.settings import WebSettings
 
 
 @Lazy
@@ -14,7 +15,7 @@ def _open() -> Open:
 
 TOOLS = Subsystem(
     name="tools",
-    settings={"sandbox": SandboxSettings},
+    settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),
     open=_open,

@@ -48,6 +48,10 @@ from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.undo.snapshots.snapshot_walk import MIB, SnapshotLimits
 from hob.tools.undo.snapshots.snapshots import Snapshots
 from hob.tools.undo.turn_undo import TurnUndo
+from hob.tools.web.fetching import WebFetcher
+from hob.tools.web.search.opening import open_search
+from hob.tools.web.settings import WebSettings
+from hob.tools.web.web_tools import WebTools
 from hob.workspace.acceptance import FILE, AcceptedFiles
 from hob.workspace.bootstrap import NAMES
 from hob.workspace.seeding import make_work_repository
@@ -276,7 +280,10 @@ def make_hands(
         key_files=KeyFiles(is_hidden_file, partial(_opens, places)), outgoing=tuple(map(Path, places.outgoing)),
     )  # fmt: skip
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
-    toolsets = (writing, commands.toolset, remembering.toolset, ConversationTools(notices).toolset)
+    search = partial(open_search, config[WebSettings])
+    web = WebTools(WebFetcher(clock), search, documents, blobs, clock)
+    talking = ConversationTools(notices)
+    toolsets = (writing, commands.toolset, remembering.toolset, talking.toolset, web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     toolset = WorkspaceTools(toolsets, backend, workspace)
     return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept)

@@ -125,10 +125,11 @@ class TurnPolicyInputs:
             yield translatable("the summary of what was said before")
 
     def _named(self, call: ToolCall) -> str:
-        """The files that a call has read, as people call them; the tool where it has read none."""
+        """The files or web pages that a call has read, as people call them; the tool where it has read none."""
         reading = self._reader.readings.get(call.name)
         arguments = _arguments(call)
-        paths = [arguments.get(name) for name in (reading.paths if reading is not None else ())]
+        names = (*reading.paths, *reading.urls) if reading is not None else ()
+        paths = [arguments.get(name) for name in names]
         named = ", ".join(path[:_LONGEST_NAME] for path in paths if isinstance(path, str) and path)
         return named or translatable("what {tool} gave", tool=call.name)
 

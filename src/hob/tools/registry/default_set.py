@@ -19,6 +19,7 @@ SHOWN = (
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, where paths lead", ("list_dir", "resolve_path")),
+    "web": ("search, read pages", ("web_search", "web_fetch")),
     "notes": ("track long work, report on it", ("update_working_memory", "report_progress")),
 }
 

@@ -7,6 +7,7 @@ from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urljoin
 
@@ -14,11 +15,13 @@ from hob.core.documents import Section
 from hob.tools.documents.formats.sections import by_heading
 from hob.tools.documents.text import decode
 
+LIBRARIES = ("trafilatura", "lxml_html_clean")
+
 _TITLE = re.compile(r"<title[^>]*>(.{0,2000}?)</title", re.IGNORECASE | re.DOTALL)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _SPACES = re.compile(r"[ \t\r\n\f]+")
-_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "select"})
+_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head", "title", "iframe", "object", "select"})
 _BLOCKS = frozenset({
     *("address", "article", "aside", "blockquote", "dd", "div", "dl", "dt", "fieldset", "figcaption", "figure"),
     *("footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "thead"),
@@ -77,15 +80,12 @@ def _is_text(name: str) -> bool:
 
 @cache
 def _library() -> Any:
-    try:
-        return import_module("trafilatura")
-    except ModuleNotFoundError:
-        return None
+    return import_module("trafilatura") if is_installed() else None
 
 
-def is_readable() -> bool:
-    """Whether the library that finds the readable part is there."""
-    return _library() is not None
+def is_installed() -> bool:
+    """Whether what finds the readable part of pages is there; without its second library the first cannot be loaded."""
+    return all(map(find_spec, LIBRARIES))
 
 
 def _readable(source: str, base: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from hob.core.errors import NotConfigured
 
@@ -24,6 +24,8 @@ ALL_PACKAGES = "packages"
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _CLOUDS = frozenset({"168.63.129.16"})  # Azure's host, a public address that only its machines can reach
+# What some Pythons count as the internet's: protocol assignments (RFC 6890), where a cloud's metadata lies.
+_ASSIGNED = IPv4Network("192.0.0.0/24")
 # IPv6 that leads to IPv4 addresses: translation (RFC 6052, 8215), 6to4, Teredo, and the old compatible form.
 _TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")))
 
@@ -101,8 +103,8 @@ def public_address(text: str) -> bool:
         # an IPv4 address in other clothes is judged as what it is
         if address.ipv4_mapped is not None:
             address = address.ipv4_mapped
-        elif any(address in network for network in _TRANSLATED):
+        elif address.is_site_local or any(address in network for network in _TRANSLATED):
             return False
-    if str(address) in _CLOUDS:
+    if str(address) in _CLOUDS or (isinstance(address, IPv4Address) and address in _ASSIGNED):
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -1,0 +1,1 @@
+"""Search providers: one module each, all with the same few results."""

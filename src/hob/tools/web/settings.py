@@ -1,0 +1,28 @@
+"""How the web is searched. Loads nothing but the standard library and the vocabulary."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from hob.core.settings import Secret, setting
+
+PROVIDERS = ("", "searxng", "brave", "tavily", "duckduckgo")
+
+
+def _address_problem(address: str) -> str:
+    if not address:
+        return ""
+    try:
+        parts = urlsplit(address)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        sound = False
+    return "" if sound else f"{address!r} is no address; write it as https://searx.example.org"
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """Who is asked when Hob searches the web."""
+
+    search: str = setting("", "Who searches the web; empty: Hob cannot.", one_of=PROVIDERS)
+    search_key: Secret | None = setting(None, "The key of brave or tavily.")
+    searxng_url: str = setting("", "Where your SearXNG is, as http://localhost:8888.", problem=_address_problem)

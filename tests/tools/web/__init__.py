@@ -1,0 +1,1 @@
+"""Reading the web and searching it."""

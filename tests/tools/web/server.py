@@ -1,0 +1,84 @@
+"""A web server on loopback that says what a test tells it to, and an internet that consists of it."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from hob.tools.sandbox.network.proxy import Internet
+
+Handler = Callable[[str, asyncio.StreamWriter], Awaitable[None]]
+"""Answers the request with this head."""
+
+_LENGTH = re.compile(r"content-length: *(\d+)", re.IGNORECASE)
+
+PUBLIC = "93.184.216.34"
+"""The address under which the server stands for a machine of the internet."""
+
+
+class WebServer:
+    """Remembers what was asked of it."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.heads: list[str] = []
+        self.bodies: list[bytes] = []
+        self.connections = 0
+        self.pages: dict[str, bytes | Handler] = {}
+
+    def url(self, path: str = "/", host: str = "site.example") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            self.heads.append(head)
+            if (length := _LENGTH.search(head)) is not None:
+                self.bodies.append(await reader.readexactly(int(length[1])))
+            page = self.pages.get(head.split(" ", 2)[1]) or self.pages.get("*")
+            page = page or reply(b"no such page", status="404 Not Found")
+            if isinstance(page, bytes):
+                writer.write(page)
+            else:
+                await page(head, writer)
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+def reply(body: bytes, kind: str = "text/html; charset=utf-8", status: str = "200 OK", **headers: str) -> bytes:
+    """A whole answer."""
+    more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}Connection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def redirect(to: str) -> bytes:
+    return reply(b"", status="302 Found", Location=to)
+
+
+W = TypeVar("W", bound=WebServer)
+
+
+@asynccontextmanager
+async def web_server(web: W) -> AsyncIterator[W]:
+    """The server, for as long as the block lasts."""
+    server = await asyncio.start_server(web.answer, "127.0.0.1", 0)
+    web.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield web
+
+
+def only_loopback_is_public() -> Internet:
+    """Every name is the test's server, which counts as a machine of the internet."""
+
+    async def resolve(_host: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    return Internet(resolve, lambda _address: True)
