@@ -38,6 +38,7 @@ from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
 from hob.store.memory.items import StoredItems
 from hob.store.memory.memories import StoredMemories
+from hob.store.memory.search import StoredIndex
 from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
@@ -118,6 +119,7 @@ class Store:
         self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
         self.items = StoredItems(writer, readers, clock)
+        self.memory_index = StoredIndex(writer, readers)
         self.memories = StoredMemories(writer, readers, clock)
         self.working_notes = StoredWorkingNotes(writer, readers, clock)
         self.tainted_writes = StoredTaintedWrites(writer, readers)
@@ -251,6 +253,7 @@ async def open_store(
     store = Store(opened, home, settings, clock, vfs)
     store.start()
     try:
+        await store.memory_index.complete()
         yield store
     finally:
         await store.close()

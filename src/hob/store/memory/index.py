@@ -1,15 +1,116 @@
 """What makes items findable by their words, kept beside them in the transaction that changes them."""
 
-from collections.abc import Sequence
+import json
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import apsw
 
 from hob.core.memory import MemoryItem
+from hob.store.database.rows import all_rows, find_row
+from hob.store.memory.analysis import Analyzer, dated, kind_of
+
+ANALYZER: Final = Analyzer()
+BITS = 10
+LOW = (1 << BITS) - 1
+MOST_TIMES = 63
+_LONGEST = 65_535
+
+_ADD_SCOPE = (
+    "INSERT INTO memory_scopes (person, agent) VALUES (?, ?) ON CONFLICT DO UPDATE SET agent = agent RETURNING id"
+)
+_ADD_SESSION = (
+    "INSERT INTO memory_sessions (scope, name) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = name RETURNING id"
+)
+_MISSING = (
+    "SELECT i.seq FROM memory_items i JOIN content c ON c.id = i.text WHERE c.text IS NOT NULL"
+    " AND i.seq < coalesce((SELECT min(seq) FROM memory_words), 9e18) ORDER BY i.seq DESC LIMIT ?"
+)
+_COUNT_SCOPE = "UPDATE memory_scopes SET items = items + ?, words = words + ? WHERE id = ?"
+_COUNT_SESSION = "UPDATE memory_sessions SET items = items + ?, words = words + ? WHERE id = ?"
+_DROP_SESSION = "DELETE FROM memory_sessions WHERE id = ? AND items = 0"
+_ADD_WORDS = "INSERT INTO memory_words (seq, scope, session, length, kind, stems) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_POSTINGS = (
+    "INSERT INTO memory_postings (scope, term, block, postings) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET postings = CAST(postings || excluded.postings AS BLOB)"
+)
+_WORDS = "SELECT seq, scope, session, length, stems FROM memory_words WHERE seq IN (SELECT value FROM json_each(?))"
+_DROP_WORDS = "DELETE FROM memory_words WHERE seq IN (SELECT value FROM json_each(?))"
+_BLOCK = "SELECT postings FROM memory_postings WHERE scope = ? AND term = ? AND block = ?"
+_PUT_BLOCK = "UPDATE memory_postings SET postings = ? WHERE scope = ? AND term = ? AND block = ?"
+_DROP_BLOCK = "DELETE FROM memory_postings WHERE scope = ? AND term = ? AND block = ?"
 
 
 def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
     """Index these items, which have their rows."""
+    scopes: dict[tuple[str, str], int] = {}
+    sessions: dict[tuple[int, str], int] = {}
+    counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
+    postings: defaultdict[tuple[int, str, int], array[int]] = defaultdict(lambda: array("I"))
+    rows = []
+    for item in items:
+        whose = (item.scope.person, item.scope.agent)
+        scope = scopes.get(whose) or scopes.setdefault(whose, _id(connection, _ADD_SCOPE, whose))
+        session = 0
+        if item.session:
+            named = (scope, item.session)
+            session = sessions.get(named) or sessions.setdefault(named, _id(connection, _ADD_SESSION, named))
+        stems = [stem.replace(" ", "") for stem in ANALYZER.stems(f"{dated(item.at)} {item.speaker} {item.text}")]
+        length = min(len(stems), _LONGEST)
+        rows.append((item.seq, scope, session, length, int(kind_of(item.text)), " ".join(stems)))
+        block, low = item.seq >> BITS, item.seq & LOW
+        for stem, times in Counter(stems).items():
+            postings[scope, stem, block].append(low | min(times, MOST_TIMES) << BITS | length << 16)
+        for key in (("scope", scope), ("session", session)):
+            counts[key][0] += 1
+            counts[key][1] += length
+    connection.executemany(_ADD_WORDS, rows)
+    connection.executemany(_ADD_POSTINGS, ((*key, found.tobytes()) for key, found in sorted(postings.items())))
+    _count(connection, counts, 1)
+
+
+def missing(connection: apsw.Connection, at_most: int) -> list[int]:
+    """The newest rows that came before all that is indexed: those which an older Hob kept."""
+    return [seq for (seq,) in all_rows(connection, _MISSING, (at_most,))]
 
 
 def remove(connection: apsw.Connection, seqs: Sequence[int]) -> None:
     """Leave nothing of these rows. Their texts may be erased already."""
+    given = json.dumps(list(seqs))
+    counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
+    gone: defaultdict[tuple[int, str, int], set[int]] = defaultdict(set)
+    for seq, scope, session, length, stems in all_rows(connection, _WORDS, (given,)):
+        for stem in set(stems.split()):
+            gone[scope, stem, seq >> BITS].add(seq & LOW)
+        for whose in (("scope", scope), ("session", session)):
+            counts[whose][0] += 1
+            counts[whose][1] += length
+    for key, lows in gone.items():
+        row = find_row(connection, _BLOCK, key)
+        left = array("I", (each for each in unpacked(row[0]) if each & LOW not in lows)) if row else array("I")
+        if left:
+            connection.execute(_PUT_BLOCK, (left.tobytes(), *key))
+        else:
+            connection.execute(_DROP_BLOCK, key)
+    connection.execute(_DROP_WORDS, (given,))
+    _count(connection, counts, -1)
+    connection.executemany(_DROP_SESSION, ((id,) for what, id in counts if what == "session"))
+
+
+def _id(connection: apsw.Connection, sql: str, values: Sequence[object]) -> int:
+    number: int = all_rows(connection, sql, values)[0][0]
+    return number
+
+
+def _count(connection: apsw.Connection, counts: Mapping[tuple[str, int], Sequence[int]], sign: int) -> None:
+    for (what, id), (items, words) in counts.items():
+        connection.execute(_COUNT_SCOPE if what == "scope" else _COUNT_SESSION, (sign * items, sign * words, id))
+
+
+def unpacked(postings: bytes) -> "array[int]":
+    """The postings of a block."""
+    found = array("I")
+    found.frombytes(postings)
+    return found

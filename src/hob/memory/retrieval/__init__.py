@@ -1,0 +1,1 @@
+"""Finds what is remembered: from a question to the items that help with it."""

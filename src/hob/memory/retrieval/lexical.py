@@ -1,0 +1,97 @@
+"""The items that share words with a question.
+
+Words are read rarest first until the budget of postings is spent, so that a search costs about the same in a memory of
+a thousand items and of a million.
+"""
+
+import heapq
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hob.store.memory.index import ANALYZER
+from hob.store.memory.search import Entry, Matches, ScopedIndex
+
+K1, B = 1.2, 0.75
+BUDGET = 20_000
+"""Postings that are read for a question."""
+BASE = 400
+"""Items with the question's words whose surroundings are looked at."""
+
+Accept = Callable[[Entry], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the question, and what each item that holds it gets for it."""
+
+    stems: tuple[str, ...]
+    idf: float
+    weights: Mapping[int, float]
+    whole: bool
+    """Whether all items were read; else it is too common."""
+
+
+@dataclass(slots=True)
+class Found:
+    """The best items by their words alone."""
+
+    words: Sequence[Word]
+    scores: dict[int, float]
+    entries: dict[int, Entry]
+
+
+def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
+    """The best items that hold words of the question and are accepted."""
+    words = _read_words(index, ANALYZER.concepts(question))
+    scores: defaultdict[int, float] = defaultdict(float)
+    for word in words:
+        for seq, weight in word.weights.items():
+            scores[seq] += weight
+    found = Found(words, {}, {})
+    left: Mapping[int, float] = scores
+    while left and len(found.entries) < BASE:
+        some = heapq.nlargest(BASE, left, key=left.__getitem__)
+        for seq, entry in index.entries(some).items():
+            if accept(entry):
+                found.scores[seq], found.entries[seq] = scores[seq], entry
+        taken = set(some)
+        left = {seq: score for seq, score in left.items() if seq not in taken} if len(found.entries) < BASE else {}
+    _add_common(index, found)
+    return found
+
+
+def _read_words(index: ScopedIndex, concepts: Sequence[tuple[str, ...]]) -> list[Word]:
+    sizes = index.sizes(stem for stems in concepts for stem in stems)
+    known = [(sum(sizes.get(stem, 0) for stem in stems), stems) for stems in concepts]
+    left = BUDGET
+    words: list[Word] = []
+    for size, stems in sorted(each for each in known if each[0]):
+        if left <= 0 or (words and size > left):
+            words.append(Word(stems, math.log(1 + (index.size - size + 0.5) / (size + 0.5)), {}, whole=False))
+            continue
+        found = [index.matches(stem, sizes[stem], left, K1, B) for stem in stems if stem in sizes]
+        left -= sum(len(each.weights) for each in found)
+        words.append(Word(stems, max(each.idf for each in found), _merged(found), all(each.whole for each in found)))
+    return words
+
+
+def _merged(found: Sequence[Matches]) -> Mapping[int, float]:
+    if len(found) == 1:
+        return found[0].weights
+    weights: dict[int, float] = {}
+    for each in found:
+        for seq, weight in each.weights.items():
+            weights[seq] = max(weight, weights.get(seq, 0.0))
+    return weights
+
+
+def _add_common(index: ScopedIndex, found: Found) -> None:
+    """Weigh the words that were too common to be read whole, for the items that the others found."""
+    common = [word for word in found.words if not word.whole]
+    if common:
+        for seq, stems in index.stems(found.entries).items():
+            for word in common:
+                if seq not in word.weights and not stems.isdisjoint(word.stems):
+                    found.scores[seq] += word.idf

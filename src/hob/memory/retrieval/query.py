@@ -1,0 +1,162 @@
+"""What a question asks for, by rule: its words, days, phrases, and what kind of answer it wants. English and German."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from hob.store.memory.analysis import MONTHS
+
+_QUOTED = re.compile('["\u201c\u201e\u00ab]([^"\u201c\u201d\u201e\u00ab\u00bb]{3,80})["\u201c\u201d\u00bb]')
+_WHEN = re.compile(
+    r"\b(when|wann)\b|\b(what|which) (date|day|month|year|time)|\bwelche[mnrs]? (tag|monat|jahr|datum)|wievielten", re.I
+)
+_NAMES = re.compile(
+    r"\b(who(m|se)?|where|wer|wem|wen|wessen|wo|wohin|woher)\b|"
+    r"\b(what|which|welche[mnrs]?) (city|country|place|state|stadt|land|ort)",
+    re.I,
+)
+_OWN = re.compile(r"\b(i|my|me|we|our|ich|mein\w*|mir|mich|wir|unser\w*|uns)\b", re.I)
+_ASSISTANTS = re.compile(
+    r"\b(you|your) (\w+ )?(told|suggest\w*|recommend\w*|mention\w*|said|gave|wrote|provided|listed|shared|described|"
+    r"explained|advised|created|made|came)|remind me|"
+    r"(our|the|my) (previous|earlier|last|past) (chat|conversation|discussion)|we (talked|discussed|spoke|chatted)|"
+    r"\b(hast du|du) (\w+ ){0,4}(gesagt|empfohlen|vorgeschlagen|erwähnt|geschrieben|genannt|erklärt|gegeben)|"
+    r"erinnere mich|unser\w* (letzt|vorig|früher)\w* (gespräch|chat|unterhaltung)|"
+    r"haben wir (\w+ ){0,3}(gesprochen|geredet|besprochen)",
+    re.I,
+)
+_ADVICE = re.compile(
+    r"\b(recommend|suggest(ions?)?|any (tips|advice|ideas)|what should i|ideas? for|tips)\b|"
+    r"\b(empfehl\w*|empfiehl\w*|vorschl[aä]g\w*|tipps?|ratschl\w*|was soll(te)? ich|ideen? für)\b",
+    re.I,
+)
+_MONTH = "|".join(MONTHS)
+_DAYS = (
+    re.compile(
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? (?P<month>{_MONTH})\b(?:,? +(?P<year>\d{{4}}))?", re.I
+    ),
+    re.compile(rf"\b(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? +(?P<year>\d{{4}}))?", re.I),
+    re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
+    re.compile(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
+)
+_IN_MONTH = re.compile(
+    rf"\b(?:in|of|early|late|mid|since|im|seit) (?P<month>{_MONTH})\b(?:,? +(?P<year>\d{{4}}))?", re.I
+)
+_ENGLISH_NUMBERS = "a one two three four five six seven eight nine ten"
+_GERMAN_NUMBERS = "einem ein zwei drei vier fünf sechs sieben acht neun zehn"
+_NUMBERS = {
+    word: max(number, 1) for words in (_ENGLISH_NUMBERS, _GERMAN_NUMBERS) for number, word in enumerate(words.split())
+} | {"an": 1, "einer": 1, "couple": 2}
+_UNITS = {"day": 1, "tag": 1, "week": 7, "woche": 7, "month": 30, "monat": 30, "year": 365, "jahr": 365}
+_ABOUT = {1: 1, 7: 3, 30: 10, 365: 45}
+_LONG_AGO = 36_500
+_NUMBER = "|".join(_NUMBERS)
+_AGO = re.compile(
+    rf"\b(?P<count>\d+|{_NUMBER})(?: of)? (?P<unit>day|week|month|year)s? ago\b|"
+    rf"\bvor (?P<zahl>\d+|{_NUMBER}) (?P<einheit>tag|woche|monat|jahr)e?n?\b",
+    re.I,
+)
+_WEEKDAYS = {
+    name: number
+    for names in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    )
+    for number, name in enumerate(names.split())
+}
+_LAST = re.compile(r"\b(?:last|letzte[nrsm]?) (?P<what>\w+)", re.I)
+_YESTERDAY = re.compile(r"\b(yesterday|gestern)\b", re.I)
+
+Days = tuple[date, date]
+"""The first and the last day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as it is searched for."""
+
+    text: str
+    now: float
+    days: tuple[Days, ...]
+    phrases: tuple[str, ...]
+    """What stands in quotation marks, in lower case."""
+    when: bool
+    names: bool
+    """Asks for somebody or some place."""
+    own: bool
+    """Is about who asks."""
+    assistants: bool
+    """Is about what the assistant said."""
+    advice: bool
+
+    @classmethod
+    def parse(cls, text: str, now: float) -> "Query":
+        """Read the question; relative days are counted from `now`."""
+        return cls(
+            text=text,
+            now=now,
+            days=tuple(_days(text, datetime.fromtimestamp(now, UTC).date())),
+            phrases=tuple(match[1].lower() for match in _QUOTED.finditer(text)),
+            when=bool(_WHEN.search(text)),
+            names=bool(_NAMES.search(text)),
+            own=bool(_OWN.search(text)),
+            assistants=bool(_ASSISTANTS.search(text)),
+            advice=bool(_ADVICE.search(text)),
+        )
+
+
+def _days(text: str, today: date) -> Iterator[Days]:
+    exact = [day for pattern in _DAYS for match in pattern.finditer(text) if (day := _day(match, today))]
+    yield from exact
+    if not exact:
+        for match in _IN_MONTH.finditer(text):
+            month = MONTHS[match["month"].lower()]
+            year = int(match["year"]) if match["year"] else today.year - (month > today.month)
+            if _is_year(year):
+                yield _month(year, month)
+    for match in _AGO.finditer(text):
+        count = (match["count"] or match["zahl"]).lower()
+        unit = _UNITS[(match["unit"] or match["einheit"]).lower()]
+        number = _NUMBERS.get(count) or int(count)
+        if number * unit < _LONG_AGO:
+            middle, about = today - timedelta(days=number * unit), timedelta(days=_ABOUT[unit])
+            yield middle - about, middle + about
+    for match in _LAST.finditer(text):
+        yield from _last(match["what"].lower(), today)
+    if _YESTERDAY.search(text):
+        yield (today - timedelta(days=1),) * 2
+
+
+def _is_year(year: int) -> bool:
+    return 1900 <= year <= 2200
+
+
+def _day(match: re.Match[str], today: date) -> Days | None:
+    name = match["month"].lower()
+    try:
+        day = date(int(match["year"] or today.year), MONTHS.get(name) or int(name), int(match["day"]))
+    except ValueError:
+        return None
+    return (day, day) if _is_year(day.year) else None
+
+
+def _month(year: int, month: int) -> Days:
+    after = date(year + month // 12, month % 12 + 1, 1)
+    return date(year, month, 1), after - timedelta(days=1)
+
+
+def _last(what: str, today: date) -> Iterator[Days]:
+    if (number := _WEEKDAYS.get(what)) is not None:
+        yield (today - timedelta(days=(today.weekday() - number) % 7 or 7),) * 2
+    elif what in {"week", "woche"}:
+        monday = today - timedelta(days=today.weekday() + 7)
+        yield monday, monday + timedelta(days=6)
+    elif what in {"weekend", "wochenende"}:
+        saturday = today - timedelta(days=today.weekday() + 2)
+        yield saturday, saturday + timedelta(days=1)
+    elif what in {"month", "monat"}:
+        before = today.replace(day=1) - timedelta(days=1)
+        yield _month(before.year, before.month)
+    elif what in {"year", "jahr"}:
+        yield date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)

@@ -1,0 +1,196 @@
+"""Weighs what was found against each other.
+
+The answer to a question seldom repeats its words: it stands beside them, in a session that is about them, is said by
+whom the question names, and is no question itself. What each of these rules gave is in docs/explanation/memory.md.
+"""
+
+import heapq
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from hob.core.memory import Layer
+from hob.memory.retrieval.lexical import K1, Accept, B, Found
+from hob.memory.retrieval.query import Query
+from hob.store.memory.analysis import Kind, words_of
+from hob.store.memory.search import Entry, ScopedIndex
+
+_BEFORE_2, _BEFORE_1, _AFTER_1, _AFTER_2 = 0.1, 0.3, 0.5, 0.3
+"""What share of its weight an item lends to those two and one before it, one and two after it."""
+_ANSWER = 0.3
+"""What share a question lends further to what comes right after it."""
+_SHORT = 20
+"""Words up to which an item lends its whole weight."""
+_ASSISTANT = 0.6
+_TOP_OF_SESSION = 3
+_MOST = 200
+"""Items that are looked at closely."""
+_HALF_LIVES = {"preference": 365.0, "fact": 180.0}
+"""Days after which a memory of a kind counts half as recent."""
+_HALF_LIFE = 30.0
+_EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
+_BEFORE, _AFTER = timedelta(days=3), timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An item that may help, and what speaks for it."""
+
+    entry: Entry
+    parts: Mapping[str, float]
+    score: float
+
+    def with_part(self, name: str, part: float) -> "Candidate":
+        """The same with one thing more that speaks for it."""
+        return Candidate(self.entry, {**self.parts, name: part}, self.score + part)
+
+    def order(self) -> tuple[float, int]:
+        """By which candidates are sorted, the best first."""
+        return -self.score, self.entry.seq
+
+
+def rank(index: ScopedIndex, query: Query, found: Found, accept: Accept) -> list[Candidate]:
+    """The items that were found and their neighbours, the best first."""
+    near = dict(index.neighbours(found.entries))
+    others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
+    entries = found.entries | {seq: entry for seq, entry in index.entries(others).items() if accept(entry)}
+    return _Ranking(index, query, found, entries, near).best()
+
+
+class _Ranking:
+    def __init__(
+        self,
+        index: ScopedIndex,
+        query: Query,
+        found: Found,
+        entries: Mapping[int, Entry],
+        near: Mapping[int, tuple[int, ...]],
+    ) -> None:
+        self._query = query
+        self._words = found.words
+        self._entries = entries
+        self._held = dict.fromkeys(entries, 0)
+        """Which words of the question each item holds, a bit for each."""
+        self._scores = dict.fromkeys(entries, 0.0) | found.scores
+        for bit, word in enumerate(found.words):
+            for seq in entries.keys() & word.weights.keys():
+                self._held[seq] |= 1 << bit
+                if seq not in found.scores:
+                    self._scores[seq] += word.weights[seq]
+        self._around = dict(self._held)
+        """The same of each item and those right beside it."""
+        self._spread(found, near)
+        self._sessions = self._weigh_sessions(index)
+
+    def _spread(self, found: Found, near: Mapping[int, tuple[int, ...]]) -> None:
+        """Let what was found lend to what stands beside it."""
+        scores, entries = self._scores, self._entries
+        for seq, around in near.items():
+            entry = entries[seq]
+            lent = found.scores[seq] * min(1.0, _SHORT / max(1, entry.length))
+            after = _AFTER_1 + (_ANSWER if entry.kind & Kind.QUESTION else 0.0)
+            for share, other in zip((_BEFORE_1, _BEFORE_2, after, _AFTER_2), around, strict=True):
+                if other in entries:
+                    scores[other] += share * lent
+            for other in (around[0], around[2]):
+                if other in entries:
+                    self._around[other] |= self._held[seq]
+        for seq, entry in entries.items():
+            if entry.role == "assistant":
+                scores[seq] *= _ASSISTANT
+        self._scores = _of_best(scores)
+
+    def _weigh_sessions(self, index: ScopedIndex) -> dict[int, float]:
+        """How well each session fits the question, as a whole (BM25 over sessions) and by its best items."""
+        times: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+        scores: defaultdict[int, list[float]] = defaultdict(list)
+        for seq, entry in self._entries.items():
+            if entry.session:
+                times[entry.session][self._held[seq]] += 1
+                scores[entry.session].append(self._scores[seq])
+        counts = {session: self._counted(masks) for session, masks in times.items()}
+        count, words = index.sessions()
+        mean = words / max(1, count)
+        held = [sum(1 for each in counts.values() if each[bit]) for bit in range(len(self._words))]
+        idf = [math.log(1 + (count - some + 0.5) / (some + 0.5)) for some in held]
+        sizes = index.session_sizes(counts)
+        weights = {}
+        for session, often in counts.items():
+            norm = K1 * (1 - B + B * sizes[session] / mean)
+            weights[session] = sum(idf[bit] * each * (K1 + 1) / (each + norm) for bit, each in enumerate(often))
+        tops = _of_best({session: sum(heapq.nlargest(_TOP_OF_SESSION, each)) for session, each in scores.items()})
+        return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
+
+    def _counted(self, masks: Mapping[int, int]) -> list[int]:
+        """How many items hold each word, of how many items hold which words."""
+        return [sum(often for mask, often in masks.items() if mask >> bit & 1) for bit in range(len(self._words))]
+
+    def best(self) -> list[Candidate]:
+        """The best items, each with what speaks for it."""
+        speaker = self._asked_speaker()
+        mass = sum(word.idf for word in self._words) or 1.0
+        covered = {
+            mask: sum(word.idf for bit, word in enumerate(self._words) if mask >> bit & 1) / mass
+            for mask in set(self._around.values())
+        }
+        rough = {
+            seq: self._scores[seq]
+            + self._sessions.get(entry.session, 0.0)
+            + (0.3 if self._query.own and entry.kind & Kind.OWN_PAST else 0.0)
+            for seq, entry in self._entries.items()
+        }
+        ranked = []
+        for seq in heapq.nlargest(_MOST, rough, key=rough.__getitem__):
+            entry = self._entries[seq]
+            parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
+            ranked.append(Candidate(entry, parts, sum(parts.values())))
+        return sorted(ranked, key=Candidate.order)
+
+    def _asked_speaker(self) -> str:
+        """The speaker whom the question names, if it names one alone."""
+        names = {entry.speaker for entry in self._entries.values()}
+        asked = set(words_of(self._query.text))
+        named = {name for name in names if name and words_of(name)[:1] and words_of(name)[0] in asked}
+        return named.pop() if len(named) == 1 else ""
+
+    def _parts(self, seq: int, entry: Entry, speaker: str, covered: float) -> dict[str, float]:
+        query, kind, user = self._query, entry.kind, entry.role != "assistant"
+        parts = {
+            "words": self._scores[seq],
+            "coverage": 0.2 * covered,
+            "session": self._sessions.get(entry.session, 0.0),
+            "speaker": 0.2 if speaker and entry.speaker == speaker else 0.0,
+            "bare question": -0.2 if kind & Kind.BARE_QUESTION else 0.0,
+            "own past": 0.3 if query.own and user and kind & Kind.OWN_PAST else 0.0,
+            "liking": 0.15 if query.advice and user and kind & Kind.LIKING else 0.0,
+            "assistant": 0.2 if query.assistants and not user else 0.0,
+            "time": 0.15 if query.when and kind & Kind.TIME else 0.0,
+            "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
+            "day": 0.05 * self._day(entry.at) if query.days else 0.0,
+            "recency": 0.05 * _freshness(entry, query.now),
+            "importance": 0.1 * (entry.importance - 0.5),
+        }
+        return {name: part for name, part in parts.items() if part}
+
+    def _day(self, at: float) -> float:
+        day = datetime.fromtimestamp(at, UTC).date()
+        fits = (
+            1.0 if first <= day <= last else 0.5 if first - _BEFORE <= day <= last + _AFTER else 0.0
+            for first, last in self._query.days
+        )
+        return max(fits)
+
+
+def _freshness(entry: Entry, now: float) -> float:
+    """1 for what was said just now, half of it after its half-life."""
+    if entry.layer in _EVERGREEN:
+        return 1.0
+    days = max(0.0, now - entry.at) / 86_400
+    return float(0.5 ** (days / _HALF_LIVES.get(entry.sort or entry.layer, _HALF_LIFE)))
+
+
+def _of_best(weights: Mapping[int, float]) -> dict[int, float]:
+    best = max(weights.values(), default=0.0) or 1.0
+    return {key: weight / best for key, weight in weights.items()}

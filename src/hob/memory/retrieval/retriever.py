@@ -1,0 +1,112 @@
+"""Finds what is remembered: from a question to the items that help with it."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from hob.core.memory import Layer, MemoryItem, Recalled, Scope
+from hob.memory.retrieval.lexical import find_by_words
+from hob.memory.retrieval.query import Query
+from hob.memory.retrieval.ranking import Candidate, rank
+from hob.store.memory.analysis import words_of
+from hob.store.memory.search import Entry, ScopedIndex, StoredIndex
+
+_PHRASES_AMONG = 50
+"""How many of the best are looked through for the words in quotation marks."""
+_PHRASE = 0.3
+_ALIKE = 0.9
+"""The share of common words from which two items say the same."""
+_SPARE = 3
+"""How many times the wanted items are read, since some of them are left out."""
+_CHARACTERS = 4
+"""Of a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search, on one snapshot."""
+
+    query: Query
+    layers: frozenset[Layer]
+    now: float
+    limit: int
+    budget: int
+
+    def __call__(self, index: ScopedIndex) -> tuple[Recalled, ...]:
+        def accept(entry: Entry) -> bool:
+            return (not self.layers or entry.layer in self.layers) and index.session in {0, entry.session}
+
+        ranked = rank(index, self.query, find_by_words(index, self.query.text, accept), accept)
+        if self.query.phrases:
+            ranked = self._prefer_phrases(index, ranked)
+        return tuple(self._chosen(index, ranked))
+
+    def _prefer_phrases(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
+        some = ranked[:_PHRASES_AMONG]
+        items = index.load(each.entry.seq for each in some)
+        better = []
+        for each in some:
+            text = items[each.entry.seq].text.lower() if each.entry.seq in items else ""
+            held = sum(phrase in text for phrase in self.query.phrases)
+            better.append(each.with_part("phrase", _PHRASE * held) if held else each)
+        return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
+
+    def _chosen(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
+        """The best that are valid and say something new, as many as are wanted and fit into the budget."""
+        left, spent = self.limit, 0
+        said: list[frozenset[str]] = []
+        step = max(1, self.limit) * _SPARE
+        for start in range(0, len(ranked), step):
+            some = ranked[start : start + step]
+            items = index.load(each.entry.seq for each in some)
+            for each in some:
+                if left <= 0:
+                    return
+                item = items.get(each.entry.seq)
+                if item is None or not self._is_valid(item):
+                    continue
+                words = frozenset(words_of(item.text))
+                cost = tokens_of(item.text)
+                if any(_alike(words, other) for other in said) or (self.budget and spent + cost > self.budget):
+                    continue
+                said.append(words)
+                spent += cost
+                left -= 1
+                parts = {name: round(part, 4) for name, part in each.parts.items()}
+                yield Recalled(item, round(each.score, 4), parts)
+
+    def _is_valid(self, item: MemoryItem) -> bool:
+        return not item.superseded_by and (item.expires_at is None or item.expires_at > self.now)
+
+
+class Retriever:
+    """Searches memory. Nothing it returns is of another scope than the one that is asked."""
+
+    def __init__(self, index: StoredIndex) -> None:
+        self._index = index
+
+    async def search(
+        self,
+        query: str,
+        *,
+        scope: Scope,
+        now: float,
+        layers: Collection[Layer] = (),
+        limit: int = 8,
+        budget: int = 0,
+    ) -> tuple[Recalled, ...]:
+        """What helps with the query, the best first: at most `limit` items, of these layers or of all.
+
+        With a budget their texts have at most so many tokens together. The same query over the same memory finds the
+        same. Raises StoreErrors.
+        """
+        search = Search(Query.parse(query, now), frozenset(layers), now, limit, budget)
+        return await self._index.read(scope, search)
+
+
+def tokens_of(text: str) -> int:
+    """About how many tokens a text has."""
+    return -(-len(text.encode("utf-8", "replace")) // _CHARACTERS)
+
+
+def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
+    return len(words & others) >= _ALIKE * max(1, len(words | others))

@@ -1,0 +1,229 @@
+"""What a text is found by: the stems of its words, in English or German, and what kind of sentence it is."""
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+import apsw
+
+_MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+)
+MONTHS = {name: number for names in _MONTHS for number, name in enumerate(names.split(), 1)}
+"""The number of each month, by its name."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
+_MAY = re.compile(r"\bMay\b(?! I\b)")
+_ENGLISH_WORDS = """
+    a an the and or but if then of to in on at for with about from by as is are was were be been being do does did done
+    have has had having i you he she it we they me him her them my your his its our their this that these those what
+    which who whom when where why how will would can could should may might must not no so than too very just there here
+    into out up down over under again s t re ve ll d m am
+"""
+_GERMAN_WORDS = """
+    aber als am an auch auf aus bei bin bis bist da das dass dein deine deinem deinen deiner dem den denn der des dich
+    die dies diese diesem diesen dieser dieses dir doch du durch ein eine einem einen einer eines er es euch eure für
+    hab habe haben habt hat hatte hatten hattest ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja kann
+    kannst kein keine keinen könnte man mein meine meinem meinen meiner mich mir mit nach nicht noch nur ob oder schon
+    sehr sein seine seinem seinen seiner sich sie sind so soll um und uns unser unsere unserem unseren unter vom von vor
+    war waren warst was wegen welche welchem welchen welcher welches wem wen wenn wer werde werden wie wir wird wo
+    woher wohin worden wurde wurden würde zu zum zur über
+"""
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
+_GERMAN = frozenset(_GERMAN_WORDS.split())
+_GERMAN_STOP = _GERMAN | {"s"}
+
+_SAME_IN_ENGLISH = """
+    go went gone goes going|buy bought|see saw seen|take took taken|make made|give gave given|get got gotten|come came|
+    find found|think thought|tell told|know knew known|feel felt|leave left|meet met|begin began begun|run ran|
+    write wrote written|speak spoke spoken|eat ate eaten|drink drank drunk|drive drove driven|ride rode ridden|
+    fly flew flown|grow grew grown|teach taught|catch caught|bring brought|fight fought|sell sold|build built|send sent|
+    spend spent|lend lent|lose lost|win won|wear wore worn|swim swam swum|sing sang sung|sleep slept|keep kept|
+    hear heard|hold held|stand stood|understand understood|fall fell fallen|choose chose chosen|break broke broken|
+    wake woke woken|forget forgot forgotten|steal stole stolen|draw drew drawn|throw threw thrown|pay paid|say said|
+    sit sat|hang hung|hide hid hidden|bite bit bitten|become became|person people|man men|woman women|wife wives|
+    foot feet|tooth teeth|life lives|mouse mice|shake shook shaken|lead led|feed fed|deal dealt|dream dreamt|
+    learn learnt|shine shone|sink sank sunk|blow blew blown|freeze froze frozen|tear tore torn|rise rose risen|
+    seek sought|lie lay lain|sweep swept|mom mum mother mommy|dad father daddy|grandma grandmother|
+    grandpa grandfather|kid child children|photo picture pic|bike bicycle|tv television|phone cellphone|movie film|
+    vacation holiday|doctor dr
+"""
+_SAME_IN_GERMAN = """
+    gehen ging gingen gegangen geht|kommen kam kamen|sehen sah sahen gesehen sieht|nehmen nahm genommen nimmt|
+    geben gab gaben gegeben gibt|finden fand gefunden|denken dachte gedacht|bringen brachte gebracht|
+    essen aß gegessen isst|
+    trinken trank getrunken|fahren fuhr fuhren fährt|fliegen flog geflogen|schreiben schrieb geschrieben|
+    sprechen sprach gesprochen spricht|treffen traf getroffen trifft|lesen las liest|laufen lief läuft|
+    schlafen schlief schläft|helfen half geholfen hilft|werfen warf geworfen|ziehen zog gezogen umgezogen umziehen|
+    verlieren verlor verloren|gewinnen gewann gewonnen|beginnen begann begonnen|singen sang gesungen|
+    schwimmen schwamm geschwommen|
+    tragen trug getragen trägt|bleiben blieb geblieben|heißen hieß|rufen rief|
+    wissen wusste gewusst weiß|kennen kannte gekannt|nennen nannte genannt|brechen brach gebrochen|
+    steigen stieg gestiegen|
+    mutter mama mutti|vater papa vati|großmutter oma|großvater opa|foto bild|fahrrad rad|fernseher tv|handy telefon|
+    urlaub ferien|arzt ärztin doktor|mögen mag mochte gemocht|verstehen verstand verstanden|stehen stand gestanden
+"""
+
+_TIME = re.compile(
+    r"\b(yesterday|today|tonight|tomorrow|ago|recently|since|just|years? old|(last|next|this) \w+|"
+    r"(week|month|year|day)s?|"
+    r"weekend|(mon|tues|wednes|thurs|fri|satur|sun)day|\d{4}|\d+(st|nd|rd|th)|"
+    r"gestern|heute|morgen|vorgestern|kürzlich|neulich|seit|vor \w+|(letzte|nächste|diese)[nrsm]? \w+|woche(n|nende)?|"
+    r"monate?n?|jahre?n?|tage?n?|(mon|diens|donners|frei|sonn)tag|mittwoch|samstag|" + "|".join(MONTHS) + r")\b",
+    re.IGNORECASE,
+)
+_OWN_PAST = re.compile(
+    r"\b(i|we)('ve| have| had| was| were| did| just| recently| also| finally| actually)?"
+    r" ?(just |recently |already |also |finally |actually )?"
+    r"(\w+ed|went|got|bought|saw|took|made|came|found|met|ran|wrote|read|ate|drove|flew|started|had|was|been|spent|won|"
+    r"lost|gave|told|left)\b|"
+    r"\b(ich|wir) (habe?n?|hatten?|bin|sind|war|waren|\w+t(e|en)|ging|kam|fuhr|traf|fand|bekam)\b|"
+    r"\b(habe?n?|bin|hatten?|war) (ich|wir)\b",
+    re.IGNORECASE,
+)
+_LIKING = re.compile(
+    r"\b(i|i'm|i've|we) (really |also |absolutely |always |particularly |mostly |usually )?"
+    r"(love|like|prefer|enjoy|hate|dislike|want|need|am|'m|use|own|have|am into|interested)\b|"
+    r"\bmy (favou?rite|own|new|current)\b|\b(into|interested in|fan of|looking for|planning|trying)\b|"
+    r"\b(ich|wir) (mag|mögen|liebe|hasse|bevorzuge|will|möchte|brauche|nutze|suche|plane)\b|\bgerne?\b|"
+    r"\b(mein|meine|unser|unsere) (lieblings\w*|neue[rsn]?|eigene[rsn]?)\b|\blieblings",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+")
+_SHORT = 120
+
+
+class Kind:
+    """What kind of sentences a text is made of, told by its surface; a number holds any of them."""
+
+    QUESTION: Final = 1
+    """Ends as a question."""
+    BARE_QUESTION: Final = 2
+    """Is a short question and little else."""
+    TIME: Final = 4
+    """Tells when."""
+    OWN_PAST: Final = 8
+    """Tells what its writer did."""
+    LIKING: Final = 16
+    """Tells what its writer likes, has or wants."""
+    NAME: Final = 32
+    """Names somebody or some place."""
+
+
+_KINDS = ((Kind.TIME, _TIME), (Kind.OWN_PAST, _OWN_PAST), (Kind.LIKING, _LIKING), (Kind.NAME, _NAME))
+
+
+def kind_of(text: str) -> int:
+    """The kinds of this text."""
+    kind = sum(number for number, pattern in _KINDS if pattern.search(text))
+    if text.rstrip().endswith("?"):
+        kind |= Kind.QUESTION | (Kind.BARE_QUESTION if len(text) < _SHORT else 0)
+    return kind
+
+
+def words_of(text: str) -> list[str]:
+    """The words in lower case, without possessives."""
+    return _WORD.findall(_POSSESSIVE.sub(" ", _MAY.sub(" 5may ", text)).lower())
+
+
+def is_german(words: Iterable[str]) -> bool:
+    """Whether more of the small words are German than English."""
+    german = english = 0
+    for word in words:
+        german += word in _GERMAN
+        english += word in _ENGLISH
+    return german > english
+
+
+def dated(at: float) -> str:
+    """The day in words, as it is indexed."""
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment.day} {_MONTHS[0].split()[moment.month - 1]} {moment.year}"
+
+
+class Analyzer:
+    """Finds the stems of words. May be used by several threads."""
+
+    def __init__(self) -> None:
+        self._english: dict[str, str] = {}
+        self._german: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._porter = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "0"])
+        _learn_same(self._english, _SAME_IN_ENGLISH, self._stem_english)
+        _learn_same(self._german, _SAME_IN_GERMAN, stem_german)
+        for name, number in MONTHS.items():
+            self._english[name] = self._german[name] = f"{number}m"
+        self._english["5may"] = self._german["5may"] = "5m"
+        del self._english["may"]  # as a word it is a stop word
+
+    def stems(self, text: str) -> Iterator[str]:
+        """The stems of the text's words, in its language, without stop words."""
+        words = words_of(text)
+        german = is_german(words)
+        stop = _GERMAN_STOP if german else _ENGLISH
+        known, stem = (self._german, stem_german) if german else (self._english, self._stem_english)
+        for word in words:
+            if word in stop:
+                continue
+            found = known.get(word)
+            if found is None:
+                found = self._learn(known, word, stem(word))
+            yield found
+
+    def concepts(self, query: str) -> list[tuple[str, ...]]:
+        """The words of a query that count, each with its stems in both languages, the query's own first."""
+        words = words_of(query)
+        german = is_german(words)
+        stop = _GERMAN_STOP if german else _ENGLISH
+        kept = [word for word in words if word not in stop] or words
+        both = [(self._stem(word, german), self._stem(word, not german)) for word in kept]
+        return list(dict.fromkeys(pair if pair[0] != pair[1] else pair[:1] for pair in both))
+
+    def _stem(self, word: str, german: bool) -> str:
+        known, stem = (self._german, stem_german) if german else (self._english, self._stem_english)
+        found = known.get(word)
+        return found if found is not None else self._learn(known, word, stem(word))
+
+    def _learn(self, known: dict[str, str], word: str, stem: str) -> str:
+        if len(known) < _MOST_KNOWN:
+            known[word] = stem
+        return stem
+
+    def _stem_english(self, word: str) -> str:
+        if not word.isascii():
+            return word
+        with self._lock:
+            found = self._porter(
+                word.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+            )
+        return "".join(str(stem) for stem in found)
+
+
+def _learn_same(known: dict[str, str], same: str, stem: Callable[[str], str]) -> None:
+    for group in same.split("|"):
+        words = group.split()
+        known.update(dict.fromkeys(words, stem(words[0])))
+
+
+_MOST_KNOWN = 50_000
+_FOLDED = str.maketrans({"ü": "u", "ö": "o", "ä": "a", "ß": "ss"})
+_ENDINGS = ("em", "er", "nd")
+
+
+def stem_german(word: str) -> str:
+    """The stem of a German word, by the rules of CISTEM (Weissweiler and Fraser, 2017), case left out."""
+    word = word.translate(_FOLDED)
+    if word.startswith("ge") and len(word) >= 6:
+        word = word[2:]
+    while len(word) > 3:
+        if len(word) > 5 and word.endswith(_ENDINGS):
+            word = word[:-2]
+        elif word[-1] in "tesn":
+            word = word[:-1]
+        else:
+            break
+    return word

@@ -1,0 +1,161 @@
+"""Reads the index of memories: by words, by neighbours, by meaning. Every read is of one scope."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import apsw
+
+from hob.core.memory import MemoryItem, Scope
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.memory import index
+from hob.store.memory.index import BITS, LOW, MOST_TIMES, unpacked
+from hob.store.memory.items import COLUMNS, MINE, TABLES, load_item
+
+T = TypeVar("T")
+
+_SCOPE = "SELECT id, items, words FROM memory_scopes WHERE person = ? AND agent = ?"
+_SESSION = "SELECT id FROM memory_sessions WHERE scope = ? AND name = ?"
+_SIZES = (
+    "SELECT term, sum(length(postings)) / 4 FROM memory_postings"
+    " WHERE scope = ? AND term IN (SELECT value FROM json_each(?)) GROUP BY term"
+)
+_POSTINGS = "SELECT block, postings FROM memory_postings WHERE scope = ? AND term = ? ORDER BY block DESC"
+_ENTRIES = (
+    "SELECT w.seq, w.session, w.length, w.kind, i.speaker, i.role, i.layer, i.kind, i.at, i.importance"
+    " FROM memory_words w JOIN memory_items i ON i.seq = w.seq"
+    " WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.scope = ?"
+)
+_BEFORE = "SELECT seq FROM memory_words WHERE session = w.session AND seq < w.seq ORDER BY seq DESC LIMIT 1"
+_AFTER = "SELECT seq FROM memory_words WHERE session = w.session AND seq > w.seq ORDER BY seq LIMIT 1"
+_NEAR = (
+    f"SELECT w.seq, coalesce(({_BEFORE}), 0), coalesce(({_BEFORE} OFFSET 1), 0),"  # noqa: S608 - no value
+    f" coalesce(({_AFTER}), 0), coalesce(({_AFTER} OFFSET 1), 0)"
+    " FROM memory_words w WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.session != 0"
+)
+_SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
+_SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE scope = ?"
+_STEMS = "SELECT seq, stems FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
+_UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
+_AT_ONCE = 500
+_ITEMS = f"SELECT {COLUMNS} FROM {TABLES} WHERE {MINE} AND i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
+
+
+class StoredIndex:
+    """Searches run here, each on one snapshot."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def complete(self) -> None:
+        """Index what an older Hob kept without an index. Raises StoreErrors."""
+        while await self._writer.write(_index_missing):
+            continue
+
+    async def read(self, scope: Scope, search: "Callable[[ScopedIndex], T]") -> T:
+        """What the search finds in this scope. Raises StoreErrors."""
+        return await self._readers.read(lambda connection: search(ScopedIndex(connection, scope)))
+
+
+def _index_missing(connection: apsw.Connection) -> int:
+    seqs = index.missing(connection, _AT_ONCE)
+    rows = all_rows(connection, _UNINDEXED, (json.dumps(seqs),))
+    index.add(connection, [load_item(row) for row in rows])
+    return len(rows)
+
+
+class Entry(NamedTuple):
+    """What a search needs to know of an item besides its words."""
+
+    seq: int
+    session: int
+    length: int
+    kind: int
+    speaker: str
+    role: str
+    layer: str
+    sort: str
+    at: float
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The items of one scope that hold a stem: each with its weight (BM25)."""
+
+    weights: Mapping[int, float]
+    idf: float
+    whole: bool
+    """Whether all were read; else the newest, as many as the budget allowed."""
+
+
+class ScopedIndex:
+    """Reads what is indexed of one scope, over one snapshot."""
+
+    def __init__(self, connection: apsw.Connection, scope: Scope) -> None:
+        self._connection = connection
+        self._whose = (scope.person, scope.agent)
+        row = find_row(connection, _SCOPE, (scope.person, scope.agent))
+        self._scope, self.size, words = row or (0, 0, 0)
+        self._mean = words / max(1, self.size)
+        self.session = 0
+        """The number of the one session that is searched, 0 for all; of one without items it is -1."""
+        if scope.session:
+            found = find_row(connection, _SESSION, (self._scope, scope.session))
+            self.session = found[0] if found else -1
+
+    def sizes(self, stems: Iterable[str]) -> dict[str, int]:
+        """How many items hold each of these stems."""
+        return dict(all_rows(self._connection, _SIZES, (self._scope, json.dumps(list(stems)))))
+
+    def matches(self, stem: str, size: int, most: int, k1: float, b: float) -> Matches:
+        """The items that hold the stem, as `sizes` counted them, the newest `most` of them or somewhat more."""
+        idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
+        weights: dict[int, float] = {}
+        whole = True
+        known: dict[int, float] = {}
+        for block, postings in self._connection.execute(_POSTINGS, (self._scope, stem)):
+            if len(weights) >= most:
+                whole = False
+                break
+            base = block << BITS
+            found = unpacked(postings)
+            for shape in {each >> BITS for each in found}.difference(known):
+                times, length = shape & MOST_TIMES, shape >> 6
+                known[shape] = idf * times * (k1 + 1) / (times + k1 * (1 - b + b * length / self._mean))
+            weights.update({base + (each & LOW): known[each >> BITS] for each in found})
+        return Matches(weights, idf, whole)
+
+    def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
+        """What these rows are; those of other scopes are left out."""
+        rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self._scope))
+        return {row[0]: Entry._make(row) for row in rows}
+
+    def neighbours(self, seqs: Iterable[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Of each row of a session those one and two before it, one and two after it; 0 where there is none."""
+        for seq, *near in self._connection.execute(_NEAR, (json.dumps(list(seqs)),)):
+            yield seq, tuple(near)
+
+    def session_sizes(self, sessions: Iterable[int]) -> dict[int, int]:
+        """How many words these sessions have."""
+        return dict(all_rows(self._connection, _SESSION_SIZES, (json.dumps(list(sessions)),)))
+
+    def sessions(self) -> tuple[int, int]:
+        """How many sessions there are, and how many words they have."""
+        count, words = all_rows(self._connection, _SESSIONS, (self._scope,))[0]
+        return count, words
+
+    def stems(self, seqs: Iterable[int]) -> dict[int, set[str]]:
+        """The stems of these rows."""
+        rows = all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self._scope))
+        return {seq: set(stems.split()) for seq, stems in rows}
+
+    def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
+        """The items of these rows; those of other scopes and those that are erased are left out."""
+        rows = all_rows(self._connection, _ITEMS, (*self._whose, json.dumps(list(seqs))))
+        return {item.seq: item for item in map(load_item, rows)}

@@ -1,0 +1,173 @@
+"""What is found for a question: by words, by what stands beside them, and only of one's own."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.labels import OWNER_LABEL
+from hob.core.memory import Layer, MemoryItem, Recalled, Scope
+from hob.memory.retrieval.query import Query
+from hob.memory.retrieval.retriever import Retriever, Search, tokens_of
+from hob.store.database.migration import apply_migrations
+from hob.store.memory.items import add_items
+from hob.store.memory.search import ScopedIndex
+from hob.store.store import Store
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+
+NOW = datetime(2026, 6, 15, 12, tzinfo=UTC).timestamp()
+OWNER, GROUP = Scope("owner"), Scope("telegram:group")
+
+
+def said(text: str, n: int = 0, session: str = "local:main", scope: Scope = OWNER, **more: object) -> MemoryItem:
+    plain = MemoryItem(
+        scope=scope, layer=Layer.CONVERSATION, source="conversation:local", text=text, label=OWNER_LABEL,
+        at=NOW - 86_400 + n, session=session, position=n, speaker="Anna",
+    )  # fmt: skip
+    return replace(plain, id="", **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store(ManualClock()) as store:
+        yield store
+
+
+async def search(store: Store, query: str, **how: object) -> list[str]:
+    how = {"scope": OWNER, "now": NOW} | how
+    found = await Retriever(store.memory_index).search(query, **how)  # type: ignore[arg-type]
+    return [each.item.text for each in found]
+
+
+async def test_inflected_words_are_found_in_both_languages(store: Store) -> None:
+    german = "Ich bin gestern mit dem Fahrrad zum See gefahren."
+    english = "I bought a new bicycle and the children went swimming."
+    await store.items.add([said(german, session="a"), said(english, session="b"), said("Something else.", session="c")])
+    assert (await search(store, "Wohin fährt Anna mit dem Rad?"))[0] == german
+    assert (await search(store, "When did the child go for a swim?"))[0] == english
+
+
+async def test_answer_beside_the_question_is_found(store: Store) -> None:
+    await store.items.add([said("Where did you put the spare key?", 1), said("Under the blue flower pot.", 2)])
+    await store.items.add([said(f"Nothing of note, day {n}.", n, session="other") for n in range(3, 20)])
+    assert "Under the blue flower pot." in await search(store, "Where is the spare key?", limit=2)
+
+
+async def test_layers_narrow_the_search_even_where_few_are_of_them(store: Store) -> None:
+    await store.items.add([said(f"The tea is warm, says number {n}.", n) for n in range(900)])
+    await store.items.add([said("The tea in the cupboard is old.", layer=Layer.DOCUMENT, session="doc")])
+    assert await search(store, "tea", layers=[Layer.DOCUMENT]) == ["The tea in the cupboard is old."]
+
+
+async def test_session_narrows_the_search(store: Store) -> None:
+    await store.items.add([said("tea at home", session="a"), said("tea at work", session="b")])
+    assert await search(store, "tea", scope=Scope("owner", session="b")) == ["tea at work"]
+    assert await search(store, "tea", scope=Scope("owner", session="c")) == []
+
+
+async def test_phrase_in_quotation_marks_comes_first(store: Store) -> None:
+    texts = ["I love to have tea with green leaves, green tea and tea.", "The green tea is for mother."]
+    await store.items.add([said(text, n * 9, session=str(n)) for n, text in enumerate(texts)])
+    assert (await search(store, 'where is "the green tea"'))[0] == texts[1]
+
+
+async def test_what_was_said_on_the_asked_day_comes_first(store: Store) -> None:
+    texts = ["We ate fish.", "We ate fish again."]
+    days = [datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 5, 3, tzinfo=UTC)]
+    await store.items.add([said(t, session=t, at=d.timestamp()) for t, d in zip(texts, days, strict=True)])
+    assert (await search(store, "What did we eat on 3 May 2026?"))[0] == texts[1]
+    assert (await search(store, "Was haben wir am 2. März 2026 gegessen? fish"))[0] == texts[0]
+
+
+async def test_expired_and_superseded_and_repeated_items_are_left_out(store: Store) -> None:
+    items = [
+        said("Tea is in the kitchen.", 1, session="a"),
+        said("tea is in the kitchen", 2, session="b"),
+        said("The tea was in the hall.", 3, session="c", superseded_by="x"),
+        said("Tea for one day.", 4, session="d", expires_at=NOW - 1),
+    ]
+    await store.items.add(items)
+    found = await search(store, "tea")
+    assert len(found) == 1
+    assert "kitchen" in found[0]
+
+
+async def test_budget_holds(store: Store) -> None:
+    await store.items.add([said(f"Tea number {n} " + "with milk " * n, n, session=str(n)) for n in range(30)])
+    found = await search(store, "tea milk", limit=30, budget=100)
+    assert found
+    assert sum(tokens_of(text) for text in found) <= 100
+
+
+async def test_common_words_do_not_cost_a_rare_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hob.memory.retrieval.lexical.BUDGET", 50)
+    await store.items.add([said(f"tea and talk, number {n}", n, session=str(n)) for n in range(200)])
+    await store.items.add([said("tea with marzipan", 900, session="x"), said("marzipan alone", 901, session="y")])
+    assert (await search(store, "tea talk marzipan"))[0] == "tea with marzipan"
+    assert len(await search(store, "tea", limit=3)) == 3
+
+
+async def test_nothing_known_finds_nothing(store: Store) -> None:
+    assert await search(store, "tea") == []
+    await store.items.add([said("tea")])
+    assert await search(store, "") == []
+    assert await search(store, "?!") == []
+
+
+async def test_items_of_an_older_hob_are_indexed(store: Store) -> None:
+    await store.items.add([said(f"tea {n}", n) for n in range(3)])
+    await store._writer.write(lambda c: [c.execute(f"DELETE FROM memory_{t}") for t in ("words", "postings")])  # noqa: S608
+    assert await search(store, "tea") == []
+    await store.memory_index.complete()
+    assert len(await search(store, "tea")) == 3
+
+
+QUESTIONS = st.one_of(st.text(max_size=80), st.sampled_from(["tea", "vor 9999999 jahren 31. februar", "last year tea"]))
+SAID = st.lists(st.tuples(st.sampled_from(["owner", "o", "' OR 1 --"]), st.sampled_from("ab"), st.text(min_size=1)))
+
+
+@given(SAID, QUESTIONS)
+def test_no_question_finds_what_is_of_another_and_the_same_finds_the_same(
+    told: list[tuple[str, str, str]], question: str
+) -> None:
+    connection = apsw.Connection(":memory:")
+    apply_migrations(connection)
+    items = [said(t, n, session, Scope(who)) for n, (who, session, t) in enumerate(told)]
+    add_items(connection, items)
+    for who in ("owner", "o", "' OR 1 --"):
+        for words in (question, *(text for _, _, text in told)):
+            search = Search(Query.parse(words, NOW), frozenset(), NOW, 8, 0)
+            found = search(ScopedIndex(connection, Scope(who)))
+            assert {each.item.scope.person for each in found} <= {who}
+            again = search(ScopedIndex(connection, Scope(who)))
+            assert as_json(found) == as_json(again)
+
+
+def as_json(found: tuple[Recalled, ...]) -> str:
+    return json.dumps([asdict(each) for each in found])
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("on 7 May 2023", "2023-05-07", "2023-05-07"),
+        ("am 7. Mai 2023", "2023-05-07", "2023-05-07"),
+        ("May 7th, 2023", "2023-05-07", "2023-05-07"),
+        ("in March", "2026-03-01", "2026-03-31"),
+        ("im Dezember", "2025-12-01", "2025-12-31"),
+        ("two days ago", "2026-06-12", "2026-06-14"),
+        ("vor einer Woche", "2026-06-05", "2026-06-11"),
+        ("last Friday", "2026-06-12", "2026-06-12"),
+        ("letztes Wochenende", "2026-06-13", "2026-06-14"),
+        ("gestern", "2026-06-14", "2026-06-14"),
+    ],
+)
+def test_days_of_a_question_are_read(text: str, first: str, last: str) -> None:
+    ((start, end),) = Query.parse(text, NOW).days
+    assert (str(start), str(end)) == (first, last)

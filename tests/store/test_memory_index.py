@@ -1,0 +1,69 @@
+"""The index holds what the items say, and nothing of those that are gone."""
+
+from pathlib import Path
+
+import apsw
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.labels import OWNER_LABEL
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.store.database.migration import apply_migrations
+from hob.store.memory import index
+from hob.store.memory.analysis import stem_german
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from hob.testing.clock import ManualClock
+
+
+def item(seq: int, text: str, who: str = "owner", session: str = "s") -> MemoryItem:
+    return MemoryItem(
+        scope=Scope(who), layer=Layer.CONVERSATION, source="conversation:x", text=text, label=OWNER_LABEL, at=0.0,
+        session=session, seq=seq,
+    )  # fmt: skip
+
+
+def indexed(*batches: list[MemoryItem]) -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    apply_migrations(connection)
+    for batch in batches:
+        index.add(connection, batch)
+    return connection
+
+
+SAID = st.lists(st.tuples(st.sampled_from(["tea", "tea tea", "coffee tea", "x"]), st.sampled_from("ab")), min_size=1)
+
+
+@given(SAID, st.data())
+def test_index_after_removal_is_as_if_the_removed_had_never_been_there(
+    said: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    items = [item(n * 400 + 1, text, session=session) for n, (text, session) in enumerate(said)]
+    gone = data.draw(st.sets(st.sampled_from(items), max_size=len(items)).map(lambda some: {each.seq for each in some}))
+    connection = indexed(items[::2], items[1::2])
+    index.remove(connection, sorted(gone))
+    left = [each for each in items if each.seq not in gone]
+    fresh = indexed(left)
+    assert {seq for (seq,) in connection.execute("SELECT seq FROM memory_words")} == {each.seq for each in left}
+    postings = "SELECT scope, term, block, length(postings) FROM memory_postings ORDER BY 1, 2, 3"
+    assert connection.execute(postings).fetchall() == fresh.execute(postings).fetchall()
+    assert connection.execute("SELECT items, words FROM memory_scopes").fetchall()[0] == (
+        len(left), connection.execute("SELECT coalesce(sum(length), 0) FROM memory_words").fetchall()[0][0]
+    )  # fmt: skip
+
+
+async def test_no_stem_of_an_erased_item_is_left_in_the_file(tmp_path: Path) -> None:
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        said = MemoryItem(
+            scope=Scope("owner"), layer=Layer.CONVERSATION, source="conversation:local", text="It is zanzibarium.",
+            label=OWNER_LABEL, at=5.0, session="local:main", turn="t_1",
+        )  # fmt: skip
+        await store.items.add([said])
+        assert await store.erasure.erase_session("local:main", "asked to") == 1  # type: ignore[arg-type]
+    for file in tmp_path.glob("hob.db*"):
+        assert b"zanzibari" not in file.read_bytes()
+
+
+def test_german_words_of_one_family_have_one_stem() -> None:
+    for family in (("kaufen", "gekauft", "kaufte", "kauft"), ("Häuser", "Haus"), ("Straße", "Strassen")):
+        assert len({stem_german(word.lower()) for word in family}) == 1, family
