@@ -22,8 +22,8 @@ from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Finished, Turn
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import ModelRoute
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.channel import message

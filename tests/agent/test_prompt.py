@@ -17,7 +17,7 @@ from hob.core.models import AssistantMessage, Entry, Image, ToolMessage, UserMes
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, View
-from hob.providers.wires.openai_chat.encoding import encode_request
+from hob.providers.wires.openai_chat.wire import encode_request
 from hob.testing.clock import ManualClock
 from hob.workspace.bootstrap import BootstrapFiles
 from hob.workspace.seeding import seed

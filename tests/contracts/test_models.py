@@ -12,8 +12,8 @@ from hob.providers.http.server import Server
 from hob.providers.http.transport import HttpModel
 from hob.providers.http.wire import Wire
 from hob.providers.opening import open_model
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import ModelRoute
 from hob.providers.settings import ModelSettings
 from hob.providers.wires.anthropic.wire import AnthropicMessages
 from hob.providers.wires.gemini.wire import GenerateContent

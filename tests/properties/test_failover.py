@@ -8,9 +8,17 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
-from hob.providers.routing.failover import RAISED, FailoverPlan, ModelAttempt
+from hob.providers.routing.failover import (
+    LONGEST,
+    RAISED,
+    RULES,
+    FailoverPlan,
+    ModelAttempt,
+    ModelRoute,
+    RestScope,
+    RouteHealth,
+)
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import LONGEST, RULES, ModelRoute, RestScope, RouteHealth
 from hob.testing.clock import ManualClock
 from hob.testing.model import Cut, Line, ScriptedModel, Silence
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.routing.failover import RAISED, FailoverPlan
-from hob.providers.routing.health import RULES, ModelRoute, RestScope, RouteHealth
+from hob.providers.routing.failover import RAISED, RULES, FailoverPlan, ModelRoute, RestScope, RouteHealth
 
 HOUR = 3600.0
 LANES = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import AssistantMessage, Beat, ModelEvent, ModelReply, ModelRequest, ToolMessage, UserMessage
-from hob.providers.cli.complaints import fault_of
+from hob.providers.cli.events import fault_of
 from hob.providers.http.faults import classify, read_complaint, read_retry_after, read_stream_error
 from tests.growth import grows_with_its_size
 from tests.properties.test_wire_streams import WIRES

@@ -22,7 +22,7 @@ from hob.core.models import AssistantMessage, Entry, ModelProfile, ModelRequest,
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Summary, Turn, View
-from hob.providers.schemas import safe_names
+from hob.providers.schemas.dialects import safe_names
 from hob.providers.text_tools.model import write_tools
 from hob.testing.clock import ManualClock
 from tests.growth import grows_with_its_size

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.providers.wires.openai_responses.decoding import Decoder
-from hob.providers.wires.openai_responses.replaying import replay
+from hob.providers.wires.openai_responses.encoding import replay
+from hob.providers.wires.openai_responses.wire import Decoder
 from tests.providers.hearing import last, sse
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

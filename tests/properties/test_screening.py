@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
-from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts
 from hob.providers.screening.prompt_guard import Placeholders, PromptGuard, Restorer, put_back
-from hob.providers.screening.sanitizer import Sanitizer
+from hob.providers.screening.sanitizer import EndMarks, Images, Limit, Redaction, Sanitizer, Stage, Thoughts
 from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
 ALL = frozenset(SensitiveKind)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.tools import ToolSpec
-from hob.providers.schemas import SchemaDialect, normalise, safe_names
+from hob.providers.schemas.dialects import SchemaDialect, normalise, safe_names
 
 KINDS = ["string", "integer", "number", "boolean", "array", "object", "null"]
 names = st.sampled_from(["a", "b", "type", "properties", "$ref", "x-y", "bad name", "ß", "\ud800", ""])

@@ -10,8 +10,8 @@ from hob.core.clock import SystemClock
 from hob.core.settings import Secret
 from hob.providers.http.client import Client
 from hob.providers.http.server import Server
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import ModelRoute
 from hob.testing import ManualClock, ScriptedModel
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -9,7 +9,7 @@ from hob.core.errors import ModelFault
 from hob.core.ids import CallId
 from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
 from hob.core.tools import ToolCall
-from hob.providers.wires.anthropic.decoding import Decoder
+from hob.providers.wires.anthropic.wire import Decoder
 from tests.providers.hearing import failure, hear, last, sse
 
 Event = dict[str, Any]

@@ -6,8 +6,8 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.settings import Secret
 from hob.providers.http.client import Client
 from hob.providers.http.server import Server
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import ModelRoute
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 from hob.testing.model_server import Fault, ModelServer, Reply

@@ -9,13 +9,13 @@ from hob.core.models import ExtraCall, ModelReply, ModelRequest, Usage, UserMess
 from hob.providers.cli.claude import ClaudeDecoder
 from hob.providers.cli.events import CliFailed
 from hob.providers.http.decoder import Decoder
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import ModelRoute
-from hob.providers.wires.anthropic.decoding import Decoder as Anthropic
-from hob.providers.wires.gemini.decoding import Decoder as Gemini
-from hob.providers.wires.ollama.decoding import Decoder as Ollama
-from hob.providers.wires.openai_chat.decoding import Decoder as Chat
-from hob.providers.wires.openai_responses.decoding import Decoder as Responses
+from hob.providers.wires.anthropic.wire import Decoder as Anthropic
+from hob.providers.wires.gemini.wire import Decoder as Gemini
+from hob.providers.wires.ollama.wire import Decoder as Ollama
+from hob.providers.wires.openai_chat.wire import Decoder as Chat
+from hob.providers.wires.openai_responses.wire import Decoder as Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 

@@ -4,8 +4,7 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.sentences import OF_STAND_IN
-from hob.providers.routing.failover import _WHY, RAISED, FailoverPlan, ModelAttempt
-from hob.providers.routing.health import ModelRoute, RouteHealth
+from hob.providers.routing.failover import _WHY, RAISED, FailoverPlan, ModelAttempt, ModelRoute, RouteHealth
 
 BIG, BIG_2 = ModelRoute("acme/big", "acme", 0), ModelRoute("acme/big", "acme", 1)
 SMALL, SMALL_2 = ModelRoute("acme/small", "acme", 0), ModelRoute("acme/small", "acme", 1)

@@ -9,7 +9,7 @@ from hob.core.errors import ModelFault
 from hob.core.ids import CallId
 from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
 from hob.core.tools import ToolCall
-from hob.providers.wires.gemini.decoding import Decoder
+from hob.providers.wires.gemini.wire import Decoder
 from tests.providers.hearing import failure, hear, last, sse
 
 Part = dict[str, Any]

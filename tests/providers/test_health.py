@@ -3,7 +3,7 @@
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.routing.health import LONGEST, RULES, ModelRoute, RouteHealth
+from hob.providers.routing.failover import LONGEST, RULES, ModelRoute, RouteHealth
 
 HOUR = 3600.0
 ONE = ModelRoute("acme/big", "acme", 0)

@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelFault
 from hob.core.models import Beat, CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
-from hob.providers.wires.ollama.decoding import Decoder
+from hob.providers.wires.ollama.wire import Decoder
 from tests.providers.hearing import failure, hear, last
 
 

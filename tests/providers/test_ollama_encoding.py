@@ -19,8 +19,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http.wire import Listed
-from hob.providers.wires.ollama.encoding import encode_request
-from hob.providers.wires.ollama.wire import OllamaChat
+from hob.providers.wires.ollama.wire import OllamaChat, encode_request
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

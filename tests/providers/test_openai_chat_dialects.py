@@ -17,8 +17,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall
 from hob.providers.catalog.catalog import find_provider
-from hob.providers.wires.openai_chat.decoding import Decoder, read_cost
-from hob.providers.wires.openai_chat.wire import ChatCompletions
+from hob.providers.wires.openai_chat.wire import ChatCompletions, Decoder, read_cost
 
 CALL = ToolCall(CallId("toolu_01ABC"), "clock", "{}")
 TALK = (

@@ -25,9 +25,8 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.wires.openai_chat.decoding import Decoder
-from hob.providers.wires.openai_chat.encoding import encode_request
 from hob.providers.wires.openai_chat.settings import Dialect
+from hob.providers.wires.openai_chat.wire import Decoder, encode_request
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 

@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelFault
 from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
-from hob.providers.wires.openai_responses.decoding import Decoder
+from hob.providers.wires.openai_responses.wire import Decoder
 from tests.providers.hearing import failure, hear, last, sse
 
 Event = dict[str, Any]

@@ -18,8 +18,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http.wire import Listed
-from hob.providers.wires.openai_responses.encoding import encode_request
-from hob.providers.wires.openai_responses.thinking import efforts_of
+from hob.providers.wires.openai_responses.encoding import efforts_of, encode_request
 from hob.providers.wires.openai_responses.wire import Responses
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hob.core.tools import ToolSpec
-from hob.providers.schemas import SchemaDialect, normalise, safe_names
+from hob.providers.schemas.dialects import SchemaDialect, normalise, safe_names
 
 OPENAI, ANTHROPIC = SchemaDialect.OPENAI, SchemaDialect.ANTHROPIC
 GEMINI, GRAMMAR = SchemaDialect.GEMINI, SchemaDialect.GRAMMAR

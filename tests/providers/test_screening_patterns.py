@@ -12,9 +12,9 @@ from hob.core.screening import credentials, numbers, personal
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
-from hob.providers.screening import cleaning, own_words, prompt_guard
+from hob.providers.screening import own_words, prompt_guard, sanitizer
 
-MODULES = (cleaning, credentials, numbers, own_words, personal, prompt_guard)
+MODULES = (sanitizer, credentials, numbers, own_words, personal, prompt_guard)
 
 
 def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
@@ -23,7 +23,7 @@ def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
     elif isinstance(value, tuple):
         for inner in value:
             yield from patterns_in(inner)
-    elif isinstance(value, type) and value.__module__ == cleaning.__name__:
+    elif isinstance(value, type) and value.__module__ == sanitizer.__name__:
         for inner in vars(value).values():
             yield from patterns_in(inner)
 

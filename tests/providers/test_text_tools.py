@@ -23,7 +23,7 @@ from hob.core.models import (
 )
 from hob.core.ports.model import Model
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.text_tools import TextTools
+from hob.providers.text_tools.model import TextTools
 from hob.testing.model import Line, ScriptedModel
 from hob.testing.model_check import Behaviour, check_model
 

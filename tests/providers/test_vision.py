@@ -5,8 +5,8 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelReply, Usage
 from hob.providers.media.media import HeldPictures, VisionDescriber
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.routing.health import ModelRoute
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel
 

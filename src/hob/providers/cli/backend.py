@@ -24,13 +24,20 @@ from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, 
 from hob.core.ports.processes import ProcessRecords
 from hob.core.sentences import Sentence
 from hob.providers.catalog.catalog import CLI_COMMANDS
-from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliRetrying, CliSaid, CliThought
+from hob.providers.cli.events import (
+    CliFailed,
+    CliFinished,
+    CliOpened,
+    CliRefused,
+    CliRetrying,
+    CliSaid,
+    CliThought,
+    fault_of,
+)
 from hob.providers.cli.process import CliCommand, LineTooLong, Process, run
 from hob.providers.cli.program import Cli, CliFacts, CliRequest, find_cli, open_cli
-from hob.providers.cli.sessions import CliSession, CliSessions
+from hob.providers.cli.sessions import CliSession, CliSessions, render, render_new
 from hob.providers.cli.settings import CliSettings
-from hob.providers.cli.transcript import render, render_new
 from hob.providers.http.answer import GrowingAnswer
 from hob.providers.http.faults import hide_keys, read_retry_after
 

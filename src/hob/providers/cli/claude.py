@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from hob.core.errors import ModelFault
 from hob.core.models import Stop, Thinking, Usage
-from hob.providers.cli.complaints import fault_of
 from hob.providers.cli.events import (
     CliFailed,
     CliFinished,
@@ -20,9 +19,15 @@ from hob.providers.cli.events import (
     CliSaid,
     CliThought,
     Event,
+    Object,
+    count_in,
+    fault_of,
+    number_in,
+    object_in,
+    objects_in,
+    text_in,
 )
 from hob.providers.cli.program import Cli, CliFacts, CliRequest
-from hob.providers.cli.reading import Object, count_in, number_in, object_in, objects_in, text_in
 
 FACTS = CliFacts(
     name="claude-cli",

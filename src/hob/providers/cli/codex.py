@@ -16,7 +16,6 @@ from typing import Any
 
 from hob.core.errors import ModelFault
 from hob.core.models import Thinking, Usage
-from hob.providers.cli.complaints import fault_of
 from hob.providers.cli.events import (
     CliFailed,
     CliFinished,
@@ -26,9 +25,13 @@ from hob.providers.cli.events import (
     CliSaid,
     CliThought,
     Event,
+    Object,
+    count_in,
+    fault_of,
+    object_in,
+    text_in,
 )
 from hob.providers.cli.program import Cli, CliFacts, CliRequest
-from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
 FACTS = CliFacts(
     name="codex-cli",

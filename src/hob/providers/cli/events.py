@@ -1,9 +1,119 @@
 """What a coding CLI says, whichever it is."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hob.core.errors import ModelFault
 from hob.core.models import Stop, Usage
+from hob.providers.http.faults import classify, read_complaint
+
+# Reading values that come from outside: a field may be missing or of any type.
+
+Object = Mapping[str, Any]
+_NOTHING: Object = {}
+
+
+def object_in(data: Object, key: str) -> Object:
+    """The object, or an empty one."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else _NOTHING
+
+
+def objects_in(data: Object, key: str) -> list[Object]:
+    """The objects of a list."""
+    value = data.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text_in(data: Object, key: str) -> str:
+    """The text, or an empty one."""
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def count_in(data: Object, key: str) -> int:
+    """The number of something, or 0; no CLI can have counted more than 10^9."""
+    value = data.get(key)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9 else 0
+
+
+def number_in(data: Object, key: str) -> float | None:
+    """The number, where there is a sensible one."""
+    value = data.get(key)
+    return (
+        float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 else None
+    )
+
+
+# What a CLI's complaint means. CLIs pass on what servers say and add words of their own.
+
+_LOGIN = re.compile(
+    r"not logged in|log ?in\b|/login|set an auth|auth method|authenticat|oauth|credential|no authentication"
+    r"|invalid (?:x-)?api[ -]key|missing (?:the )?environment variable",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(r"(?:usage|session|weekly|5-hour|rate) limit|hit your (?:\w+ )?limit|limit reached", re.IGNORECASE)
+_ROOM = re.compile(r"ran out of room|prompt is too long|context window|too many tokens", re.IGNORECASE)
+_BUSY = re.compile(
+    r"high demand|overload|temporar|unavailable|server[_ ]error|internal (?:server )?error|at capacity", re.IGNORECASE
+)
+_MODEL = re.compile(
+    r"requires? an explicit model|no model (?:is |was )?(?:selected|configured|specified)", re.IGNORECASE
+)
+_CUT = re.compile(
+    r"stream (?:disconnected|ended|closed)|closed before|without (?:a )?finish|failed to finalize|mid-response"
+    r"|connection (?:closed|reset|lost)|terminated|socket hang up|premature",
+    re.IGNORECASE,
+)
+_NETWORK = re.compile(
+    r"waiting for network|lookup address|error sending request|unable to connect|connection (?:error|failed|refused)"
+    r"|\bECONN\w+|\bENOTFOUND\b|\bEAI_AGAIN\b|fetch failed|\bnetwork\b",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(r"empty response|no response was returned|no visible output|output token maximum", re.IGNORECASE)
+_OPTION = re.compile(
+    r"unknown option|unexpected argument|unknown argument|unrecognized option|invalid value '[^']*' for '-",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"\b(?:status|error|http|code)\D{0,12}([45]\d\d)\b", re.IGNORECASE)
+
+_RULES = (
+    (_ROOM, ModelFault.CONTEXT_OVERFLOW),
+    (_LIMIT, ModelFault.RATE_LIMIT),
+    (_MODEL, ModelFault.NOT_FOUND),
+    (_LOGIN, ModelFault.AUTH),
+    (_BUSY, ModelFault.OVERLOAD),
+    (_EMPTY, ModelFault.EMPTY),
+    (_CUT, ModelFault.CUT),
+    (_NETWORK, ModelFault.NETWORK),
+    (_OPTION, ModelFault.SETTINGS),
+)
+
+
+def fault_of(said: str, status: int = 0, otherwise: ModelFault = ModelFault.CUT) -> ModelFault:
+    """The fault behind a complaint; `status` is that of the model's server where the CLI tells it.
+
+    A complaint that explains nothing is `otherwise`.
+    """
+    said = said[:4000]
+    if not status:
+        found = _STATUS.search(said)
+        status = int(found[1]) if found else 0
+    brace = said.find("{")
+    told = said[brace : said.rfind("}") + 1 or None] if brace >= 0 else said
+    complaint = read_complaint(told.encode("utf-8", "replace"))
+    if not status and complaint.code.isdecimal() and len(complaint.code) == 3:
+        status = int(complaint.code)
+    if status:
+        fault = classify(status, complaint)
+        return ModelFault.CONTEXT_OVERFLOW if fault is ModelFault.BAD_REQUEST and _ROOM.search(said) else fault
+    for pattern, fault in _RULES:
+        if pattern.search(said):
+            return fault
+    fault = classify(0, complaint)
+    return otherwise if fault is ModelFault.OVERLOAD else fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,20 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hob.core.models import Usage
-from hob.providers.cli.complaints import fault_of
-from hob.providers.cli.events import CliFailed, CliFinished, CliOpened, CliRefused, CliSaid, Event
+from hob.providers.cli.events import (
+    CliFailed,
+    CliFinished,
+    CliOpened,
+    CliRefused,
+    CliSaid,
+    Event,
+    Object,
+    count_in,
+    fault_of,
+    object_in,
+    text_in,
+)
 from hob.providers.cli.program import NO_SYSTEM, Cli, CliFacts, CliRequest, defused
-from hob.providers.cli.reading import Object, count_in, object_in, text_in
 
 _SETTINGS = {
     "general": {

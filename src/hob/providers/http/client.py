@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
-from hob.providers.http.connection import ServerConnection, bytes_of
-from hob.providers.http.forms import Form
+from hob.providers.http.connection import Form, ServerConnection, bytes_of
 from hob.providers.http.server import Server
 
 _T = TypeVar("_T")

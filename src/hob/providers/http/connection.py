@@ -8,6 +8,7 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,9 +19,19 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.providers.http.addresses import is_loopback, password_of, with_scheme
 from hob.providers.http.faults import describe, hide_keys, read_failure
-from hob.providers.http.forms import Form
 from hob.providers.http.headers import find_wrong_header, secrets_of
 from hob.providers.http.server import Server
+
+# What is sent as a form rather than as JSON.
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form (RFC 7578) with one file: its name, its bytes, its media type."""
+
+    fields: Mapping[str, str]
+    file: tuple[str, bytes, str]
+
 
 _MOST_ERROR_BODY = 64 * 1024
 _MOST_BODY = 64 * 1024 * 1024

@@ -22,7 +22,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, Stop, Usage
 from hob.providers.http.answer import GrowingAnswer
 from hob.providers.http.faults import describe, hide_keys, read_stream_error
-from hob.providers.http.nesting import is_deep
+from hob.providers.http.past_calls import is_deep
 
 MOST_LINE = 8 * 1024 * 1024
 """Bytes that one line, or one whole JSON answer, may have."""

@@ -4,7 +4,29 @@ import json
 from typing import Any, NoReturn
 
 from hob.core.models import ToolMessage
-from hob.providers.http.nesting import is_deep
+
+# How deeply JSON is nested. What can just be read may be too deep to be written again, inside of something else.
+
+MOST_DEPTH = 100
+"""Levels; Python reads and writes several hundred, fewer the deeper it stands itself."""
+
+
+def is_deep(value: Any, text: str) -> bool:
+    """Whether the value, which was read from this text, is nested deeper than `MOST_DEPTH`."""
+    if text.count("{") + text.count("[") <= MOST_DEPTH:  # nearly always
+        return False
+    level, depth = [value], 0
+    while level:
+        if depth > MOST_DEPTH:
+            return True
+        depth += 1
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return False
 
 
 def read_arguments(text: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from hob.providers.http.connection import ServerConnection, bytes_of, drain
 from hob.providers.http.prefixes import digest_of, sealed_by
 from hob.providers.http.server import Server
 from hob.providers.http.wire import Listed, Wire
-from hob.providers.schemas import ToolNames, safe_names
+from hob.providers.schemas.dialects import ToolNames, safe_names
 
 _BEAT = Beat()
 

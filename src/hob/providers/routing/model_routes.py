@@ -18,7 +18,7 @@ from hob.providers.http.wire import Listed, Wire
 from hob.providers.media.sight import Seeing, Sight
 from hob.providers.plugins import open_plugin
 from hob.providers.routing.choice import Choice, ConnectedProvider, Ref
-from hob.providers.routing.health import ModelRoute
+from hob.providers.routing.failover import ModelRoute
 from hob.providers.settings import ModelSettings
 
 
@@ -186,25 +186,8 @@ def open_wire(connected: ConnectedProvider) -> Wire:
 
 def most_output(connected: ConnectedProvider, model: str, request: ModelRequest) -> int:
     """The most tokens of output that the provider's wire asks for; a test compares it with what is sent."""
-    match connected.provider.wire:
-        case "anthropic":
-            from hob.providers.wires.anthropic import thinking as anthropic
-
-            return anthropic.plan_thinking(model, request.thinking, request.max_tokens).max_tokens
-        case "gemini":
-            from hob.providers.wires.gemini import thinking as gemini
-
-            most: int = gemini.plan_thinking(model, request.thinking, request.max_tokens)["maxOutputTokens"]
-            return most
-        case "responses":
-            from hob.providers.wires.openai_responses import thinking as responses
-
-            thinks = responses.efforts_of(model) is not None
-        case "openai":
-            thinks = connected.provider.dialect.effort or connected.provider.dialect.reasoning_object
-        case _:
-            thinks = True
-    return request.most_output if thinks else request.max_tokens
+    cli = connected.provider.wire in CLI_WIRES
+    return request.most_output if cli else open_wire(connected).most_output(model, request)
 
 
 class _Named:
@@ -220,7 +203,7 @@ class _Named:
 
 def in_text(model: Model) -> Model:
     """The model with tools in text form."""
-    from hob.providers.text_tools import TextTools  # only models without calls of their own need it
+    from hob.providers.text_tools.model import TextTools  # only models without calls of their own need it
 
     return TextTools(model)
 

@@ -1,21 +1,291 @@
 """What comes back from a model, before anybody sees it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing
 from dataclasses import replace
-from typing import cast
+from typing import Protocol, cast
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
-from hob.core.screening.detectors import find
-from hob.core.screening.kinds import PII, SECRETS
+from hob.core.screening.detectors import find, lower, merge
+from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding
 from hob.core.screening.patterns import compile_pattern
 from hob.core.tools import ToolCall
 from hob.providers.screening.arguments import change_texts
-from hob.providers.screening.cleaning import EndMarks, Images, Limit, Redaction, Stage, Thoughts, removed
 from hob.providers.screening.own_words import all_own_words
 from hob.providers.screening.settings import ImagePolicy as ImageRule
 from hob.providers.screening.settings import SanitizerSettings
+
+# Stages of cleaning a text that comes in pieces. Each holds back what it cannot judge yet, and no more than it says.
+#
+# What a stage gives for all pieces together, `finish` included, does not depend on how the text was cut.
+
+
+class Stage(Protocol):
+    """One change to a text on its way."""
+
+    def feed(self, piece: str) -> str:
+        """What may go on now."""
+
+    def finish(self) -> str:
+        """What is left when nothing more comes."""
+
+
+def unfinished(text: str, words: Collection[str]) -> int:
+    """Where the end of the text may be the beginning of one of these words; its length if it is none."""
+    longest = max(map(len, words)) - 1
+    for at in range(max(0, len(text) - longest), len(text)):
+        if any(word.startswith(text[at:]) for word in words):
+            return at
+    return len(text)
+
+
+_OPEN, _CLOSED = ("<think>", "<thinking>"), ("</think>", "</thinking>")
+
+
+class Thoughts:
+    """Takes a `<think>` block off the beginning of a text; what was in it is collected in `reasoning`.
+
+    Holds back eleven characters. A block anywhere else is what the text is about and stays.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state = "start"
+        self.reasoning = ""
+
+    def feed(self, piece: str) -> str:
+        """What may go on now."""
+        if self._state == "text":
+            return piece
+        text = self._held + piece
+        self._held = ""
+        if self._state == "start":
+            begun = text.lstrip()
+            if not begun or (unfinished(begun, _OPEN) == 0 and begun not in _OPEN):
+                self._held = text
+                return ""
+            tag = next((tag for tag in _OPEN if begun.startswith(tag)), "")
+            self._state = "thinking" if tag else "text"
+            text = begun[len(tag) :] if tag else text
+        if self._state == "thinking":
+            text = self._think(text)
+        if self._state == "after":
+            text = text.lstrip()
+            self._state = "text" if text else "after"
+        return text
+
+    def _think(self, text: str) -> str:
+        ends = [(at, tag) for tag in _CLOSED if (at := text.find(tag)) >= 0]
+        if ends:
+            at, tag = min(ends)
+            self.reasoning += text[:at]
+            self._state = "after"
+            return text[at + len(tag) :]
+        at = unfinished(text, _CLOSED)
+        self.reasoning += text[:at]
+        self._held = text[at:]
+        return ""
+
+    def finish(self) -> str:
+        """What is left when nothing more comes."""
+        held, self._held = self._held, ""
+        if self._state == "thinking":
+            self.reasoning += held
+            return ""
+        return held
+
+
+_MARK = (
+    r"(?><\|(?:im_end|endoftext|eot_id|end_of_text|eom_id|end|return|EOT)\|>|</s>|<end_of_turn>"
+    r"|<\uff5cend\u2581of\u2581sentence\uff5c>)"
+)
+_MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{1,8}}+$")
+_MAYBE_MARKS = re.compile(rf"(?:{_MARK}\s{{0,4}}+){{0,8}}+(?:<[\w|/\uff5c\u2581]{{0,24}}+)?$")
+
+
+class EndMarks:
+    """Takes the marks off the end of a text with which a model ends its turn. Holds back what may be such an end."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What may go on now."""
+        if not self._held and "<" not in piece:
+            return piece
+        text = self._held + piece
+        at = text.find("<")
+        while at >= 0 and _MAYBE_MARKS.match(text, at) is None:
+            at = text.find("<", at + 1)
+        at = len(text) if at < 0 else at
+        self._held = text[at:]
+        return text[:at]
+
+    def finish(self) -> str:
+        """What is left when nothing more comes."""
+        held, self._held = self._held, ""
+        return _MARKS.sub("", held)
+
+
+class Images:
+    """Shows the address of an image instead of the image, unless its host is one that `own_words` names.
+
+    An answer could carry data away in the address of an image, which whoever shows the answer would load at once.
+    """
+
+    _BEGINNINGS = ("![", "<img")
+    _BEGINNING = re.compile(r"!\[|<img(?![a-z])", re.IGNORECASE)
+    _INLINE = re.compile(r"!\[([^\]]{0,300}+)\]\(\s{0,4}+<?+([^)\s>]{1,1000}+)[^)]{0,200}+\)")
+    _TAG = re.compile(r"<img(?![a-z])[^>]{0,1500}+>", re.IGNORECASE)
+    _SOURCE = re.compile(r"src\s{0,4}+=\s{0,4}+[\"']?+([^\"'\s>]{1,1000}+)", re.IGNORECASE)
+    _HOST = re.compile(r"https?://([a-z0-9.-]{1,253}+)(?::[0-9]{1,5})?(?=[/?#]|$)", re.IGNORECASE)
+    _MOST = 1_600
+
+    def __init__(self, own_words: str) -> None:
+        self._words = lower(own_words)
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What may go on now."""
+        if not self._held and "!" not in piece and "<" not in piece:
+            return piece
+        return self._go_through(self._held + piece, whole=False)
+
+    def finish(self) -> str:
+        """What is left when nothing more comes."""
+        return self._go_through(self._held, whole=True)
+
+    def _go_through(self, text: str, *, whole: bool) -> str:
+        self._held = ""
+        parts: list[str] = []
+        at = 0
+        while begun := self._BEGINNING.search(text, at):
+            parts.append(text[at : begun.start()])
+            at = begun.start()
+            image = (self._INLINE if text[at] == "!" else self._TAG).match(text, at)
+            if image:
+                parts.append(self._judged(image))
+                at = image.end()
+            elif not whole and len(text) - at < self._MOST and self._may_go_on(text, at):
+                self._held = text[at:]
+                return "".join(parts)
+            else:  # a reference to an address elsewhere in the text, or nothing: as a link it loads nothing
+                parts.append("" if text[at] == "!" else "&lt;")
+                at += 1
+        end = len(text) if whole else max(at, unfinished(lower(text), self._BEGINNINGS))
+        self._held = text[end:]
+        return "".join((*parts, text[at:end]))
+
+    @staticmethod
+    def _may_go_on(text: str, at: int) -> bool:
+        """Whether what follows can still make an image of it."""
+        if text[at] == "<":
+            return ">" not in text[at:]
+        end = text.find("]", at)
+        return end < 0 or (text[end + 1 : end + 2] in ("", "(") and ")" not in text[end:])
+
+    def _judged(self, image: re.Match[str]) -> str:
+        source = image if image.re is self._INLINE else self._SOURCE.search(image.group())
+        address = "" if source is None else source[source.re.groups]
+        if address.startswith("data:image/") or self._is_named(address):
+            return image.group()
+        words = image[1] if image.re is self._INLINE else ""
+        return f"{words} (image: `{address.replace('`', '')}`)".lstrip()
+
+    def _is_named(self, address: str) -> bool:
+        host = self._HOST.match(address)
+        name = host[1].lower() if host else ""
+        while "." in name:
+            if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", self._words):
+                return True
+            name = name.partition(".")[2]
+        return False
+
+
+class Redaction:
+    """Takes out what detectors find. Text goes on in lines, or in pieces of some hundred characters.
+
+    Holds back 16,000 characters at most, inside of a key block; 4,000 in a word without end; 700 otherwise.
+    """
+
+    _STEP, _REACH, _CONTEXT = 500, 200, 60
+    _MOST_WORD, _MOST = 4_000, 16_000
+
+    def __init__(self, kinds: frozenset[str]) -> None:
+        self._kinds = kinds
+        self._held = ""
+        self._before = ""  # what went on last: a name that tells what the value after it is
+
+    def feed(self, piece: str) -> str:
+        """What may go on now."""
+        self._held += piece
+        if "\n" not in piece and len(self._held) < self._STEP:
+            return ""
+        return self._release(whole=False)
+
+    def finish(self) -> str:
+        """What is left when nothing more comes."""
+        return self._release(whole=True)
+
+    def _release(self, *, whole: bool) -> str:
+        text, start = self._before + self._held, len(self._before)
+        found = list(find(text, self._kinds))
+        end = len(text) if whole else self._end(text, start, found)
+        if end < len(text):  # cut off from what follows, it may be something else
+            found = [each for each in merge([*found, *find(text[:end], self._kinds)]) if each.start < end]
+        parts: list[str] = []
+        at = start
+        for finding in found:
+            if finding.end <= start:
+                continue
+            parts += text[at : max(at, finding.start)], removed(finding.kind)
+            at = finding.end
+        parts.append(text[at:end])
+        self._held = text[max(at, end) :]
+        self._before = text[max(0, end - self._CONTEXT) : end] if at <= end else ""
+        return "".join(parts)
+
+    def _end(self, text: str, start: int, found: list[SensitiveFinding]) -> int:
+        """Up to where nothing that comes later can make a finding of anything."""
+        end = text.rfind("\n") + 1
+        if end <= start:
+            end = max(text.rfind(sign, start, len(text) - self._REACH) for sign in " \t") + 1
+        if end <= start:
+            end = len(text) if len(text) - start > self._MOST_WORD else start
+        block = text.rfind("-----BEGIN", start)
+        if block >= 0 and "-----END" not in text[block:] and len(text) - start < self._MOST:
+            end = min(end, block)
+        for finding in reversed(found):
+            if finding.start < end <= finding.end and len(text) - start < self._MOST:
+                end = finding.start
+        return max(start, end)
+
+
+def removed(kind: str) -> str:
+    """What stands in the place of what was taken out."""
+    return f"[{kind.replace('_', ' ')} removed]"
+
+
+class Limit:
+    """Ends a text after `most` characters."""
+
+    def __init__(self, most: int, suffix: str) -> None:
+        self._left = most
+        self._suffix = suffix
+
+    def feed(self, piece: str) -> str:
+        """What may go on now."""
+        if self._left < 0:
+            return ""
+        self._left -= len(piece)
+        return piece if self._left >= 0 else piece[: self._left] + self._suffix
+
+    def finish(self) -> str:
+        """What is left when nothing more comes."""
+        return ""
+
 
 _BEAT = Beat()
 

@@ -1,5 +1,1 @@
 """Tool calls written as text, for models that have no native ones, or none that work: small local models mostly."""
-
-from hob.providers.text_tools.model import TextTools
-
-__all__ = ["TextTools"]

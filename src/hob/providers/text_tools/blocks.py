@@ -27,9 +27,10 @@ from hob.providers.text_tools.calls import (
     find_name,
     json_calls,
     python_calls,
+    read,
     tagged_arguments,
+    value_end,
 )
-from hob.providers.text_tools.json_text import read, value_end
 
 _BAR = "\uff5c"  # full width
 _DS_CALLS, _DS_CALL = f"<{_BAR}tool\u2581calls\u2581begin{_BAR}>", f"<{_BAR}tool\u2581call\u2581begin{_BAR}>"

@@ -7,24 +7,255 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import (
+    THINKING_ROOM,
+    UNCHOSEN_ROOM,
     AssistantMessage,
     Image,
     ModelMessage,
     ModelRequest,
+    Thinking,
     ToolMessage,
     UserMessage,
 )
 from hob.core.tools import ToolSpec
+from hob.providers.http.answer import Growing
 from hob.providers.http.past_calls import read_arguments
 from hob.providers.http.prefixes import valid_messages
 from hob.providers.media.images import image_type
-from hob.providers.schemas import SchemaDialect, normalise
-from hob.providers.wires.anthropic.caching import Block, mark
-from hob.providers.wires.anthropic.sealing import unseal
-from hob.providers.wires.anthropic.thinking import plan_thinking
+from hob.providers.schemas.dialects import SchemaDialect, normalise
+
+# Where a request is marked for the prompt cache.
+#
+# A mark means: keep what is read up to here, and look for it here or in one of the blocks shortly before. A request
+# has at most four. What stays the same between two requests (see `hob.agent.prompt.builder`) decides where they are
+# worth it:
+#
+# 1. the end of the system text, which stays for days;
+# 2. the end of the request: the next one of this turn goes on from there;
+# 3. the end of what came before the message that opened the turn: that message changes in the next turn, since its
+# volatile block goes, so the next turn goes on from here;
+# 4. where the request before this one has its mark, if more has been said since than the server looks back.
+# Else the end of the tools, for a conversation with the same tools and another system text.
+#
+# https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+
+MOST_MARKS = 4
+LOOK_BACK = 20
+"""Blocks that a mark finds an earlier one in, itself included."""
+_MARK = {"type": "ephemeral"}
+
+Block = dict[str, Any]
+
+
+def mark(tools: list[Block], system: list[Block], messages: list[Block]) -> None:
+    """Write the marks into the blocks."""
+    places = _places(messages)
+    for place in places:
+        _mark_last(messages[place]["content"])
+    _mark_last(system)
+    if not system or len(places) < MOST_MARKS - 1:
+        _mark_last(tools)
+
+
+def _places(messages: Sequence[Block]) -> list[int]:
+    """The messages at whose ends there are marks."""
+    last = len(messages) - 1
+    if last < 0:
+        return []
+    openings = [place for place, message in enumerate(messages) if _opens(message)]
+    before = openings[-1] - 1 if openings else -1
+    if openings and openings[-1] == last:  # the turn's first request: the one before it was the turn's before
+        newest, earlier = before, openings[-2] - 1 if len(openings) > 1 else -1
+    else:
+        newest, earlier = last, last - 2
+    places = {last, before}
+    if earlier >= 0 and _blocks_between(messages, earlier, newest) >= LOOK_BACK:
+        places.add(earlier)
+    return sorted(place for place in places if place >= 0)
+
+
+def _opens(message: Block) -> bool:
+    """Whether a turn begins with the message: the user side speaks, and no tool does."""
+    return message["role"] == "user" and not any(block["type"] == "tool_result" for block in message["content"])
+
+
+def _blocks_between(messages: Sequence[Block], earlier: int, later: int) -> int:
+    return sum(len(message["content"]) for message in messages[earlier + 1 : later + 1])
+
+
+def _mark_last(blocks: Sequence[Block]) -> None:
+    """Sealed reasoning cannot be marked."""
+    for block in reversed(blocks):
+        if block.get("type") not in ("thinking", "redacted_thinking"):
+            block["cache_control"] = _MARK
+            return
+
+
+# Reasoning that the server has signed or sealed, kept as a `Continuation` and sent back where it was.
+#
+# The data is a JSON list of an answer's parts in order: a sealed block as it came; a number, for that many characters
+# of the text; null for a call. Text and calls are not in it, since the message has them.
+#
+# https://platform.claude.com/docs/en/build-with-claude/extended-thinking#extended-thinking-with-tool-use
+
+SEALED = ("thinking", "redacted_thinking")
+
+
+class Layout:
+    """The order of an answer's parts, as they come."""
+
+    def __init__(self) -> None:
+        self.sealed = False
+        self._parts: list[Growing | int | None] = []
+        self._told = 0
+
+    def add_sealed(self, block: Block, said: int) -> Growing:
+        """A sealed block, which may still grow, begins after `said` characters of text."""
+        self._tell(said)
+        self.sealed = True
+        growing = Growing(block)
+        self._parts.append(growing)
+        return growing
+
+    def add_call(self, said: int) -> None:
+        """A call begins after `said` characters of text."""
+        self._tell(said)
+        self._parts.append(None)
+
+    def _tell(self, said: int) -> None:
+        if said > self._told:
+            self._parts.append(said - self._told)
+            self._told = said
+
+    def data(self, said: int) -> str:
+        """The whole, at the answer's end."""
+        self._tell(said)
+        parts = [part.whole() if isinstance(part, Growing) else part for part in self._parts]
+        return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+
+def unseal(data: str, text: str, calls: Sequence[Block]) -> list[Block]:
+    """The answer's blocks as they were; where the message is no longer what it was, sealed blocks come first."""
+    parts = _read(data)
+    lengths = [part for part in parts if type(part) is int]
+    if sum(lengths) != len(text) or sum(part is None for part in parts) != len(calls):
+        said = [{"type": "text", "text": text}] if text.strip() else []
+        return [*(part for part in parts if isinstance(part, dict)), *said, *calls]
+    blocks: list[Block] = []
+    rest, place = iter(calls), 0
+    for part in parts:
+        if isinstance(part, dict):
+            blocks.append(part)
+        elif part is None:
+            blocks.append(next(rest))
+        else:
+            piece, place = text[place : place + part], place + part
+            if piece.strip():
+                blocks.append({"type": "text", "text": piece})
+    return blocks
+
+
+def _read(data: str) -> list[Block | int | None]:
+    try:
+        parts = json.loads(data)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(parts, list):
+        return []
+    return [
+        part
+        for part in parts
+        if part is None or (type(part) is int and part > 0) or (isinstance(part, dict) and part.get("type") in SEALED)
+    ]
+
+
+# How each model is told to think, and how much it may write: data by name.
+#
+# Older models take a budget of tokens, newer ones decide themselves (`adaptive`) and take an effort; some think unless
+# told otherwise, some always do. Facts: https://platform.claude.com/docs/en/build-with-claude/thinking,
+# .../build-with-claude/effort, .../about-claude/models/overview and the migration guides of the models.
+
+_LEAST_BUDGET = 1_024
+
+_EFFORT: Mapping[Thinking, str] = {
+    Thinking.OFF: "low",  # the least of those who cannot be told not to think
+    Thinking.MINIMAL: "low",
+    Thinking.LOW: "low",
+    Thinking.MEDIUM: "medium",
+    Thinking.HIGH: "high",
+    Thinking.XHIGH: "xhigh",
+}
+_EFFORT_4_6 = {**_EFFORT, Thinking.XHIGH: "max"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How one family thinks. `effort` is set for those who decide themselves; `off` is what turns thinking off: a
+    type of `thinking`, empty where it is off unless asked for, None where it cannot be.
+    """
+
+    most_tokens: int | None = None
+    budget: bool = False
+    effort: Mapping[Thinking, str] | None = None
+    off: str | None = ""
+
+
+# The first that fits counts; names are in lower case, with - for each dot.
+_WAYS: tuple[tuple[re.Pattern[str], _Way], ...] = tuple(
+    (re.compile(pattern), way)
+    for pattern, way in (
+        (r"claude-(?:fable|mythos)-", _Way(128_000, effort=_EFFORT, off=None)),
+        (r"claude-opus-5-5\b", _Way(128_000, effort=_EFFORT, off=None)),
+        (r"claude-sonnet-5-5\b", _Way(128_000, effort=_EFFORT, off="between_tools")),
+        (r"claude-(?:opus-5|sonnet-5|haiku-5-5)\b(?!-\d\b)", _Way(128_000, effort=_EFFORT, off="disabled")),
+        (r"claude-opus-4-[78]\b", _Way(128_000, effort=_EFFORT)),
+        (r"claude-(?:opus|sonnet)-4-6\b", _Way(64_000, effort=_EFFORT_4_6)),
+        (r"claude-(?:opus-4-5|sonnet-4|haiku-4)\b", _Way(64_000, budget=True)),
+        (r"claude-opus-4\b", _Way(32_000, budget=True)),
+        (r"claude-3-7-", _Way(64_000, budget=True)),
+        (r"claude-3-5-", _Way(8_192)),
+        (r"claude-3-|claude-2", _Way(4_096)),
+        (r"claude-", _Way(effort=_EFFORT, off=None)),  # newer than this table
+        (r"", _Way(budget=True, off="disabled")),  # others who speak this wire
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a request says about thinking. `budget` asks a tool loop to begin with the thinking that led to it."""
+
+    max_tokens: int
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    budget: bool = False
+    off: bool = False
+
+
+def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> Plan:
+    """How this model is told to think so. `max_tokens` is for the answer alone: thinking gets its room besides."""
+    name = model.lower().replace(".", "-")
+    way = next(way for pattern, way in _WAYS if pattern.search(name))
+    most = way.most_tokens or 10**9
+    if level is None and way.effort:  # these may think without being told to
+        return Plan(min(max_tokens + UNCHOSEN_ROOM, most))
+    if level is None or not (way.budget or way.effort):
+        return Plan(min(max_tokens, most))
+    if level is Thinking.OFF and way.off is not None:
+        return Plan(min(max_tokens, most), {"thinking": {"type": way.off}} if way.off else {}, off=True)
+    total = min(max_tokens + THINKING_ROOM[level], most)
+    if way.effort:
+        thinking = {"type": "adaptive", "display": "summarized"}
+        return Plan(total, {"thinking": thinking, "output_config": {"effort": way.effort[level]}})
+    budget = min(THINKING_ROOM[level], total - _LEAST_BUDGET)
+    if budget < _LEAST_BUDGET:
+        return Plan(total)
+    return Plan(total, {"thinking": {"type": "enabled", "budget_tokens": budget}}, budget=True)
+
 
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _MOST_IMAGE = 5 * 1024 * 1024  # bytes of base64

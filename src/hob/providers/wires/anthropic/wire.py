@@ -1,15 +1,203 @@
 """Anthropic Messages. Format: https://platform.claude.com/docs/en/api/messages"""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
-from hob.core.models import ModelRequest
+from hob.core.models import Continuation, ModelRequest, Stop, Usage
+from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
+from hob.providers.http.answer import Growing, GrowingCall
 from hob.providers.http.decoder import count_of
+from hob.providers.http.faults import describe
 from hob.providers.http.wire import Listed, Wire
-from hob.providers.wires.anthropic.decoding import WIRE, Decoder
-from hob.providers.wires.anthropic.encoding import encode_request
+from hob.providers.wires.anthropic.encoding import SEALED, Block, Layout, encode_request, plan_thinking
+
+# The answer of `POST /v1/messages`, streamed or whole.
+#
+# Complete with `message_stop`, or where the stream ends after a stop reason was seen. Kinds of events, blocks and
+# deltas that are not known mean nothing: more of them come every year.
+#
+# Format: https://platform.claude.com/docs/en/build-with-claude/streaming
+
+WIRE = "anthropic"
+_STOPS: Mapping[str, Stop] = {
+    "end_turn": Stop.END,
+    "stop_sequence": Stop.END,
+    "pause_turn": Stop.END,
+    "tool_use": Stop.TOOLS,
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "refusal": Stop.FILTER,
+}
+
+
+_COUNTED = frozenset(
+    {
+        "input_tokens",
+        "output_tokens",
+        "output_tokens_details",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+        "cache_creation",
+    }
+)
+
+
+class Decoder(decoding.Decoder):
+    """Decodes one answer."""
+
+    def __init__(
+        self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
+        self._blocks: dict[object, GrowingCall | Growing] = {}
+        self._given: list[tuple[GrowingCall, Block]] = []
+        self._layout = Layout()
+        self._said = 0
+        self._usage: dict[str, Any] = {}
+        self._finish = ""
+        self._why = ""
+
+    def _ended(self) -> Stop | None:
+        return _STOPS.get(self._finish, Stop.END) if self._finish else None
+
+    def _counted(self) -> Usage | None:
+        return read_usage(self._usage)
+
+    def _complete(self, stop: Stop) -> None:
+        answer = self._answer
+        for call, arguments in self._given:
+            if not call.arguments:
+                answer.write(call, arguments)
+        if self._layout.sealed:
+            answer.continuation = Continuation(WIRE, self._layout.data(self._said))
+        answer.usage = self._counted()
+        if stop is Stop.FILTER:
+            raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, self._why, self._secrets))
+        if self._finish == "model_context_window_exceeded" and not answer.begun:
+            raise ModelError(ModelFault.CONTEXT_OVERFLOW, describe(ModelFault.CONTEXT_OVERFLOW, self._host, ""))
+        super()._complete(stop)
+
+    def _take_text(self, chunk: Any) -> bool:
+        delta = chunk["delta"]
+        text = delta["text"]
+        if delta["type"] != "text_delta" or type(text) is not str:
+            return False
+        if text:
+            self._said += len(text)
+            self._answer.say(text)
+        return True
+
+    def _take_object(self, event: Block) -> None:
+        match event:
+            case {"type": "content_block_delta", "delta": dict(delta)}:
+                self._take_delta(self._blocks.get(_index(event)), delta)
+            case {"type": "content_block_start", "content_block": dict(block)}:
+                self._begin(_index(event), block)
+            case {"type": "message_start", "message": dict(message)}:
+                self._take_message(message)
+            case {"type": "message_delta"}:
+                self._count(event.get("usage"))
+                if isinstance(event.get("delta"), dict):
+                    self._take_end(event["delta"])
+            case {"type": "message_stop"}:
+                self._complete(self._ended() or Stop.END)
+            case {"type": "error"} | {"error": dict()}:
+                self._raise_error(event.get("error") or event)
+
+    def _take_whole(self, answer: Any) -> bool:
+        if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
+            return False
+        for index, block in enumerate(answer["content"]):
+            if isinstance(block, dict):
+                self._begin(index, block)
+        self._take_message(answer)
+        return True
+
+    def _take_message(self, message: Block) -> None:
+        if isinstance(message.get("model"), str):
+            self._answer.model = message["model"]
+        self._count(message.get("usage"))
+        self._take_end(message)
+
+    def _take_end(self, fields: Block) -> None:
+        reason = fields.get("stop_reason")
+        if isinstance(reason, str) and reason:
+            self._finish = reason
+        details = fields.get("stop_details")
+        if isinstance(details, dict) and isinstance(details.get("explanation"), str):
+            self._why = details["explanation"]
+
+    def _begin(self, index: object, block: Block) -> None:
+        """A block begins, perhaps with all that is in it."""
+        kind = block.get("type")
+        if kind == "text":
+            self._take_delta(None, {"type": "text_delta", "text": block.get("text")})
+        elif kind in SEALED:
+            self._answer.keep_fields(block)
+            self._blocks[index] = self._layout.add_sealed(block, self._said)
+            if isinstance(block.get("thinking"), str) and block["thinking"]:
+                self._answer.think(block["thinking"])
+        elif kind == "tool_use":
+            name, identity = block.get("name"), block.get("id")
+            if not isinstance(name, str) or not name:
+                self._raise_garbage("a call of nothing")
+            call = self._answer.new_call(identity if isinstance(identity, str) else "", name)
+            self._layout.add_call(self._said)
+            self._blocks[index] = call
+            if isinstance(block.get("input"), dict) and block["input"]:
+                self._given.append((call, block["input"]))
+
+    def _take_delta(self, block: GrowingCall | Growing | None, delta: Block) -> None:
+        match delta:
+            case {"type": "text_delta", "text": str(text)} if text:
+                self._said += len(text)
+                self._answer.say(text)
+            case {"type": "input_json_delta", "partial_json": str(piece)} if isinstance(block, GrowingCall):
+                self._answer.write(block, piece)
+            case {"type": "thinking_delta", "thinking": str(text)} if text:
+                self._answer.think(text)
+                if isinstance(block, Growing):
+                    block.grow("thinking", text)
+            case {"type": "signature_delta", "signature": str(piece)} if isinstance(block, Growing):
+                self._answer.keep(len(piece))
+                block.grow("signature", piece)
+
+    def _count(self, usage: Any) -> None:
+        """The numbers are sums so far; some servers end with zeros."""
+        if not isinstance(usage, dict):
+            return
+        for key in _COUNTED & usage.keys():
+            value = usage[key]
+            if type(value) is not int or value > count_of(self._usage, key):
+                self._usage[key] = value if value is not None else self._usage.get(key)
+
+
+def _index(event: Block) -> object:
+    index = event.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Tokens as the server counted them, or None if it did not really count."""
+    plain, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    read = count_of(usage, "cache_read_input_tokens")
+    for_an_hour = count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
+    for_minutes = count_of(usage, "cache_creation", "ephemeral_5m_input_tokens")
+    written = count_of(usage, "cache_creation_input_tokens") or for_minutes + for_an_hour
+    if not plain + read + written and not output:
+        return None
+    return Usage(
+        input=plain + read + written,
+        output=output,
+        cache_read=read,
+        cache_write=written,
+        cache_write_1h=min(for_an_hour, written),
+        reasoning=min(count_of(usage, "output_tokens_details", "thinking_tokens"), output),
+    )
+
 
 _VERSION = "2023-06-01"
 """Known to all who speak this wire. The next one (2026-10-21) forbids what is never sent here."""
@@ -30,6 +218,9 @@ class AnthropicMessages(Wire):
 
     def headers(self, key: str) -> Mapping[str, str]:
         return {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
+
+    def most_output(self, model: str, request: ModelRequest) -> int:
+        return plan_thinking(model, request.thinking, request.max_tokens).max_tokens
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)

@@ -5,17 +5,166 @@ Format: https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hob.core.ids import BlobId, CallId
-from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest, ToolMessage, UserMessage
+from hob.core.models import (
+    THINKING_ROOM,
+    UNCHOSEN_ROOM,
+    AssistantMessage,
+    Image,
+    ModelMessage,
+    ModelRequest,
+    Thinking,
+    ToolMessage,
+    UserMessage,
+)
 from hob.core.tools import ToolSpec
 from hob.providers.http.past_calls import read_arguments
 from hob.providers.media.images import image_type
-from hob.providers.schemas import SchemaDialect, normalise
-from hob.providers.wires.gemini.sealing import Part, unseal
-from hob.providers.wires.gemini.thinking import plan_thinking, signs_calls
+from hob.providers.schemas.dialects import SchemaDialect, normalise
+
+# How each model is told to think: data by name.
+#
+# Gemini 2.5 takes a budget of tokens, later ones a level. Tokens of thinking count towards the limit of the answer.
+# Facts: https://ai.google.dev/gemini-api/docs/thinking and the servers' own words for a level they do not know.
+
+_MOST_BUDGET = 24_576
+_MOST_TOKENS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How one family thinks: with at least so many tokens where it cannot be turned off, or with one of these levels.
+
+    Neither: it does not think, or is not told how.
+    """
+
+    least_budget: int | None = None
+    levels: tuple[str, ...] = ()
+
+
+_FULL = _Way(levels=("minimal", "low", "medium", "high"))
+_NO_MINIMAL = _Way(levels=("low", "medium", "high"))
+_TWO = _Way(levels=("low", "high"))
+# The first that fits counts.
+_WAYS: tuple[tuple[re.Pattern[str], _Way], ...] = tuple(
+    (re.compile(pattern), way)
+    for pattern, way in (
+        (r"-(?:image|tts|audio|live|embedding|computer-use)\b", _Way()),
+        (r"gemini-2\.5-pro", _Way(least_budget=128)),
+        (r"gemini-2\.5-flash", _Way(least_budget=0)),
+        (r"gemini-3-pro", _TWO),
+        (r"gemini-(?:3-flash|3\.[15]-flash)", _FULL),
+        (r"gemini-(?:3\.1-pro|3\.7-flash)", _NO_MINIMAL),
+        (r"gemini-(?:[3-9]|\d\d|flash|pro)", _TWO),  # newer than this table, or an alias of the newest
+        (r"", _Way()),
+    )
+)
+
+
+def plan_thinking(model: str, level: Thinking | None, max_tokens: int) -> dict[str, Any]:
+    """The part of `generationConfig` that tells this model to think so.
+
+    `max_tokens` is for the answer alone: thinking gets its room besides.
+    """
+    way = next(way for pattern, way in _WAYS if pattern.search(model.lower()))
+    if way.least_budget is None and not way.levels:
+        return {"maxOutputTokens": max_tokens}
+    if level is None:  # it thinks as much as it likes
+        return {"maxOutputTokens": max(max_tokens, min(max_tokens + UNCHOSEN_ROOM, _MOST_TOKENS))}
+    if way.least_budget is not None:
+        chosen: dict[str, Any] = {"thinkingBudget": min(max(way.least_budget, THINKING_ROOM[level]), _MOST_BUDGET)}
+    else:
+        chosen = {"thinkingLevel": _level(level, way.levels)}
+    total = max(max_tokens, min(max_tokens + THINKING_ROOM[level], _MOST_TOKENS))
+    return {"maxOutputTokens": total, "thinkingConfig": {**chosen, "includeThoughts": level is not Thinking.OFF}}
+
+
+def signs_calls(model: str) -> bool:
+    """Whether the model refuses calls of the running turn that bear no signature."""
+    return not re.search(r"gemini-[12]|gemma", model.lower())
+
+
+def _level(level: Thinking, levels: tuple[str, ...]) -> str:
+    """The level, or the next higher one that the model knows."""
+    scale = ("minimal", "low", "medium", "high")
+    wanted = {Thinking.OFF: "minimal", Thinking.XHIGH: "high"}.get(level, str(level))
+    return next(name for name in scale[scale.index(wanted) :] if name in levels)
+
+
+# Signatures of thoughts, kept as a `Continuation` and sent back on the parts they came with.
+#
+# The data is a JSON list of an answer's parts in order, each a pair: so many characters of the text (or null for a
+# call) and the part's signature (or null). Text and calls are not in it, since the message has them.
+#
+# https://ai.google.dev/gemini-api/docs/thought-signatures
+
+Part = dict[str, Any]
+
+
+class Layout:
+    """The order of an answer's parts, as they come."""
+
+    def __init__(self) -> None:
+        self.signed = False
+        self._parts: list[tuple[int | None, str | None]] = []
+        self._told = 0
+
+    def add_text(self, signature: str, said: int) -> None:
+        """A part with a signature has ended; by now there are `said` characters of text."""
+        self._parts.append((said - self._told, signature))
+        self._told = said
+        self.signed = True
+
+    def add_call(self, signature: str | None, said: int) -> None:
+        """A call came after `said` characters of text."""
+        if said > self._told:
+            self._parts.append((said - self._told, None))
+            self._told = said
+        self._parts.append((None, signature))
+        self.signed = self.signed or signature is not None
+
+    def data(self, said: int) -> str:
+        """The whole, at the answer's end."""
+        parts = [*self._parts, (said - self._told, None)] if said > self._told else self._parts
+        return json.dumps(parts, separators=(",", ":"))
+
+
+def unseal(data: str, text: str, calls: Sequence[Part]) -> list[Part]:
+    """The answer's parts as they were; of a message that has changed since, only the calls keep their signatures."""
+    layout = _read(data)
+    signatures = [signature for size, signature in layout if size is None]
+    if len(signatures) != len(calls):
+        return [*([{"text": text}] if text else []), *calls]
+    rest = iter(_signed(call, signature) for call, signature in zip(calls, signatures, strict=True))
+    if sum(size or 0 for size, _ in layout) != len(text):
+        return [*([{"text": text}] if text else []), *rest]
+    parts: list[Part] = []
+    place = 0
+    for size, signature in layout:
+        if size is None:
+            parts.append(next(rest))
+        else:
+            parts.append(_signed({"text": text[place : place + size]}, signature))
+            place += size
+    return parts
+
+
+def _signed(part: Part, signature: str | None) -> Part:
+    return {**part, "thoughtSignature": signature} if signature else part
+
+
+def _read(data: str) -> list[tuple[int | None, str | None]]:
+    try:
+        pairs = json.loads(data)
+        return [(size if size is None else int(size), signature and str(signature)) for size, signature in pairs]
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return []
+
 
 WIRE = "gemini"
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})

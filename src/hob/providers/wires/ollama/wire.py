@@ -3,15 +3,196 @@
 Format: https://docs.ollama.com/api
 """
 
-from collections.abc import Mapping
+import base64
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hob.core.ids import BlobId
-from hob.core.models import ModelRequest
+from hob.core.errors import ModelError, ModelFault
+from hob.core.ids import BlobId, CallId
+from hob.core.models import (
+    AssistantMessage,
+    ModelMessage,
+    ModelRequest,
+    Stop,
+    Thinking,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
+from hob.core.tools import ToolSpec
+from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_scheme
+from hob.providers.http.decoder import count_of
+from hob.providers.http.past_calls import read_arguments, result_text
 from hob.providers.http.wire import Listed, Wire
-from hob.providers.wires.ollama.decoding import Decoder
-from hob.providers.wires.ollama.encoding import encode_request
+from hob.providers.schemas.dialects import SchemaDialect, normalise
+
+# A request as the body of `POST /api/chat`.
+#
+# Format: https://docs.ollama.com/api/chat
+
+CONTEXT_STEP = 4_096
+"""Tokens by which the context grows: each new size makes the server load the model again."""
+# Rather too many tokens than too few: what does not fit is cut without a word. Code, JSON and numbers have about three
+# ASCII characters a token; any other letter has a token for two of its bytes, 1.5 for a Chinese one.
+_ASCII_PER_TOKEN = 3
+_BYTES_PER_TOKEN = 2
+_TOKENS_OF_IMAGE = 2_000
+
+
+def encode_request(
+    request: ModelRequest,
+    *,
+    model: str,
+    images: Mapping[BlobId, bytes] | None = None,
+    context_tokens: int | None = None,
+) -> bytes:
+    """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last.
+
+    Ollama cuts a conversation that is longer than its context without a word, and its default context is short. So
+    `num_ctx` is always told: `context_tokens`, or what this request needs, rounded up.
+    """
+    messages = [{"role": "system", "content": request.system}] if request.system else []
+    messages += _messages(request.messages, images or {})
+    tools = [_tool(spec) for spec in request.tools]
+    body: dict[str, Any] = {
+        "model": model,
+        "stream": True,
+        "options": {
+            "num_predict": request.most_output,
+            "num_ctx": context_tokens or _room(_count_tokens(messages, tools) + request.most_output),
+        },
+    }
+    if request.thinking is not None:
+        body["think"] = _think(request.thinking, model)
+    if tools:
+        body["tools"] = tools
+    body["messages"] = messages
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+
+
+def _count_tokens(messages: Iterable[Mapping[str, Any]], tools: object) -> int:
+    """About how many tokens they are."""
+    texts = [json.dumps(tools, ensure_ascii=False)]
+    images = 0
+    for message in messages:
+        texts += message["content"], json.dumps(message.get("tool_calls", ""), ensure_ascii=False)
+        images += len(message.get("images", ()))
+    text = "".join(texts)
+    narrow = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    wide = 0 if narrow == len(text) else len(text.encode("utf-8", "replace")) - narrow
+    return narrow // _ASCII_PER_TOKEN + wide // _BYTES_PER_TOKEN + images * _TOKENS_OF_IMAGE
+
+
+def _room(tokens: int) -> int:
+    """The context that these tokens need, in few sizes so that the model stays loaded: powers of two from 8,192 on."""
+    room = 2 * CONTEXT_STEP
+    while room < tokens:
+        room *= 2
+    return room
+
+
+def _think(level: Thinking, model: str) -> bool | str:
+    """Most models can only be told to think or not; gpt-oss has levels and cannot be silenced."""
+    if "gpt-oss" in model:
+        return {Thinking.MEDIUM: "medium", Thinking.HIGH: "high", Thinking.XHIGH: "high"}.get(level, "low")
+    return level is not Thinking.OFF
+
+
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    schema = normalise(spec, SchemaDialect.GRAMMAR)
+    return {"type": "function", "function": {"name": spec.name, "description": spec.description, "parameters": schema}}
+
+
+def _messages(messages: Iterable[ModelMessage], images: Mapping[BlobId, bytes]) -> Iterable[dict[str, Any]]:
+    names: dict[CallId, str] = {}
+    for message in messages:
+        match message:
+            case UserMessage(text, pictures):
+                said: dict[str, Any] = {"role": "user", "content": text}
+                if pictures:
+                    said["images"] = [base64.b64encode(images[picture.blob]).decode() for picture in pictures]
+            case AssistantMessage(text, calls):
+                said = {"role": "assistant", "content": text}
+                names.update((call.id, call.name) for call in calls)
+                if calls:
+                    said["tool_calls"] = [
+                        {"function": {"name": call.name, "arguments": read_arguments(call.arguments)}} for call in calls
+                    ]
+            case ToolMessage(call):
+                # the wire has no ids: results are told by name and order
+                said = {"role": "tool", "tool_name": names.get(call, ""), "content": result_text(message)}
+        yield said
+
+
+# The answer of `POST /api/chat`: lines of JSON, the last of which is `done`.
+#
+# Calls come whole, without ids. Format: https://docs.ollama.com/api/chat
+
+_STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH}
+_NOT_READY = frozenset({"load", "unload"})
+
+
+class Decoder(decoding.Decoder):
+    """Decodes one answer."""
+
+    lines_of_json = True
+
+    def _ended(self) -> Stop | None:
+        return None
+
+    def _take_whole(self, answer: Any) -> bool:
+        self._take(answer)
+        return self.done
+
+    def _take_text(self, chunk: Any) -> bool:
+        message = chunk["message"]
+        if len(message) != 2 or chunk["done"] or type(text := message["content"]) is not str or not text:
+            return False
+        self._answer.say(text)
+        return True
+
+    def _take_object(self, chunk: dict[str, Any]) -> None:
+        if chunk.get("error"):
+            self._raise_error(chunk["error"])
+        message = chunk.get("message")
+        if isinstance(message, dict):
+            self._take_message(message)
+        if chunk.get("done") is True:
+            self._finish(chunk)
+
+    def _take_message(self, message: dict[str, Any]) -> None:
+        thought = message.get("thinking")
+        if isinstance(thought, str) and thought:
+            self._answer.think(thought)
+        text = message.get("content")
+        if isinstance(text, str) and text:
+            self._answer.say(text)
+        calls = message.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict) and isinstance(function.get("name"), str):
+                identity = call.get("id")
+                written = self._answer.new_call(identity if isinstance(identity, str) else "", function["name"])
+                self._answer.write(written, function.get("arguments"))
+
+    def _finish(self, chunk: dict[str, Any]) -> None:
+        reason = chunk.get("done_reason")
+        reason = reason if isinstance(reason, str) else ""
+        if reason in _NOT_READY and not self._answer.begun:
+            raise ModelError(ModelFault.OVERLOAD, f"{self._host} is loading the model; try again in a moment")
+        if isinstance(chunk.get("model"), str):
+            self._answer.model = chunk["model"]
+        self._answer.usage = read_usage(chunk)
+        self._complete(_STOPS.get(reason, Stop.END))
+
+
+def read_usage(chunk: Mapping[str, Any]) -> Usage | None:
+    """Tokens as the server counted them, or None if it did not; what it still held in memory it does not count."""
+    prompt, output = count_of(chunk, "prompt_eval_count"), count_of(chunk, "eval_count")
+    return Usage(prompt, output) if prompt or output else None
 
 
 class OllamaChat(Wire):

@@ -12,8 +12,8 @@ from hob.core.media import Transcript
 from hob.core.models import Usage
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
+from hob.providers.http.connection import Form
 from hob.providers.http.decoder import count_of
-from hob.providers.http.forms import Form
 
 # What kind of recording some bytes are, by how they begin; what a sender calls them may be wrong.
 
