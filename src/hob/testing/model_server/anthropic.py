@@ -1,26 +1,309 @@
 """Anthropic Messages: https://platform.claude.com/docs/en/api/messages, .../build-with-claude/streaming."""
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hob.testing.model_server import anthropic_rules as rules
-from hob.testing.model_server.framing import Event
-from hob.testing.model_server.hypertext import Asked, dump, whole_json
+from hob.testing.model_server.hypertext import Asked, Event, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
-from hob.testing.model_server.signatures import seal, sign
+from hob.testing.model_server.signatures import is_signed, seal, sign, unseal
 from hob.testing.model_server.wire import (
     Cause,
+    Wire,
     WireAnswer,
     WireRefusal,
     WireWriter,
-    bearer,
+    bad,
     fragments,
     in_order,
     pieces,
+    refuse_if,
+    words,
 )
+
+# What Anthropic refuses a request for, and the parts of a prompt that its cache compares.
+#
+# https://platform.claude.com/docs/en/api/errors, .../agents-and-tools/tool-use/implement-tool-use,
+# .../build-with-claude/extended-thinking, .../build-with-claude/prompt-caching
+
+_FIELDS = words(
+    """
+    cache_control compaction container context_management diagnostics fallbacks inference_geo max_tokens mcp_servers
+    messages metadata model output_config output_format service_tier speed stop_sequences stream system temperature
+    thinking tool_choice tools top_k top_p user_profile_id
+    """
+)
+_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_BINDING = re.compile(r"claude-(?:(?:fable|mythos)-5-\d|(?:opus|sonnet|haiku)-5-5)\b")
+_MOST_MARKS = 4
+
+
+def blocks_of(content: Any) -> Sequence[Mapping[str, Any]]:
+    """A content as blocks; a string is one block of text."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def text_of(content: Any) -> str:
+    """The text of a content."""
+    return "\n".join(block["text"] for block in blocks_of(content) if block["type"] == "text")
+
+
+def segments(request: Mapping[str, Any]) -> tuple[list[object], list[int]]:
+    """The blocks in the order of the cache (tools, system, messages) and which of them are marked."""
+    found: list[object] = []
+    marks: list[int] = []
+
+    def add(block: Mapping[str, Any], **where: object) -> None:
+        if block.get("cache_control"):
+            marks.append(len(found))
+        found.append({**where, **{name: value for name, value in block.items() if name != "cache_control"}})
+
+    for tool in request.get("tools") or ():
+        add(tool)
+    for block in blocks_of(request.get("system") or []):
+        add(block)
+    for message in request["messages"]:
+        for block in blocks_of(message["content"]):
+            add(block, role=message["role"])
+            if isinstance(block.get("content"), list) and any(part.get("cache_control") for part in block["content"]):
+                marks.append(len(found) - 1)
+    if request.get("cache_control") and found:
+        marks.append(len(found) - 1)
+    return found, marks
+
+
+def check(asked: Asked, request: Mapping[str, Any]) -> None:
+    """Raises Refused."""
+    refuse_if(not asked.headers.get("anthropic-version"), "anthropic-version: header is required")
+    for name in request:
+        refuse_if(name not in _FIELDS, f"{name}: Extra inputs are not permitted")
+    counting = asked.path.partition("?")[0].endswith("/count_tokens")
+    for name in ("model", "messages") if counting else ("model", "max_tokens", "messages"):
+        refuse_if(name not in request, f"{name}: Field required")
+    refuse_if(not isinstance(request["model"], str) or not request["model"], "model: Input should be a valid string")
+    most = request.get("max_tokens", 1)
+    refuse_if(not isinstance(most, int) or most < 1, "max_tokens: Input should be greater than or equal to 1")
+    _check_tools(request.get("tools") or ())
+    _check_messages(request["messages"])
+    _check_thinking(request)
+    if binds_thinking(request["model"]):
+        _check_bindings(request)
+    marks = segments(request)[1]
+    refuse_if(
+        len(marks) > _MOST_MARKS, f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
+    )
+
+
+def _check_tools(tools: Sequence[Mapping[str, Any]]) -> None:
+    names = []
+    for number, tool in enumerate(tools):
+        where = f"tools.{number}.custom"
+        if tool.get("type", "custom") != "custom":
+            continue
+        refuse_if(
+            not _NAME.fullmatch(tool["name"]), f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+        )
+        refuse_if("input_schema" not in tool, f"{where}.input_schema: Field required")
+        schema = tool["input_schema"]
+        refuse_if(schema.get("type") != "object", f"{where}.input_schema.type: Input should be 'object'")
+        refuse_if(
+            {"oneOf", "allOf", "anyOf"} & schema.keys(),
+            f"{where}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
+        )
+        for name in schema.get("properties", ()):
+            refuse_if(
+                not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name),
+                f"{where}.input_schema.properties: Property keys should match '^[a-zA-Z0-9_.-]{{1,64}}$'",
+            )
+        names.append(tool["name"])
+    refuse_if(len(set(names)) < len(names), "tools: Tool names must be unique.")
+
+
+def _check_messages(messages: Sequence[Mapping[str, Any]]) -> None:
+    """Messages of one role after the other are one message to the real server, and so they are here."""
+    refuse_if(not isinstance(messages, list) or not messages, "messages: at least one message is required")
+    for number, message in enumerate(messages):
+        if message["role"] not in ("user", "assistant"):
+            raise bad(f'messages.{number}: Unexpected role "{message["role"]}". Roles are "user" and "assistant".')
+        if message.keys() - {"role", "content"}:
+            extra = min(message.keys() - {"role", "content"})
+            raise bad(f"messages.{number}.{extra}: Extra inputs are not permitted")
+        last = number == len(messages) - 1 and message["role"] == "assistant"
+        refuse_if(not message["content"] and not last, f"messages.{number}: all messages must have non-empty content")
+        for place, block in enumerate(blocks_of(message["content"])):
+            _check_block(block, message["role"], f"messages.{number}.content.{place}")
+    refuse_if(messages[0]["role"] != "user", 'messages: first message must use the "user" role')
+    _check_results(messages)
+
+
+_BLOCKS: Mapping[str, tuple[str, frozenset[str], frozenset[str]]] = {
+    # type -> whose it is, what it must have, what it may have besides `cache_control`
+    "text": ("", frozenset({"text"}), frozenset({"citations"})),
+    "image": ("user", frozenset({"source"}), frozenset({"transformations"})),
+    "document": ("user", frozenset({"source"}), frozenset({"title", "context", "citations"})),
+    "tool_use": ("assistant", frozenset({"id", "name", "input"}), frozenset({"caller", "toolset_name"})),
+    "tool_result": ("user", frozenset({"tool_use_id"}), frozenset({"content", "is_error", "toolset_name"})),
+    "thinking": ("assistant", frozenset({"thinking", "signature"}), frozenset()),
+    "redacted_thinking": ("assistant", frozenset({"data"}), frozenset()),
+}
+
+
+def _check_block(block: Mapping[str, Any], role: str, where: str) -> None:
+    kind = block["type"]
+    refuse_if(
+        kind not in _BLOCKS or _BLOCKS[kind][0] not in ("", role),
+        f"{where}: Input tag '{kind}' found using 'type' does not match any of the expected tags",
+    )
+    _, needed, allowed = _BLOCKS[kind]
+    keys = block.keys() - {"type", "cache_control"}
+    if needed - keys:
+        raise bad(f"{where}.{kind}.{min(needed - keys)}: Field required")
+    if keys - needed - allowed:
+        raise bad(f"{where}.{kind}.{min(keys - needed - allowed)}: Extra inputs are not permitted")
+    refuse_if(
+        "cache_control" in block and kind.endswith("thinking"),
+        f"{where}.{kind}.cache_control: Extra inputs are not permitted",
+    )
+    match kind:
+        case "text" if not block["text"]:
+            raise bad(f"{where}: text content blocks must be non-empty")
+        case "tool_use":
+            refuse_if(
+                not _ID.fullmatch(block["id"]), f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+            )
+            refuse_if(
+                not isinstance(block["input"], dict), f"{where}.tool_use.input: Input should be a valid dictionary"
+            )
+        case "thinking" if not is_signed(block["thinking"], str(block["signature"]).partition(".")[0]):
+            raise bad(f"{where}: Invalid `signature` in `thinking` block")
+        case "redacted_thinking" if unseal(block["data"]) is None:
+            raise bad(f"{where}: Invalid `data` in `redacted_thinking` block")
+        case "image":
+            _check_source(block["source"], where)
+
+
+def binds_thinking(model: str) -> bool:
+    """Is what the model thought worth nothing after another beginning?
+
+    https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+    """
+    return bool(_BINDING.search(model))
+
+
+def binding(before: Sequence[object]) -> str:
+    """What a signature says of all that was told before the thought."""
+    return sign(json.dumps(before, sort_keys=True))
+
+
+def _check_bindings(request: Mapping[str, Any]) -> None:
+    """Nothing before a thought may have changed since."""
+    for number, message in enumerate(request["messages"]):
+        for place, block in enumerate(blocks_of(message["content"])):
+            if block["type"] != "thinking":
+                continue
+            before, _ = segments({**request, "messages": request["messages"][:number]})
+            refuse_if(
+                block["signature"].partition(".")[2] != binding(before),
+                f"messages.{number}.content.{place}: Invalid `signature` in `thinking` block. The block is bound "
+                "to a different conversation. Remove the block, or set `thinking.block_binding."
+                'prefix_mismatch_behavior` to "drop_block".',
+            )
+
+
+def _check_source(source: Mapping[str, Any], where: str) -> None:
+    if source["type"] == "base64" and source["media_type"] not in _IMAGES:
+        kinds = ", ".join(f"'{kind}'" for kind in _IMAGES)
+        raise bad(f"{where}.image.source.base64.media_type: Input should be one of {kinds}")
+
+
+def merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """The conversation's turns: neighbours of one role are one."""
+    turns: list[tuple[str, list[Mapping[str, Any]]]] = []
+    for message in messages:
+        if not turns or turns[-1][0] != message["role"]:
+            turns.append((message["role"], []))
+        turns[-1][1].extend(blocks_of(message["content"]))
+    return turns
+
+
+def _check_results(messages: Sequence[Mapping[str, Any]]) -> None:
+    """Each call is answered at the beginning of the next turn, and nothing else is answered."""
+    asked: list[str] = []
+    seen: set[str] = set()
+    for number, (_, blocks) in enumerate(merged(messages)):
+        results: list[str] = []
+        for block in blocks:
+            if block["type"] != "tool_result":
+                break
+            results.append(block["tool_use_id"])
+        everywhere = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        for found in everywhere:
+            refuse_if(
+                found not in asked,
+                f"messages.{number}.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {found}. "
+                "Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+            )
+        if missing := [call for call in asked if call not in results]:
+            raise bad(
+                f"messages.{number - 1}: `tool_use` ids were found without `tool_result` blocks immediately after: "
+                f"{', '.join(missing)}. Each `tool_use` block must have its result in the next message."
+            )
+        refuse_if(len(set(everywhere)) < len(everywhere), f"messages.{number}: each tool_use must have a single result")
+        asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        refuse_if(seen.intersection(asked) or len(set(asked)) < len(asked), "messages: `tool_use` ids must be unique")
+        seen.update(asked)
+    if asked:
+        raise bad(f"messages: `tool_use` ids were found without `tool_result` blocks: {', '.join(asked)}")
+
+
+def _check_thinking(request: Mapping[str, Any]) -> None:
+    thinking = request.get("thinking") or {"type": "disabled"}
+    kind = thinking["type"]
+    refuse_if(
+        kind not in ("enabled", "disabled", "adaptive"),
+        f"thinking: Input tag '{kind}' found using 'type' does not match any of the expected tags",
+    )
+    if kind == "disabled":
+        return
+    if kind == "enabled":
+        budget = thinking.get("budget_tokens")
+        refuse_if(
+            not isinstance(budget, int) or budget < 1024,
+            "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+        )
+        refuse_if(
+            "max_tokens" in request and budget >= request["max_tokens"],
+            "`max_tokens` must be greater than `thinking.budget_tokens`.",
+        )
+    refuse_if(request.get("temperature", 1) != 1, "`temperature` may only be set to 1 when thinking is enabled.")
+    refuse_if(
+        (request.get("tool_choice") or {}).get("type") in ("any", "tool"),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    )
+    if kind == "enabled":
+        _check_loop(request["messages"])
+
+
+def _check_loop(messages: Sequence[Mapping[str, Any]]) -> None:
+    """While calls are being answered, the turn that asked for them begins with what was thought."""
+    turns = merged(messages)
+    if len(turns) < 2 or turns[-1][0] != "user":
+        return
+    if not any(block["type"] == "tool_result" for block in turns[-1][1]):
+        return
+    first = turns[-2][1][0]["type"]
+    refuse_if(
+        first not in ("thinking", "redacted_thinking"),
+        f"messages.{len(turns) - 2}.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
+        f"`{first}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block "
+        "(preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
+    )
+
 
 _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
     Cause.INTERNAL: (500, "api_error", "Internal server error"),
@@ -43,75 +326,23 @@ _ERRORS: Mapping[Cause, tuple[int, str, str]] = {
 }
 
 
-class Anthropic:
-    """Implements `Wire`."""
-
-    def key(self, asked: Asked) -> str:
-        return asked.headers.get("x-api-key") or bearer(asked)
-
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        rules.check(asked, request)
-        segments, marks = rules.segments(request)
-        thinking = request.get("thinking") or {}
-        return Prompt(
-            model=request["model"],
-            stream=bool(request.get("stream")),
-            request=request,
-            turns=list(_turns(request)),
-            segments=segments,
-            marks=marks,
-            thinks=thinking.get("type") in ("enabled", "adaptive"),
-            shows=thinking.get("display") != "omitted",
-        )
-
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
-        status, kind, message = _ERRORS[refusal.cause]
-        request_id = f"req_{number}"
-        error = {"type": kind, "message": refusal.message or message}
-        named = {**_headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
-        body = {"type": "error", "error": error, "request_id": request_id}
-        return whole_json(refusal.status or status, body, named)
-
-    def headers(self, number: str) -> Mapping[str, str]:
-        return _headers(number)
-
-    def tell(self, answer: WireAnswer) -> WireWriter:
-        return _Message(answer)
-
-
-def _headers(number: str, wait: float | None = None) -> Mapping[str, str]:
-    """What every answer's head tells. `wait` is in seconds: until then no request is left.
-
-    https://platform.claude.com/docs/en/api/rate-limits
-    """
-    reset = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + (wait or 0.0)))
-    named = {"request-id": f"req_{number}", "anthropic-organization-id": "org_fake"}
-    for kind, limit in (("requests", 50), ("tokens", 90_000), ("input-tokens", 50_000), ("output-tokens", 10_000)):
-        left = 0 if wait is not None and kind == "requests" else limit - 1
-        named[f"anthropic-ratelimit-{kind}-limit"] = str(limit)
-        named[f"anthropic-ratelimit-{kind}-remaining"] = str(left)
-        named[f"anthropic-ratelimit-{kind}-reset"] = reset
-    return named
-
-
 def _turns(request: Mapping[str, Any]) -> Iterator[Turn]:
     if request.get("system"):
-        yield Turn("system", rules.text_of(request["system"]))
+        yield Turn("system", text_of(request["system"]))
     for message in request["messages"]:
-        blocks = rules.blocks_of(message["content"])
+        blocks = blocks_of(message["content"])
         for block in blocks:
             if block["type"] == "tool_result":
-                yield Turn("tool", rules.text_of(block.get("content") or ""))
+                yield Turn("tool", text_of(block.get("content") or ""))
         if any(block["type"] != "tool_result" for block in blocks):
-            yield Turn(message["role"], rules.text_of(blocks))
+            yield Turn(message["role"], text_of(blocks))
 
 
-class _Message:
+class _Message(WireWriter):
     """One reply as events or as one message."""
 
     def __init__(self, answer: WireAnswer) -> None:
-        self._answer = answer
-        self._reply = answer.reply
+        super().__init__(answer)
         self._blocks = list(_blocks(answer))
         self._stop = "tool_use" if answer.reply.calls else "end_turn"
         if answer.is_(Fault.FILTERED) or answer.reply.truncated:
@@ -214,7 +445,7 @@ def _blocks(answer: WireAnswer) -> Iterator[dict[str, Any]]:
             yield {"type": "redacted_thinking", "data": seal(reply.reasoning)}
         else:
             shown = reply.reasoning if prompt.shows else ""
-            bound = f".{rules.binding(prompt.segments)}" if rules.binds_thinking(prompt.model) else ""
+            bound = f".{binding(prompt.segments)}" if binds_thinking(prompt.model) else ""
             yield {"type": "thinking", "thinking": shown, "signature": f"{sign(shown)}{bound}"}
     if reply.text:
         yield {"type": "text", "text": reply.text}
@@ -230,3 +461,46 @@ def _object(arguments: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+class Anthropic(Wire):
+    """Implements `Wire`."""
+
+    writes = _Message
+
+    def key(self, asked: Asked) -> str:
+        return asked.headers.get("x-api-key") or super().key(asked)
+
+    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+        check(asked, request)
+        blocks, marks = segments(request)
+        thinking = request.get("thinking") or {}
+        return Prompt(
+            model=request["model"],
+            stream=bool(request.get("stream")),
+            request=request,
+            turns=list(_turns(request)),
+            segments=blocks,
+            marks=marks,
+            thinks=thinking.get("type") in ("enabled", "adaptive"),
+            shows=thinking.get("display") != "omitted",
+        )
+
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+        status, kind, message = _ERRORS[refusal.cause]
+        request_id = f"req_{number}"
+        error = {"type": kind, "message": refusal.message or message}
+        named = {**self.headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
+        body = {"type": "error", "error": error, "request_id": request_id}
+        return whole_json(refusal.status or status, body, named)
+
+    def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
+        # https://platform.claude.com/docs/en/api/rate-limits
+        reset = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + (wait or 0.0)))
+        named = {"request-id": f"req_{number}", "anthropic-organization-id": "org_fake"}
+        for kind, limit in (("requests", 50), ("tokens", 90_000), ("input-tokens", 50_000), ("output-tokens", 10_000)):
+            left = 0 if wait is not None and kind == "requests" else limit - 1
+            named[f"anthropic-ratelimit-{kind}-limit"] = str(limit)
+            named[f"anthropic-ratelimit-{kind}-remaining"] = str(left)
+            named[f"anthropic-ratelimit-{kind}-reset"] = reset
+        return named

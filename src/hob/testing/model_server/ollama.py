@@ -5,12 +5,21 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hob.testing.model_server.framing import Event, Framing
-from hob.testing.model_server.hypertext import Asked, dump, whole_json
+from hob.testing.model_server.hypertext import Asked, Event, Framing, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of
-from hob.testing.model_server.wire import Cause, WireAnswer, WireRefusal, WireWriter, bad, bearer, in_order, pieces
+from hob.testing.model_server.wire import (
+    Cause,
+    Wire,
+    WireAnswer,
+    WireRefusal,
+    WireWriter,
+    bad,
+    in_order,
+    pieces,
+    refuse_if,
+)
 
 _ERRORS: Mapping[Cause, tuple[int, str]] = {
     Cause.INTERNAL: (500, "llama runner process has terminated: exit status 2"),
@@ -29,64 +38,18 @@ _ERRORS: Mapping[Cause, tuple[int, str]] = {
 }
 
 
-class Ollama:
-    """Implements `Wire`. `capabilities` are those of all its models."""
-
-    def __init__(self, capabilities: Sequence[str] = ("completion", "tools", "thinking", "vision")) -> None:
-        self.capabilities = capabilities
-
-    def key(self, asked: Asked) -> str:
-        return bearer(asked)
-
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        if not isinstance(request.get("model"), str) or not request["model"]:
-            raise bad("model is required")
-        messages = request.get("messages") or []
-        for message in messages:
-            _check_message(message)
-        think = request.get("think")
-        if think not in (None, True, False, "low", "medium", "high", "max"):
-            raise bad(f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)')
-        if "vision" not in self.capabilities and any(message.get("images") for message in messages):
-            raise bad("this model is missing data required for image input")
-        tools = request.get("tools")
-        if tools and "tools" not in self.capabilities:
-            raise bad(f"registry.ollama.ai/library/{request['model']}:latest does not support tools")
-        if think and "thinking" not in self.capabilities:
-            raise bad(f'"{request["model"]}" does not support thinking')
-        return Prompt(
-            model=request["model"],
-            stream=request.get("stream", True),
-            request=request,
-            turns=[_turn(message) for message in messages],
-            segments=[tools, *messages] if tools else messages,
-            shows=think is not False and "thinking" in self.capabilities,
-            framing=Framing.LINES,
-        )
-
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
-        status, message = _ERRORS[refusal.cause]
-        error = {"error": refusal.message or message}
-        return whole_json(refusal.status or status, error, refusal.retry_after)
-
-    def headers(self, number: str) -> Mapping[str, str]:
-        return {}
-
-    def tell(self, answer: WireAnswer) -> WireWriter:
-        return _Chat(answer)
-
-
 def _check_message(message: Mapping[str, Any]) -> None:
-    if message["role"] not in ("system", "user", "assistant", "tool"):
-        raise bad(f"invalid role: {message['role']}")
-    if not isinstance(message.get("content", ""), str):
-        raise bad("json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string")
+    refuse_if(message["role"] not in ("system", "user", "assistant", "tool"), f"invalid role: {message['role']}")
+    refuse_if(
+        not isinstance(message.get("content", ""), str),
+        "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
+    )
     for call in message.get("tool_calls") or ():
-        if not isinstance(call["function"]["arguments"], dict):
-            raise bad(
-                "json: cannot unmarshal string into Go struct field "
-                "ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments"
-            )
+        refuse_if(
+            not isinstance(call["function"]["arguments"], dict),
+            "json: cannot unmarshal string into Go struct field "
+            "ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
+        )
     for image in message.get("images") or ():
         try:
             base64.b64decode(image, validate=True)
@@ -98,12 +61,11 @@ def _turn(message: Mapping[str, Any]) -> Turn:
     return Turn(message["role"], message.get("content", ""))
 
 
-class _Chat:
+class _Chat(WireWriter):
     """One reply as lines or as one object."""
 
     def __init__(self, answer: WireAnswer) -> None:
-        self._answer = answer
-        self._reply = answer.reply
+        super().__init__(answer)
         self._thought = answer.reply.reasoning if answer.prompt.shows else ""
         self._calls = list(_calls(answer))
 
@@ -114,9 +76,6 @@ class _Chat:
         if self._calls:
             message["tool_calls"] = self._calls
         return {**self._chunk(message), **self._last()}
-
-    def head(self) -> Sequence[Event]:
-        return []
 
     def body(self) -> Sequence[Event]:
         rows: list[list[dict[str, Any]]] = [
@@ -169,12 +128,10 @@ def _calls(answer: WireAnswer) -> Iterator[Mapping[str, Any]]:
 
 def embed(request: Mapping[str, Any]) -> object:
     """`POST /api/embed`. Raises Refused."""
-    if not request.get("model"):
-        raise bad("model is required")
+    refuse_if(not request.get("model"), "model is required")
     found = request.get("input", [])
     texts = [found] if isinstance(found, str) else found
-    if not all(isinstance(text, str) for text in texts):
-        raise bad("invalid input type")
+    refuse_if(not all(isinstance(text, str) for text in texts), "invalid input type")
     return {
         "model": request["model"],
         "embeddings": [vector_of(text, request.get("dimensions") or DIMENSIONS) for text in texts],
@@ -182,3 +139,48 @@ def embed(request: Mapping[str, Any]) -> object:
         "load_duration": 1_019_500,
         "prompt_eval_count": sum(len(text.split()) for text in texts),
     }
+
+
+class Ollama(Wire):
+    """Implements `Wire`. `capabilities` are those of all its models."""
+
+    writes = _Chat
+
+    def __init__(self, capabilities: Sequence[str] = ("completion", "tools", "thinking", "vision")) -> None:
+        self.capabilities = capabilities
+
+    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+        refuse_if(not isinstance(request.get("model"), str) or not request["model"], "model is required")
+        messages = request.get("messages") or []
+        for message in messages:
+            _check_message(message)
+        think = request.get("think")
+        refuse_if(
+            think not in (None, True, False, "low", "medium", "high", "max"),
+            f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)',
+        )
+        refuse_if(
+            "vision" not in self.capabilities and any(message.get("images") for message in messages),
+            "this model is missing data required for image input",
+        )
+        tools = request.get("tools")
+        refuse_if(
+            tools and "tools" not in self.capabilities,
+            f"registry.ollama.ai/library/{request['model']}:latest does not support tools",
+        )
+        if think and "thinking" not in self.capabilities:
+            raise bad(f'"{request["model"]}" does not support thinking')
+        return Prompt(
+            model=request["model"],
+            stream=request.get("stream", True),
+            request=request,
+            turns=[_turn(message) for message in messages],
+            segments=[tools, *messages] if tools else messages,
+            shows=think is not False and "thinking" in self.capabilities,
+            framing=Framing.LINES,
+        )
+
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+        status, message = _ERRORS[refusal.cause]
+        error = {"error": refusal.message or message}
+        return whole_json(refusal.status or status, error, refusal.retry_after)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.testing.model_server.hypertext import whole_json
-from hob.testing.model_server.wire import Cause, WireRefusal, bad
+from hob.testing.model_server.hypertext import Asked, whole_json
+from hob.testing.model_server.wire import Cause, Wire, WireRefusal, bad, refuse_if
 
 BROKEN = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
 
@@ -34,40 +34,16 @@ _ERRORS: Mapping[Cause, tuple[int, str, str, str | None]] = {
 }
 
 
-def refuse(refusal: WireRefusal, number: str) -> bytes:
-    """The HTTP answer with OpenAI's error object. Like the real one, it repeats a wrong key."""
-    status, message, kind, code = _ERRORS[refusal.cause]
-    error = {
-        "message": refusal.message or message.format(param=refusal.param),
-        "type": kind,
-        "param": None if refusal.cause is Cause.KEY else refusal.param,
-        "code": refusal.code if refusal.message else code,
-    }
-    named = {**headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
-    return whole_json(refusal.status or status, {"error": error}, named)
-
-
-def headers(number: str, wait: float | None = None) -> Mapping[str, str]:
-    """What every answer's head tells. `wait` is in seconds: until then no request is left."""
-    return {
-        "x-request-id": f"req_{number}",
-        "openai-version": "2020-10-01",
-        "openai-processing-ms": "7",
-        "x-ratelimit-limit-requests": "10000",
-        "x-ratelimit-limit-tokens": "2000000",
-        "x-ratelimit-remaining-requests": "9999" if wait is None else "0",
-        "x-ratelimit-remaining-tokens": "1999000",
-        "x-ratelimit-reset-requests": "6ms" if wait is None else f"{wait:g}s",
-        "x-ratelimit-reset-tokens": "30ms",
-    }
-
-
 def named_model(request: Mapping[str, Any]) -> str:
     """The model that is asked. Raises Refused."""
     model = request.get("model")
-    if not isinstance(model, str) or not model:
-        raise bad("You must provide a model parameter.", "model", "missing_required_parameter")
-    return model
+    refuse_if(
+        not isinstance(model, str) or not model,
+        "You must provide a model parameter.",
+        "model",
+        "missing_required_parameter",
+    )
+    return str(model)
 
 
 def check_name(name: object, where: str) -> None:
@@ -79,12 +55,20 @@ def check_name(name: object, where: str) -> None:
 
 def check_tools(tools: Sequence[Any], nested: str = "") -> None:
     """What a list of functions must be. `nested` is the key under which each one lies. Raises Refused."""
-    if not isinstance(tools, list) or not 1 <= len(tools) <= 128:
-        raise bad("Invalid 'tools': expected an array of 1 to 128.", "tools", "invalid_value")
+    refuse_if(
+        not isinstance(tools, list) or not 1 <= len(tools) <= 128,
+        "Invalid 'tools': expected an array of 1 to 128.",
+        "tools",
+        "invalid_value",
+    )
     for number, tool in enumerate(tools):
         where = f"tools[{number}]"
-        if tool.get("type") != "function" and nested:
-            raise bad(f"Invalid value: '{tool.get('type')}'.", f"{where}.type", "invalid_value")
+        refuse_if(
+            tool.get("type") != "function" and nested,
+            f"Invalid value: '{tool.get('type')}'.",
+            f"{where}.type",
+            "invalid_value",
+        )
         if tool.get("type") != "function":
             continue
         function = tool.get(nested) if nested else tool
@@ -101,17 +85,33 @@ def _check_parameters(function: Mapping[str, Any], where: str) -> None:
     found = f"Invalid schema for function '{function['name']}': "
     code = "invalid_function_parameters"
     param = f"{where}.parameters"
-    if not isinstance(schema, dict) or (schema and schema.get("type") != "object"):
-        raise bad(f"{found}schema must be a JSON Schema of 'type: \"object\"'.", param, code)
+    refuse_if(
+        not isinstance(schema, dict) or (schema and schema.get("type") != "object"),
+        f"{found}schema must be a JSON Schema of 'type: \"object\"'.",
+        param,
+        code,
+    )
     for path, part in _parts(schema, ()):
-        if part.get("type") == "array" and "items" not in part:
-            raise bad(f"{found}In context={path}, array schema missing items.", param, code)
+        refuse_if(
+            part.get("type") == "array" and "items" not in part,
+            f"{found}In context={path}, array schema missing items.",
+            param,
+            code,
+        )
         if not function.get("strict") or "properties" not in part:
             continue
-        if part.get("additionalProperties") is not False:
-            raise bad(f"{found}In context={path}, 'additionalProperties' must be supplied and be false.", param, code)
-        if set(part.get("required", ())) != set(part["properties"]):
-            raise bad(f"{found}In context={path}, 'required' must name every key in properties.", param, code)
+        refuse_if(
+            part.get("additionalProperties") is not False,
+            f"{found}In context={path}, 'additionalProperties' must be supplied and be false.",
+            param,
+            code,
+        )
+        refuse_if(
+            set(part.get("required", ())) != set(part["properties"]),
+            f"{found}In context={path}, 'required' must name every key in properties.",
+            param,
+            code,
+        )
 
 
 def _parts(schema: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
@@ -126,3 +126,32 @@ def _parts(schema: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple
         for place, part in enumerate(schema.get(word) or ()):
             found += _parts(part, (*path, word, str(place)))
     return found
+
+
+class OpenAIWire(Wire):
+    """What both of OpenAI's protocols for chats answer alike."""
+
+    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
+        """The HTTP answer with OpenAI's error object. Like the real one, it repeats a wrong key."""
+        status, message, kind, code = _ERRORS[refusal.cause]
+        error = {
+            "message": refusal.message or message.format(param=refusal.param),
+            "type": kind,
+            "param": None if refusal.cause is Cause.KEY else refusal.param,
+            "code": refusal.code if refusal.message else code,
+        }
+        named = {**self.headers(number, refusal.wait if refusal.cause is Cause.RATE else None), **refusal.retry_after}
+        return whole_json(refusal.status or status, {"error": error}, named)
+
+    def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
+        return {
+            "x-request-id": f"req_{number}",
+            "openai-version": "2020-10-01",
+            "openai-processing-ms": "7",
+            "x-ratelimit-limit-requests": "10000",
+            "x-ratelimit-limit-tokens": "2000000",
+            "x-ratelimit-remaining-requests": "9999" if wait is None else "0",
+            "x-ratelimit-remaining-tokens": "1999000",
+            "x-ratelimit-reset-requests": "6ms" if wait is None else f"{wait:g}s",
+            "x-ratelimit-reset-tokens": "30ms",
+        }

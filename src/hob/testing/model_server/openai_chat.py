@@ -4,48 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server import openai
-from hob.testing.model_server.framing import Event
-from hob.testing.model_server.hypertext import Asked, dump
+from hob.testing.model_server.hypertext import Asked, Event, dump
+from hob.testing.model_server.openai import OpenAIWire
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
-from hob.testing.model_server.wire import WireAnswer, WireRefusal, WireWriter, bad, bearer, fragments, in_order, pieces
+from hob.testing.model_server.wire import WireAnswer, WireWriter, bad, fragments, in_order, pieces, refuse_if
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
-
-
-class OpenAIChat:
-    """Implements `Wire`."""
-
-    def key(self, asked: Asked) -> str:
-        return bearer(asked)
-
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        model = openai.named_model(request)
-        messages = request.get("messages")
-        if not isinstance(messages, list) or not messages:
-            raise bad("'messages' must be a list that is not empty.", "messages")
-        _check_messages(messages)
-        if not isinstance(request.get("stream_options") or {}, dict):
-            raise bad("Invalid type for 'stream_options': expected an object.", "stream_options", "invalid_type")
-        tools = request.get("tools")
-        if tools is not None:
-            openai.check_tools(tools, "function")
-        return Prompt(
-            model=model,
-            stream=bool(request.get("stream")),
-            request=request,
-            turns=[_turn(message) for message in messages],
-            segments=[tools, *messages] if tools else messages,
-        )
-
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
-        return openai.refuse(refusal, number)
-
-    def headers(self, number: str) -> Mapping[str, str]:
-        return openai.headers(number)
-
-    def tell(self, answer: WireAnswer) -> WireWriter:
-        return _Completion(answer)
 
 
 def _turn(message: Mapping[str, Any]) -> Turn:
@@ -67,11 +32,13 @@ def _check_messages(messages: Sequence[Any]) -> None:
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
         role = message.get("role") if isinstance(message, dict) else None
-        if role not in _ROLES:
-            raise bad(f"{where} has no valid role.", f"{where}.role")
+        refuse_if(role not in _ROLES, f"{where} has no valid role.", f"{where}.role")
         if role == "tool":
-            if message.get("tool_call_id") not in open_calls:
-                raise bad(f"{where} with role 'tool' must follow a message with its 'tool_calls'.", f"{where}.role")
+            refuse_if(
+                message.get("tool_call_id") not in open_calls,
+                f"{where} with role 'tool' must follow a message with its 'tool_calls'.",
+                f"{where}.role",
+            )
             del open_calls[message["tool_call_id"]]
         elif open_calls:
             raise bad(f"{where} must be a tool message responding to {next(iter(open_calls))}.", where)
@@ -85,8 +52,11 @@ def _check_messages(messages: Sequence[Any]) -> None:
 def _check_content(message: Mapping[str, Any], where: str) -> None:
     content = message.get("content")
     if content is None:
-        if message["role"] != "assistant" or not message.get("tool_calls"):
-            raise bad(f"Invalid value for '{where}.content': expected a string, got null.", f"{where}.content")
+        refuse_if(
+            message["role"] != "assistant" or not message.get("tool_calls"),
+            f"Invalid value for '{where}.content': expected a string, got null.",
+            f"{where}.content",
+        )
     elif isinstance(content, list):
         for place, part in enumerate(content):
             kinds = ("text", "image_url", "input_audio", "file", "refusal")
@@ -100,24 +70,29 @@ def _calls_of(message: Mapping[str, Any], where: str) -> Sequence[Mapping[str, A
     calls: Sequence[Mapping[str, Any]] | None = message.get("tool_calls")
     if calls is None:
         return ()
-    if message["role"] != "assistant":
-        raise bad(f"Only an assistant message may hold 'tool_calls', not {where}.", f"{where}.tool_calls")
-    if not calls:
-        raise bad(f"Invalid '{where}.tool_calls': empty array.", f"{where}.tool_calls", "empty_array")
+    refuse_if(
+        message["role"] != "assistant",
+        f"Only an assistant message may hold 'tool_calls', not {where}.",
+        f"{where}.tool_calls",
+    )
+    refuse_if(not calls, f"Invalid '{where}.tool_calls': empty array.", f"{where}.tool_calls", "empty_array")
     for call in calls:
         function = call["function"]
-        if call["type"] != "function" or not call["id"] or not isinstance(function["arguments"], str):
-            raise bad(f"Invalid '{where}.tool_calls'.", f"{where}.tool_calls", "invalid_type")
+        refuse_if(
+            call["type"] != "function" or not call["id"] or not isinstance(function["arguments"], str),
+            f"Invalid '{where}.tool_calls'.",
+            f"{where}.tool_calls",
+            "invalid_type",
+        )
         openai.check_name(function["name"], f"{where}.tool_calls.function.name")
     return calls
 
 
-class _Completion:
+class _Completion(WireWriter):
     """One reply as chunks or as one completion."""
 
     def __init__(self, answer: WireAnswer) -> None:
-        self._answer = answer
-        self._reply = answer.reply
+        super().__init__(answer)
         options = answer.prompt.request.get("stream_options") or {}
         self._tells_usage = bool(options.get("include_usage")) and not answer.is_(Fault.NO_USAGE)
         self._finish = "tool_calls" if answer.reply.calls else "stop"
@@ -193,3 +168,33 @@ class _Completion:
         yield {**index, **identity, "type": "function", "function": {"name": name, "arguments": ""}}
         for fragment in fragments(arguments, self._reply.fault):
             yield {**index, "function": {"arguments": fragment}}
+
+
+class OpenAIChat(OpenAIWire):
+    """Implements `Wire`."""
+
+    writes = _Completion
+
+    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+        model = openai.named_model(request)
+        messages: Any = request.get("messages")
+        refuse_if(
+            not isinstance(messages, list) or not messages, "'messages' must be a list that is not empty.", "messages"
+        )
+        _check_messages(messages)
+        refuse_if(
+            not isinstance(request.get("stream_options") or {}, dict),
+            "Invalid type for 'stream_options': expected an object.",
+            "stream_options",
+            "invalid_type",
+        )
+        tools: Any = request.get("tools")
+        if tools is not None:
+            openai.check_tools(tools, "function")
+        return Prompt(
+            model=model,
+            stream=bool(request.get("stream")),
+            request=request,
+            turns=[_turn(message) for message in messages],
+            segments=[tools, *messages] if tools else messages,
+        )

@@ -4,15 +4,40 @@ https://platform.openai.com/docs/api-reference/embeddings, .../audio/createTrans
 """
 
 import base64
+import re
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hob.testing.model_server import openai
 from hob.testing.model_server.hypertext import Asked
-from hob.testing.model_server.multipart import read_form
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of
-from hob.testing.model_server.wire import bad
+from hob.testing.model_server.wire import bad, refuse_if
+
+# Forms with files, as RFC 7578 has them.
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a form. `filename` is empty where it is no file."""
+
+    body: bytes
+    filename: str = ""
+
+
+def read_form(asked: Asked) -> Mapping[str, Field]:
+    """The form's fields by their names. Raises ValueError."""
+    found = re.fullmatch(r'multipart/form-data;.*?boundary="?([^";]+)"?.*', asked.headers.get("content-type", ""))
+    if found is None:
+        raise ValueError("not a form")
+    fields = {}
+    for part in asked.body.split(b"--" + found[1].encode())[1:-1]:
+        head, _, body = part.partition(b"\r\n\r\n")
+        named = dict(re.findall(r'(name|filename)="([^"]*)"', head.decode()))
+        fields[named["name"]] = Field(body.removesuffix(b"\r\n"), named.get("filename", ""))
+    return fields
+
 
 _MOST_INPUTS = 2048
 _MOST_SPOKEN = 4096
@@ -42,13 +67,19 @@ def embeddings(request: Mapping[str, Any]) -> object:
 
 def texts_of(request: Mapping[str, Any]) -> Sequence[str]:
     """What is to be embedded; lists of tokens are not understood here. Raises Refused."""
-    found = request.get("input")
+    found: Any = request.get("input")
     texts = [found] if isinstance(found, str) else found
-    if not isinstance(texts, list) or not 1 <= len(texts) <= _MOST_INPUTS:
-        raise bad("Invalid 'input': expected a string, or an array of 1 to 2048.", "input")
+    refuse_if(
+        not isinstance(texts, list) or not 1 <= len(texts) <= _MOST_INPUTS,
+        "Invalid 'input': expected a string, or an array of 1 to 2048.",
+        "input",
+    )
     for number, text in enumerate(texts):
-        if not isinstance(text, str) or not text:
-            raise bad(f"Invalid 'input[{number}]': input cannot be an empty string.", "input")
+        refuse_if(
+            not isinstance(text, str) or not text,
+            f"Invalid 'input[{number}]': input cannot be an empty string.",
+            "input",
+        )
     return texts
 
 
@@ -59,14 +90,18 @@ def transcription(asked: Asked) -> tuple[str, object | str]:
     """
     form = read_form(asked)
     for name in ("file", "model"):
-        if name not in form:
-            raise bad(f"Missing required parameter: '{name}'.", name, "missing_required_parameter")
+        refuse_if(name not in form, f"Missing required parameter: '{name}'.", name, "missing_required_parameter")
     audio = form["file"]
-    if audio.filename.rpartition(".")[2].lower() not in _SUFFIXES:
-        raise bad(f"Invalid file format. Supported formats: {list(_SUFFIXES)}", "file", "invalid_value")
+    refuse_if(
+        audio.filename.rpartition(".")[2].lower() not in _SUFFIXES,
+        f"Invalid file format. Supported formats: {list(_SUFFIXES)}",
+        "file",
+        "invalid_value",
+    )
     seconds = _seconds_of(audio.body)
-    if not audio.body:
-        raise bad("Audio file is too short. Minimum audio length is 0.1 seconds.", "file", "audio_too_short")
+    refuse_if(
+        not audio.body, "Audio file is too short. Minimum audio length is 0.1 seconds.", "file", "audio_too_short"
+    )
     text = _heard(audio.body, seconds)
     told = {name: field.body.decode() for name, field in form.items() if name != "file"}
     usage = {"type": "duration", "seconds": -(-seconds // 1)}
@@ -112,18 +147,29 @@ def _heard(audio: bytes, seconds: float) -> str:
 def speech(request: Mapping[str, Any]) -> tuple[str, list[bytes]]:
     """The media type of the sound of a text, and the sound (silence, 60 ms a letter) in pieces. Raises Refused."""
     openai.named_model(request)
-    text = request.get("input")
-    if not isinstance(text, str) or not text:
-        raise bad("Missing required parameter: 'input'.", "input", "missing_required_parameter")
-    if len(text) > _MOST_SPOKEN:
-        raise bad("Invalid 'input': string too long. Maximum length is 4096.", "input", "string_above_max_length")
-    if request.get("voice") not in _VOICES:
-        raise bad(
-            f"Invalid value: '{request.get('voice')}'. Supported values are: {_VOICES}.", "voice", "invalid_value"
-        )
+    text: Any = request.get("input")
+    refuse_if(
+        not isinstance(text, str) or not text,
+        "Missing required parameter: 'input'.",
+        "input",
+        "missing_required_parameter",
+    )
+    refuse_if(
+        len(text) > _MOST_SPOKEN,
+        "Invalid 'input': string too long. Maximum length is 4096.",
+        "input",
+        "string_above_max_length",
+    )
+    refuse_if(
+        request.get("voice") not in _VOICES,
+        f"Invalid value: '{request.get('voice')}'. Supported values are: {_VOICES}.",
+        "voice",
+        "invalid_value",
+    )
     kind = request.get("response_format", "mp3")
-    if kind not in _SOUNDS:
-        raise bad(f"Invalid value: '{kind}'. Supported values are: {tuple(_SOUNDS)}.", "response_format")
+    refuse_if(
+        kind not in _SOUNDS, f"Invalid value: '{kind}'. Supported values are: {tuple(_SOUNDS)}.", "response_format"
+    )
     media_type, head, unit = _SOUNDS[kind]
     return media_type, [head, *([unit] * len(text))] if head else [unit] * len(text)
 

@@ -4,53 +4,183 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hob.testing.model_server import openai
-from hob.testing.model_server import openai_responses_rules as rules
-from hob.testing.model_server.framing import Event
-from hob.testing.model_server.hypertext import Asked, dump
-from hob.testing.model_server.prompt import Prompt
+from hob.testing.model_server.hypertext import Asked, Event, dump
+from hob.testing.model_server.openai import OpenAIWire
+from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault, Reply
-from hob.testing.model_server.signatures import seal
-from hob.testing.model_server.wire import WireAnswer, WireRefusal, WireWriter, bearer, fragments, in_order, pieces
+from hob.testing.model_server.signatures import seal, unseal
+from hob.testing.model_server.wire import (
+    Cause,
+    WireAnswer,
+    WireRefusal,
+    WireRefused,
+    WireWriter,
+    bad,
+    fragments,
+    in_order,
+    pieces,
+    refuse_if,
+)
+
+# What OpenAI refuses a Responses request for. Items: https://platform.openai.com/docs/api-reference/responses/create
+
+Item = Mapping[str, Any]
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "user": ("input_text", "input_image", "input_file"),
+    "system": ("input_text", "input_image", "input_file"),
+    "developer": ("input_text", "input_image", "input_file"),
+    "assistant": ("output_text", "refusal"),
+}
+_PREFIXES = {"message": "msg", "function_call": "fc", "reasoning": "rs", "additional_tools": "at"}
+_LEAST_OUTPUT = 16
 
 
-class OpenAIResponses:
-    """Implements `Wire`."""
-
-    def key(self, asked: Asked) -> str:
-        return bearer(asked)
-
-    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
-        model = openai.named_model(request)
-        items = rules.items_of(request)
-        rules.check(request, items)
-        tools = request.get("tools")
-        reasoning = request.get("reasoning") or {}
-        return Prompt(
-            model=model,
-            stream=bool(request.get("stream")),
-            request=request,
-            turns=list(rules.turns(request, items)),
-            segments=[*([tools] if tools else ()), request.get("instructions") or "", *items],
-            thinks=reasoning.get("effort") not in (None, "none"),
-            shows=reasoning.get("summary") is not None,
-        )
-
-    def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
-        return openai.refuse(refusal, number)
-
-    def headers(self, number: str) -> Mapping[str, str]:
-        return openai.headers(number)
-
-    def tell(self, answer: WireAnswer) -> WireWriter:
-        return _Response(answer)
+def items_of(request: Mapping[str, Any]) -> list[Item]:
+    """The input as a list of items; a string is a user's message. Raises Refused."""
+    found: Any = request.get("input")
+    if isinstance(found, str):
+        return [{"type": "message", "role": "user", "content": found}]
+    refuse_if(
+        not isinstance(found, list) or not found,
+        "Missing required parameter: 'input'.",
+        "input",
+        "missing_required_parameter",
+    )
+    return list(found)
 
 
-class _Response:
+def turns(request: Mapping[str, Any], items: Sequence[Item]) -> Iterator[Turn]:
+    """What is said in it."""
+    if request.get("instructions"):
+        yield Turn("system", request["instructions"])
+    for item in items:
+        match item.get("type", "message"):
+            case "message":
+                role = item["role"]
+                yield Turn("system" if role == "developer" else role, _text(item["content"]))
+            case "function_call":
+                yield Turn("assistant", "")
+            case "function_call_output":
+                yield Turn("tool", _text(item["output"]))
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content if "text" in part)
+
+
+def check(request: Mapping[str, Any], items: Sequence[Item]) -> None:
+    """Raises Refused."""
+    most = request.get("max_output_tokens")
+    if most is not None and most < _LEAST_OUTPUT:
+        message = f"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {most}."
+        raise bad(message, "max_output_tokens", "integer_below_min_value")
+    if request.get("previous_response_id"):
+        message = f"Previous response with id '{request['previous_response_id']}' not found."
+        raise bad(message, "previous_response_id", "previous_response_not_found")
+    if request.get("tools"):
+        openai.check_tools(request["tools"])
+    _check_items(items, stored=request.get("store") is not False)
+
+
+def _check_items(items: Sequence[Item], *, stored: bool) -> None:
+    asked: set[str] = set()
+    answered: set[str] = set()
+    ids: set[str] = set()
+    for number, item in enumerate(items):
+        where = f"input[{number}]"
+        kind = item.get("type", "message")
+        _check_id(item, kind, where, ids)
+        match kind:
+            case "message":
+                _check_message(item, where)
+            case "function_call":
+                openai.check_name(item["name"], f"{where}.name")
+                refuse_if(
+                    not isinstance(item["arguments"], str),
+                    f"Invalid type for '{where}.arguments'.",
+                    f"{where}.arguments",
+                    "invalid_type",
+                )
+                asked.add(item["call_id"])
+            case "function_call_output":
+                if item["call_id"] not in asked:
+                    message = f"No tool call found for function call output with call_id {item['call_id']}."
+                    raise bad(message, "input")
+                answered.add(item["call_id"])
+            case "additional_tools":  # tools told in the input instead of beside it, as Codex does
+                refuse_if(
+                    item.get("role") != "developer" or not isinstance(item.get("tools"), list),
+                    f"Invalid value for '{where}'.",
+                    where,
+                    "invalid_value",
+                )
+            case "reasoning":
+                _check_reasoning(item, items[number + 1 : number + 2], stored=stored)
+            case _:
+                raise bad(f"Invalid value: '{kind}'.", f"{where}.type", "invalid_value")
+    if asked - answered:
+        raise bad(f"No tool output found for function call {min(asked - answered)}.", "input")
+
+
+def _check_id(item: Item, kind: str, where: str, ids: set[str]) -> None:
+    found = item.get("id")
+    if found is None:
+        return
+    prefix = _PREFIXES.get(kind, "")
+    refuse_if(
+        not isinstance(found, str) or not found.startswith(prefix),
+        f"Invalid '{where}.id': '{found}'. Expected an ID that begins with '{prefix}'.",
+        f"{where}.id",
+    )
+    refuse_if(found in ids, f"Duplicate item found with id {found}. Remove duplicate items and try again.", "input")
+    ids.add(found)
+
+
+def _check_message(item: Item, where: str) -> None:
+    refuse_if(item["role"] not in _PARTS, f"Invalid value: '{item['role']}'.", f"{where}.role", "invalid_value")
+    if isinstance(item["content"], str):
+        return
+    allowed = _PARTS[item["role"]]
+    for place, part in enumerate(item["content"]):
+        if part["type"] not in allowed:
+            supported = ", ".join(f"'{name}'" for name in allowed)
+            message = f"Invalid value: '{part['type']}'. Supported values are: {supported}."
+            raise bad(message, f"{where}.content[{place}]", "invalid_value")
+
+
+def _check_reasoning(item: Item, following: Sequence[Item], *, stored: bool) -> None:
+    """It stands before what was said or called after it, and is sealed, or kept by the server."""
+    name = item["id"]
+    refuse_if(
+        not isinstance(item["summary"], list),
+        "Missing required parameter: 'input.summary'.",
+        "input",
+        "missing_required_parameter",
+    )
+    sealed = item.get("encrypted_content")
+    if sealed is None and not stored:
+        message = f"Item with id '{name}' not found. Items are not persisted when `store` is set to false."
+        raise WireRefused(WireRefusal(Cause.NO_MODEL, message, "input"))
+    if sealed is not None and unseal(sealed) is None:
+        message = f"The encrypted content for item {name} could not be verified."
+        raise bad(message, None, "invalid_encrypted_content")
+    then = following[0] if following else {}
+    own = then.get("type", "message") == "message" and then.get("role") == "assistant"
+    refuse_if(
+        not own and then.get("type") not in ("function_call", "reasoning"),
+        f"Item '{name}' of type 'reasoning' was provided without its required following item.",
+        "input",
+    )
+
+
+class _Response(WireWriter):
     """One reply as events or as one response."""
 
     def __init__(self, answer: WireAnswer) -> None:
-        self._answer = answer
-        self._reply = answer.reply
+        super().__init__(answer)
         self._items = list(_items(answer))
         self._number = -1
 
@@ -145,7 +275,7 @@ class _Response:
             case "message":
                 empty = {**item, "status": "in_progress", "content": []}
                 yield "response.output_item.added", {"output_index": index, "item": empty}
-                yield from _text(item["content"][0], {**place, "content_index": 0})
+                yield from _said(item["content"][0], {**place, "content_index": 0})
             case _:
                 empty = {**item, "status": "in_progress", "arguments": ""}
                 yield "response.output_item.added", {"output_index": index, "item": empty}
@@ -171,7 +301,7 @@ def _summary(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tupl
     yield f"{kind}_part.done", {**place, "part": part}
 
 
-def _text(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _said(part: Mapping[str, Any], place: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
     for piece in pieces(part["text"]):
         yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
@@ -195,3 +325,25 @@ def _items(answer: WireAnswer) -> Iterator[dict[str, Any]]:
         call_id = "" if answer.is_(Fault.NO_IDS) else answer.call_id(n, "call_")
         ids = {"id": f"fc_{number}_{n}", "call_id": call_id}
         yield {"type": "function_call", "status": "completed", "arguments": arguments, "name": name, **ids}
+
+
+class OpenAIResponses(OpenAIWire):
+    """Implements `Wire`."""
+
+    writes = _Response
+
+    def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
+        model = openai.named_model(request)
+        items = items_of(request)
+        check(request, items)
+        tools = request.get("tools")
+        reasoning = request.get("reasoning") or {}
+        return Prompt(
+            model=model,
+            stream=bool(request.get("stream")),
+            request=request,
+            turns=list(turns(request, items)),
+            segments=[*([tools] if tools else ()), request.get("instructions") or "", *items],
+            thinks=reasoning.get("effort") not in (None, "none"),
+            shows=reasoning.get("summary") is not None,
+        )

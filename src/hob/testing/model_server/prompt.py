@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
-from hob.testing.model_server.framing import Framing
+from hob.testing.model_server.hypertext import Framing
 
 
 @dataclass(frozen=True, slots=True)

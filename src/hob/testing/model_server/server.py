@@ -2,24 +2,179 @@
 
 import asyncio
 import json
-from collections import deque
+import re
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Self
 
+from hob.testing.model_server import catalogues, openai_media
 from hob.testing.model_server.anthropic import Anthropic
 from hob.testing.model_server.catalogues import is_anthropic
 from hob.testing.model_server.connection import Connection
-from hob.testing.model_server.convention import Convention
 from hob.testing.model_server.gemini import Gemini
-from hob.testing.model_server.hypertext import Action, Asked, whole, whole_json
-from hob.testing.model_server.ollama import Ollama
+from hob.testing.model_server.hypertext import (
+    STREAM_END,
+    Action,
+    Asked,
+    End,
+    chunk,
+    dump,
+    spaced,
+    stream_head,
+    whole,
+    whole_json,
+)
+from hob.testing.model_server.ollama import Ollama, embed
 from hob.testing.model_server.openai_chat import OpenAIChat
 from hob.testing.model_server.openai_responses import OpenAIResponses
-from hob.testing.model_server.prompt import Prompt, PromptCache
-from hob.testing.model_server.replies import Reply, reply_of
-from hob.testing.model_server.sides import find_side, perform_side
-from hob.testing.model_server.wire import Cause, Wire, WireAnswer, WireRefusal, WireRefused, bad, perform
+from hob.testing.model_server.prompt import Prompt, PromptCache, Turn, count
+from hob.testing.model_server.replies import Fault, Reply, reply_of
+from hob.testing.model_server.wire import (
+    Cause,
+    Wire,
+    WireAnswer,
+    WireRefusal,
+    WireRefused,
+    bad,
+    perform,
+    perform_instead,
+    perform_whole,
+)
+
+# What a model server does besides chats: listing models, counting, embedding, hearing and speaking.
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One such answer. `asks` is the text that may ask for a fault; a body in pieces is streamed."""
+
+    body: bytes | Sequence[bytes]
+    kind: str = "application/json"
+    asks: str = ""
+
+
+def find_side(asked: Asked, path: str, wire: Wire, models: Sequence[str]) -> Side | None:
+    """What is answered at this path; None if there is no such path. Raises Refused, and what a wrong shape raises."""
+    listed = catalogues.find(asked, path, models)
+    if listed is not None:
+        return _json(listed)
+    match asked.method, path:
+        case "GET" | "HEAD", "/":
+            return Side(b"Ollama is running", "text/plain; charset=utf-8")
+        case "POST", "/v1/audio/transcriptions":
+            asks, heard = openai_media.transcription(asked)
+            return Side(heard.encode(), "text/plain", asks) if isinstance(heard, str) else _json(heard, asks)
+        case "POST", _:
+            request = json.loads(asked.body)
+            return _posted(asked, request, path, wire, models)
+    return None
+
+
+def _posted(asked: Asked, request: Mapping[str, Any], path: str, wire: Wire, models: Sequence[str]) -> Side | None:
+    match path:
+        case "/v1/embeddings":
+            return _json(openai_media.embeddings(request), openai_media.texts_of(request)[0])
+        case "/v1/audio/speech":
+            kind, pieces = openai_media.speech(request)
+            return Side(pieces, kind, request["input"])
+        case "/v1/messages/count_tokens":
+            return _json({"input_tokens": count(wire.read(asked, request))})
+        case "/api/embed":
+            found = request.get("input") or ""
+            return _json(embed(request), found if isinstance(found, str) else found[0])
+        case "/api/show" if isinstance(wire, Ollama):
+            name = catalogues.listed(request.get("model") or request["name"], models)
+            return _json(catalogues.show_ollama(name, wire.capabilities))
+        case _ if path.endswith(":countTokens"):
+            whole = {"totalTokens": (tokens := count(wire.read(asked, request.get("generateContentRequest", request))))}
+            return _json({**whole, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]})
+    return None
+
+
+def _json(value: object, asks: str = "") -> Side:
+    return Side(dump(value).encode(), asks=asks)
+
+
+def perform_side(wire: Wire, side: Side, reply: Reply | None, number: str, asked: Asked) -> list[Action]:
+    """What is done about it; the reply says what goes wrong."""
+    fault = reply.fault if reply else None
+    if reply and (instead := perform_instead(wire, reply, number, asked, side.kind)):
+        return instead
+    if isinstance(side.body, bytes):
+        return perform_whole(fault, side.body, side.kind, wire.headers(number))
+    head = stream_head(side.kind, wire.headers(number))
+    pieces = [chunk(piece) for piece in side.body]
+    half = pieces[: max(1, len(pieces) // 2)]
+    match fault:
+        case Fault.CUT_HEADERS:
+            return [head, End.DROP]
+        case Fault.CUT_MIDDLE | Fault.CUT_AFTER_TEXT | Fault.ERROR_EVENT | Fault.CUT_JSON:
+            return [head, *half, End.DROP]
+        case Fault.SILENCE_MIDDLE:
+            return [head, *half, End.HANG]
+        case Fault.EMPTY_ANSWER:
+            return [head, STREAM_END]
+        case _:
+            return spaced([head, *pieces, STREAM_END], 0.002 if fault is Fault.DRIP else 0.0)
+
+
+# What the fake model says without a script: it goes by the last user message (see `hob.testing.model_server`).
+
+_CLOSED = re.compile(r"^\[(?:No answer was given to this: .*|The owner stopped this)\.\]$", re.MULTILINE)
+_TRIAL = re.compile(r"Call the tool (\w+) with the word (\w+)\.")
+"""What `hob models test` asks."""
+_FAULT = re.compile(rf"FAULT (?P<name>{'|'.join(Fault)})(?: (?P<times>[0-9]{{1,6}}))? *$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Convention:
+    """Answers by convention; it remembers how often which fault was shown."""
+
+    _failed: Counter[str] = field(default_factory=Counter)
+
+    def reply_to(self, turns: Sequence[Turn]) -> Reply:
+        """The answer to a conversation."""
+        if turns and turns[-1].role == "tool":
+            return Reply(f"The tool said: {' | '.join(_last_results(turns))}")
+        said = next((turn.text for turn in reversed(turns) if turn.role == "user"), "")
+        paragraph = _CLOSED.split(said)[-1].strip().partition("\n\n")[0]
+        lines = paragraph.splitlines()
+        if paragraph.startswith("CALL "):
+            words = (line.split(" ", 2) for line in lines if line.startswith("CALL "))
+            return Reply(calls=tuple((word[1], word[2] if len(word) > 2 else "{}") for word in words))
+        if trial := _TRIAL.match(paragraph):
+            return Reply(calls=((trial[1], f'{{"word": "{trial[2]}"}}'),))
+        if fault := self.fault_in(paragraph):
+            return fault
+        if headings := _headings(turns):
+            return Reply("\n\n".join(f"{heading}\n- nothing of note" for heading in headings))
+        return Reply(f"You said: {paragraph}")
+
+    def fault_in(self, text: str) -> Reply | None:
+        """The fault that a text asks for by `FAULT name [times]` in its first line, if it does."""
+        asked = _FAULT.match(text)
+        if asked is None:
+            return None
+        self._failed[asked[0]] += 1
+        if asked["times"] and self._failed[asked[0]] > int(asked["times"]):
+            return Reply("ok")
+        return Reply("Some words that come before the trouble.", fault=Fault(asked["name"]))
+
+
+def _headings(turns: Sequence[Turn]) -> list[str]:
+    if not turns or turns[0].role != "system":
+        return []
+    return [line for line in turns[0].text.splitlines() if line.startswith("## ")]
+
+
+def _last_results(turns: Sequence[Turn]) -> list[str]:
+    last = len(turns)
+    while last and turns[last - 1].role == "tool":
+        last -= 1
+    return [turn.text for turn in turns[last:]]
+
 
 _CHATS = ("/chat/completions", "/responses", "/messages", ":generateContent", ":streamGenerateContent", "/api/chat")
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Protocol, TypeVar
 
-from hob.testing.model_server.framing import Event, frame
 from hob.testing.model_server.hypertext import (
     STREAM_END,
     Action,
     Asked,
     End,
+    Event,
     chunk,
     dump,
+    frame,
     spaced,
     stream_head,
     whole,
@@ -74,6 +75,12 @@ def bad(message: str, param: str | None = None, code: str | None = None) -> Wire
     return WireRefused(WireRefusal(Cause.BAD_REQUEST, message, param, code))
 
 
+def refuse_if(wrong: object, message: str, param: str | None = None, code: str | None = None) -> None:
+    """Raise Refused, as `bad` does, where this is wrong with a request."""
+    if wrong:
+        raise bad(message, param, code)
+
+
 @dataclass(frozen=True, slots=True)
 class WireAnswer:
     """One reply to one prompt. `number` makes its ids."""
@@ -106,8 +113,16 @@ class WireAnswer:
 class WireWriter(Protocol):
     """One answer in the words of a wire: as events, or whole."""
 
+    _answer: WireAnswer
+    _reply: Reply
+
+    def __init__(self, answer: WireAnswer) -> None:
+        self._answer = answer
+        self._reply = answer.reply
+
     def head(self) -> Sequence[Event]:
         """What comes before the answer."""
+        return []
 
     def body(self) -> Sequence[Event]:
         """The answer itself."""
@@ -125,8 +140,12 @@ class WireWriter(Protocol):
 class Wire(Protocol):
     """One vendor's protocol for chats."""
 
+    writes: type[WireWriter]
+    """What tells its answers."""
+
     def key(self, asked: Asked) -> str:
         """The API key that was sent."""
+        return asked.headers.get("authorization", "").partition(" ")[2]
 
     def read(self, asked: Asked, request: Mapping[str, Any]) -> Prompt:
         """Checks a request as the vendor does. Raises Refused."""
@@ -134,11 +153,9 @@ class Wire(Protocol):
     def refuse(self, refusal: WireRefusal, number: str, asked: Asked) -> bytes:
         """The HTTP answer of a refusal."""
 
-    def headers(self, number: str) -> Mapping[str, str]:
-        """What a good answer's head says besides the media type."""
-
-    def tell(self, answer: WireAnswer) -> WireWriter:
-        """The answer in this wire's words."""
+    def headers(self, number: str, wait: float | None = None) -> Mapping[str, str]:
+        """What an answer's head says besides the media type; after so many seconds requests are left again."""
+        return {}
 
 
 def perform(wire: Wire, answer: WireAnswer) -> list[Action]:
@@ -153,7 +170,7 @@ def perform(wire: Wire, answer: WireAnswer) -> list[Action]:
         answer = replace(answer, reply=replace(reply, text="", calls=(), reasoning=""))
     elif answer.prompt.thinks and not reply.reasoning:
         answer = replace(answer, reply=replace(reply, reasoning="Let me think."))
-    notifier = wire.tell(answer)
+    notifier = wire.writes(answer)
     if answer.prompt.stream and fault is not Fault.PLAIN_JSON:
         return [*before, *_stream(wire, answer, notifier)]
     told = notifier.broken().data if fault is Fault.ERROR_FIRST else dump(notifier.whole())
@@ -256,11 +273,6 @@ def http_date(at: float) -> str:
 def words(text: str) -> frozenset[str]:
     """A set of names, written as one text."""
     return frozenset(text.split())
-
-
-def bearer(asked: Asked) -> str:
-    """The key in the Authorization header."""
-    return asked.headers.get("authorization", "").partition(" ")[2]
 
 
 def pieces(text: str) -> list[str]:
