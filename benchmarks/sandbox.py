@@ -50,7 +50,7 @@ def _backends(surroundings: SandboxEnvironment) -> Iterator[Backend]:
     with suppress(NotConfigured):
         yield find_backend("bubblewrap", surroundings, os.defpath).backend
     if version := landlock_version():
-        landlock = Landlock(version, surroundings)
+        landlock = Landlock(surroundings, version)
         landlock.settle()
         yield landlock
 

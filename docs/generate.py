@@ -43,7 +43,7 @@ from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.sentences import ENGLISH, OF_FAULT
 from hob.core.timeline import EventKind, TimelineEvent
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS, failure_of, status_of_fault
 from hob.gateway.http.fields import Field, choices_of, fields_of

@@ -40,7 +40,7 @@ TERMS: dict[str, tuple[str, str]] = {
     "job": ("app.contribution:Job", "Background work of a daemon; restarted with growing pauses when it fails."),
     "kernel": ("app.kernel:Kernel", "What every part may use: settings, clock, store, queues, notifier."),
     "label": ("core.labels:Label", "Origin and trust of a piece of content; it travels with it."),
-    "model route": ("providers.routing.health:ModelRoute", "One way to ask: a model and one of its provider's keys."),
+    "model route": ("providers.routing.failover:ModelRoute", "One way to ask: a model and one of its provider's keys."),
     "origin": (
         "core.labels:Origin",
         "Where content came from: owner, member, stranger, agent, or the tool that fetched it.",
@@ -51,7 +51,7 @@ TERMS: dict[str, tuple[str, str]] = {
         "Tells the owner what they did not ask about.",
     ),
     "pairing": (
-        "guard.admission.pairing_service:PairingService",
+        "guard.admission.pairing:PairingService",
         "How a stranger asks to be let in, and the owner decides.",
     ),
     "policy": ("guard.policy.policy:Policy", "The stages that turn a call and its context into allow, ask or deny."),

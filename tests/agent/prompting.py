@@ -1,6 +1,6 @@
 """Words for tests about prompts."""
 
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.core.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId

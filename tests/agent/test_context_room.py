@@ -9,7 +9,7 @@ import pytest
 
 from hob.agent.compaction.compaction import Compactor
 from hob.agent.compaction.summaries import HEADINGS, INSTRUCTIONS
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
 from hob.agent.settings import AgentSettings

@@ -9,7 +9,7 @@ import pytest
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.remarks import remarks_of
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.dependencies import TurnDependencies

@@ -10,7 +10,7 @@ import pytest
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hob.agent.turn.record import Record, Unsaved
+from hob.agent.turn.running import Record, Unsaved
 from hob.core.ids import TurnId
 from hob.core.steps import Noted, Step
 from hob.core.timeline import TimelineEvent

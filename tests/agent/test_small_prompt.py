@@ -8,10 +8,11 @@ import pytest
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.compaction.compaction import Compactor
-from hob.agent.prompt import Prompt, PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
-from hob.agent.prompt.few_tools import choose_tools
-from hob.agent.prompt.truncation import begin
+from hob.agent.prompt.fit import choose_tools
+from hob.agent.prompt.tokens import begin
+from hob.agent.prompt.values import Prompt
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
 from hob.core.models import ModelProfile, ModelRequest, Price

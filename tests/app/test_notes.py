@@ -8,7 +8,7 @@ import pytest
 from hob.cli.admin_commands import AdminProgress
 from hob.cli.chat.plain import PlainProgress
 from hob.core.models import Remark
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 from tests.gateway.conftest import Machine, hob, machine
 
 __all__ = ["hob"]

@@ -79,7 +79,7 @@ def test_where_a_sandbox_cannot_protect_it_a_command_counts_as_one_that_changes_
 
 def test_landlock_protects_nothing_below_a_folder(tmp_path: Path) -> None:
     around = SandboxEnvironment(caches=tmp_path, state=tmp_path)
-    assert [Landlock(7, around).protects, Bubblewrap("bwrap", frozenset({"--bind-fd"}), around).protects] == [
+    assert [Landlock(around, 7).protects, Bubblewrap("bwrap", frozenset({"--bind-fd"}), around).protects] == [
         False,
         True,
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from hob.guard.screening.masking.forms import forms_of
+from hob.guard.screening.masking.mask import forms_of
 
 CANARY = 'canary-Zq8/Lw+2m"xKt7Vb31'
 

@@ -8,7 +8,7 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import HobError
-from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.pairing import PairingService
 from hob.guard.approvals.answers import ApprovalReply
 from hob.store.audit.audit import AuditEntry, append_audit
 from hob.store.settings import StoreSettings

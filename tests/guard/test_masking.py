@@ -14,10 +14,9 @@ import pytest
 
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
-from hob.guard.screening.masking.forms import is_maskable
 from hob.guard.screening.masking.known_secrets import KnownSecrets, is_secret_name, values_at_hand, values_in
 from hob.guard.screening.masking.logs import MaskingFormatter
-from hob.guard.screening.masking.mask import MASKED, Mask
+from hob.guard.screening.masking.mask import MASKED, Mask, is_maskable
 from hob.guard.screening.masking.personal import mask_personal
 
 KEY = 'sk-ant-api03-Zq8/Lw+2m"x\\Ktü&<7Vb'

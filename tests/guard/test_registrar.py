@@ -11,7 +11,7 @@ from hob.core.labels import SenderClass
 from hob.core.people import OWNER_ID, SenderAddress
 from hob.core.ports.guard import Refused
 from hob.guard.admission.events import AdmissionEvent, PairingAsked
-from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.rules import AdmissionParts, AdmissionRules
 from hob.guard.admission.settings import AdmissionSettings
 from hob.store.settings import StoreSettings

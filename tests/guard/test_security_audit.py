@@ -8,9 +8,7 @@ import pytest
 
 from hob.core.settings import Secret
 from hob.guard.admission.settings import ActionLimits, AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
-from hob.guard.audit.security.check import Severity, Tightening
-from hob.guard.audit.security.checks import CHECKS
-from hob.guard.audit.security.facts import (
+from hob.guard.audit.security.check import (
     FileFacts,
     GatewayFacts,
     ModelFacts,
@@ -18,7 +16,10 @@ from hob.guard.audit.security.facts import (
     SandboxFacts,
     SecretFacts,
     SecurityFacts,
+    Severity,
+    Tightening,
 )
+from hob.guard.audit.security.checks import CHECKS
 from hob.guard.audit.security.report import audit
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings, ToolRules

@@ -4,7 +4,7 @@ from hob.core.ids import ApprovalId
 from hob.core.language import Translatable, translatable, translate, translated
 from hob.core.ports.guard import Ask
 from hob.guard.approvals.question_text import brief, show, subject_of
-from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.command_context import ShellSeverity
 from tests.guard.calling import context, verdict
 from tests.guard.shell.catalogue import benign, hostile, judge
 

@@ -5,9 +5,7 @@ import base64
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.guard.screening.masking.decoders import unfolded
-from hob.guard.screening.masking.forms import forms_of, is_maskable
-from hob.guard.screening.masking.mask import MASKED, Mask
+from hob.guard.screening.masking.mask import MASKED, Mask, forms_of, is_maskable, unfolded
 
 SIGNS = 'aB3-/+"\\ü% \n'
 VALUES = st.text(SIGNS, min_size=8, max_size=30).filter(is_maskable)

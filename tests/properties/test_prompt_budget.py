@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
+from hob.agent.prompt.rendering import Marks
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
-from hob.agent.prompt.untrusted_marks import Marks
 from hob.agent.settings import AgentSettings
 from hob.core.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId

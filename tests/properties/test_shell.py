@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.findings import ShellSeverity, severity
+from hob.guard.shell.command_context import ShellSeverity, severity
 from hob.guard.shell.verdict import judge_command
 from tests.growth import grows_with_its_size
 from tests.guard.shell.catalogue import WORKSPACE, Hostile, benign, hostile, judge, verdict

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR
 
 BASH = shutil.which("bash")
 pytestmark = pytest.mark.skipif(BASH is None, reason="bash is not installed")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hob.core.webhooks import sign
 from hob.gateway.webhooks.schemes import Scheme, Wrong, verify
-from hob.gateway.webhooks.templates import check_template, fill
+from hob.gateway.webhooks.settings import check_template, fill
 
 SECRET = "a-secret-of-the-tests-0123"
 NOW = 1_795_000_000

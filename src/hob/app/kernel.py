@@ -31,7 +31,7 @@ from hob.core.ids import InboundId
 from hob.core.messages import Address
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
-from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.guard.screening.masking.logs import masked_logs

@@ -15,7 +15,7 @@ from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
 from hob.agent.commands.slash_commands import CommandCall, Perform, SlashCommands
 from hob.agent.commands.table import ANSWERS, BY_NAME, SlashCommand
 from hob.agent.compaction.compaction import Compactor
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings

@@ -18,7 +18,7 @@ from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_te
 from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame
 from hob.core.errors import HomeTaken
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 
 SUCCESSOR_SECONDS = 3.0
 """How long a lost owner's successor may take to appear before the command does the work itself."""

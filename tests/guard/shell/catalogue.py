@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.findings import ShellFinding, ShellSeverity, severity
+from hob.guard.shell.command_context import ShellFinding, ShellSeverity, severity
 from hob.guard.shell.verdict import judge_command
 
 _DATA = Path(__file__).parents[1] / "data"

@@ -3,8 +3,8 @@
 import pytest
 
 from hob.guard.shell.analysis import analyse
+from hob.guard.shell.arguments import ANY, HERE, HOME, STAR
 from hob.guard.shell.commands import Analysis, SimpleCommand
-from hob.guard.shell.values import ANY, HERE, HOME, STAR
 
 
 def _only(text: str, name: str) -> SimpleCommand:

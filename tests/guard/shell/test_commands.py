@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.command_context import ShellSeverity
 from tests.guard.shell.catalogue import Hostile, benign, hostile, judge, verdict
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from hob.core.tools import Effect
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.command_context import ShellSeverity
 from hob.guard.shell.verdict import judge_command
 from tests.guard.shell.catalogue import HOME, WORKSPACE, judge, verdict
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.findings import ShellSeverity, severity
+from hob.guard.shell.command_context import ShellSeverity, severity
 from hob.guard.shell.verdict import judge_command
 
 DOCS = Path(__file__).parents[3] / "docs"

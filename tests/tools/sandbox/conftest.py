@@ -11,11 +11,10 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
-from hob.tools.sandbox.homes import make_caches
 from hob.tools.sandbox.job import Job, JobFinished, JobRoot, Limits
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import Hearing, run
-from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_caches
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
@@ -77,7 +76,7 @@ def make_place(name: str, folder: Path, **more: object) -> Place:
 def make_backend(name: str, around: SandboxEnvironment) -> Backend:
     """The backend. Landlock is tried as root too, though nobody may use it so. Skips where the machine cannot do it."""
     if name == "landlock" and os.geteuid() == 0 and (version := landlock_version()):
-        landlock = Landlock(version, around)
+        landlock = Landlock(around, version)
         landlock.settle()
         return landlock
     try:

@@ -38,7 +38,7 @@ def arguments(tmp_path: Path, name: str = "docker", **more: object) -> list[str]
     work.mkdir(exist_ok=True)
     around = sandbox_environment(tmp_path.resolve(), image="image")
     job = replace(Job(("true",), work, (JobRoot(work, writable=True),)), **more)  # type: ignore[arg-type]
-    return list(Containers(name, f"/usr/bin/{name}", around).arguments(job, "hob-x"))
+    return list(Containers(around, name, f"/usr/bin/{name}").arguments(job, "hob-x"))
 
 
 def test_a_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> None:

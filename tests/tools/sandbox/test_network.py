@@ -12,8 +12,7 @@ import pytest
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name, public_address
-from hob.tools.sandbox.network.proxy import Internet, ProxyRefused, parse_request
-from hob.tools.sandbox.network.tls_hello import NotTls, server_name
+from hob.tools.sandbox.network.proxy import Internet, NotTls, ProxyRefused, parse_request, server_name
 from hob.tools.sandbox.running_command import Hearing
 from tests.tools.sandbox.conftest import Place
 

@@ -79,7 +79,7 @@ def mounts(tmp_path: Path) -> list[str]:
     work = tmp_path.resolve() / "work"
     around = sandbox_environment(tmp_path.resolve(), image="image", protected=NAMES)
     job = Job(("true",), work, (JobRoot(work, writable=True),))
-    words = list(Containers("docker", "/usr/bin/docker", around).arguments(job, "hob-x"))
+    words = list(Containers(around, "docker", "/usr/bin/docker").arguments(job, "hob-x"))
     found = [words[at + 1] for at, word in enumerate(words) if word == "--mount"]
     return [line.replace(str(work), "W").replace("type=bind,", "") for line in found]
 

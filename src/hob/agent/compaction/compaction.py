@@ -24,11 +24,9 @@ from hob.agent.commands.model_names import real_name
 from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, outline, read_draft
 from hob.agent.prompt.aging import hide, summary_stub
 from hob.agent.prompt.context_room import ContextRoom, Room
-from hob.agent.prompt.pairing import pair
-from hob.agent.prompt.tokens import estimate_tokens
-from hob.agent.prompt.truncation import shorten
-from hob.agent.prompt.untrusted_marks import Marks
-from hob.agent.prompt.window import back_to_safe
+from hob.agent.prompt.rendering import Marks
+from hob.agent.prompt.tokens import estimate_tokens, shorten
+from hob.agent.prompt.window import back_to_safe, pair
 from hob.agent.remarks import render
 from hob.agent.sessions import is_group
 from hob.agent.settings import AgentSettings

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hob.agent.prompt.truncation import shorten
+from hob.agent.prompt.tokens import shorten
 from hob.core.models import Entry
 
 FACTS = "Facts"

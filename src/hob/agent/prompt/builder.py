@@ -21,17 +21,13 @@ from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.assessment import LINES, assess
 from hob.agent.prompt.context_room import ContextRoom, Room
-from hob.agent.prompt.few_tools import choose_tools, estimate_tool, write_tool
-from hob.agent.prompt.fit import cost, fit
-from hob.agent.prompt.pairing import pair
-from hob.agent.prompt.rendering import add_user, render
+from hob.agent.prompt.fit import choose_tools, cost, estimate_tool, fit, write_tool
+from hob.agent.prompt.rendering import Marks, add_user, render
 from hob.agent.prompt.sections import FeatureSections, limited
 from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system, unaccepted
-from hob.agent.prompt.tokens import PER_MESSAGE, count_bytes, estimate_messages, estimate_tokens
-from hob.agent.prompt.truncation import begin, shorten
-from hob.agent.prompt.untrusted_marks import Marks
+from hob.agent.prompt.tokens import PER_MESSAGE, begin, count_bytes, estimate_messages, estimate_tokens, shorten
 from hob.agent.prompt.values import Prompt, Section
-from hob.agent.prompt.window import select
+from hob.agent.prompt.window import pair, select
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.entries import opening_entries, step_entries

@@ -4,7 +4,7 @@ and stays the same through all rounds of the turn."""
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from hob.agent.prompt.truncation import shorten
+from hob.agent.prompt.tokens import shorten
 from hob.core.labels import Label
 from hob.core.memory import Memory
 from hob.core.messages import UNKNOWN_TIME, Inbound

@@ -13,8 +13,7 @@ from hob.agent.turn.ending import finish_of
 from hob.agent.turn.loops import LoopRules
 from hob.agent.turn.model_call import ask, out_of_time
 from hob.agent.turn.questions import hear, with_question
-from hob.agent.turn.record import Record, Unsaved
-from hob.agent.turn.running import TurnRun
+from hob.agent.turn.running import Record, TurnRun, Unsaved
 from hob.agent.turn.tool_calls import ToolCalls, show_unmade
 from hob.agent.turn.turn import AskModel, CallState, Park, RunTools, Say, TurnRules, WriteSteps, answer_of, decide
 from hob.core.errors import StoreError

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hob.agent.prompt.pairing import pair
-from hob.agent.prompt.truncation import shorten
+from hob.agent.prompt.tokens import shorten
+from hob.agent.prompt.window import pair
 from hob.agent.remarks import remarks_of
 from hob.agent.turn.entries import closing_entry, entries_of
 from hob.agent.turn.running import TurnRun

@@ -8,8 +8,8 @@ from dataclasses import replace
 from hob.agent.ports import KnowsClosedTools, tools_of
 from hob.agent.remarks import render
 from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage_of
-from hob.agent.turn.deadline import deadline
 from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
+from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, answer_of
 from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
 from hob.core.hooks import AfterTool, BeforeTool

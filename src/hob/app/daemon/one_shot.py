@@ -20,8 +20,7 @@ from hob.core.ids import InboundId
 from hob.core.lazy import Lazy
 from hob.core.turns import WaitsFor
 from hob.gateway.approvals import settled_view
-from hob.gateway.chat.events import ClientEvent
-from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.inbound import ClientEvent, owners_inbound
 from hob.gateway.chat.outcome import follow, follow_again
 from hob.gateway.http.sockets import bind_unix
 

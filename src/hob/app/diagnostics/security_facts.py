@@ -23,8 +23,7 @@ from hob.gateway.auth.tokens import load_token
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.audit.security.check import Tightening
-from hob.guard.audit.security.facts import (
+from hob.guard.audit.security.check import (
     SENSIBLE,
     FileFacts,
     GatewayFacts,
@@ -33,9 +32,10 @@ from hob.guard.audit.security.facts import (
     SandboxFacts,
     SecretFacts,
     SecurityFacts,
+    Tightening,
 )
-from hob.guard.screening.masking.forms import is_maskable
 from hob.guard.screening.masking.known_secrets import AT_HAND, is_secret_name
+from hob.guard.screening.masking.mask import is_maskable
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.http.addresses import is_loopback, is_private

@@ -11,7 +11,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
 from hob.core.people import Person, SenderAddress
-from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.copies import Copies, find_copies, senders_in
 from hob.store.erasure.erasure import Erasure, Whose
 from hob.store.store import Store

@@ -15,9 +15,8 @@ from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
 from hob.core.people import PairingRequest, SenderAddress
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.guard import Admitted, Refused
-from hob.guard.admission.events import AdmissionEvent, LoopEnded, PairingAsked, Scanned
-from hob.guard.admission.lines import Line, say_line
-from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.events import AdmissionEvent, Line, LoopEnded, PairingAsked, Scanned, say_line
+from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.passphrase import Passphrase
 from hob.guard.admission.rules import AdmissionParts, AdmissionRules, Scans
 from hob.guard.admission.settings import AdmissionSettings

@@ -7,8 +7,7 @@ from os.path import lexists
 from pathlib import Path
 
 from hob.agent.prompt.aging import age
-from hob.agent.prompt.pairing import pair
-from hob.agent.prompt.window import select
+from hob.agent.prompt.window import pair, select
 from hob.agent.settings import AgentSettings
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.tools.executable_config import places_of
@@ -31,7 +30,7 @@ from hob.core.screening.kinds import SensitiveKind
 from hob.core.tools import ToolSpec
 from hob.core.turns import View
 from hob.guard.admission.actions import ActionRates, TooOften
-from hob.guard.admission.lines import Line, say_line
+from hob.guard.admission.events import Line, say_line
 from hob.guard.admission.people import People, address_of
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.approvals.binding import Binder

@@ -16,7 +16,7 @@ from hob.cli.chat.input_draft import one_line, read_file
 from hob.cli.output import tame
 from hob.core.errors import HomeTaken
 from hob.core.screening.media import HEAD, media_type_of
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 
 REJOIN_SECONDS = 30.0
 

@@ -17,7 +17,7 @@ from hob.cli.chat.tool_calls import RunningCall
 from hob.cli.chat.transcript import LineKind, ScreenTranscript
 from hob.cli.output import BAR, coloured_lines, line, tame
 from hob.core.errors import HobError
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 
 _FURTHER = "┊ "
 """Before what goes on of a line that is too long for the terminal."""

@@ -7,7 +7,7 @@ from threading import Thread
 from typing import TypeVar
 
 from hob.core.errors import HobError
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 
 T = TypeVar("T")
 Ended = Callable[[HobError | OSError | None], None]

@@ -11,7 +11,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame
-from hob.gateway.chat.events import ClientEvent
+from hob.gateway.chat.inbound import ClientEvent
 
 _WORDS = {"y": "yes", "j": "ja", "n": "no"}
 """What is typed at a prompt for the words that answer a question."""

@@ -15,6 +15,17 @@ from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
 from hob.gateway.http.fields import field, read
 
+# What clients see of a message's life.
+
+
+@dataclass(frozen=True, slots=True)
+class ClientEvent:
+    """One moment: accepted, delta, reasoning, retracted, progress, question, and last result or error."""
+
+    name: str
+    data: dict[str, Any]
+
+
 _LABELS = {
     SenderClass.OWNER: OWNER_LABEL,
     SenderClass.MEMBER: Label(Origin.MEMBER, Trust.UNTRUSTED),

@@ -14,8 +14,7 @@ from hob.core.states import TurnState
 from hob.gateway.api import Api
 from hob.gateway.approvals import approval_view
 from hob.gateway.auth.callers import ApiCaller
-from hob.gateway.chat.events import ClientEvent
-from hob.gateway.chat.inbound import is_own
+from hob.gateway.chat.inbound import ClientEvent, is_own
 from hob.gateway.chat.uploads import note_taken
 from hob.gateway.http.failures import failure_of
 from hob.gateway.routes.views import FINAL, chat_view

@@ -18,9 +18,8 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import read
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.live.greeting import Hello
 from hob.gateway.live.kinds import ClientWords, Ended, MessageKind
-from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN
+from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN, Hello
 
 HELLO_SECONDS = 10.0
 """For the first message, where the token is in no header."""

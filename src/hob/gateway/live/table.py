@@ -1,25 +1,181 @@
 """Every kind of message that a client may send, and every way in which a connection ends."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import InboundId
+from hob.core.timeline import EventKind
+from hob.gateway.approvals import approvals_view, settled_view
 from hob.gateway.auth.callers import TokenScope
+from hob.gateway.chat.inbound import ChatMessage, ClientEvent
+from hob.gateway.chat.outcome import find_own, follow, follow_again
+from hob.gateway.chat.receive import receive
 from hob.gateway.http.failures import BUSY
-from hob.gateway.http.fields import Nothing
-from hob.gateway.live import approvals as leave
-from hob.gateway.live import chat, events, greeting
-from hob.gateway.live.kinds import MessageKind
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.live.kinds import ClientWords, MessageKind
+from hob.gateway.routes.views import event_view
+
+# The first words on both sides, and signs of life.
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Who the client is."""
+
+    token: str = field("the token, as it would stand after `Authorization: Bearer`")
+
+
+async def hello(said: ClientWords[Hello]) -> None:
+    """Show the token, as the first message of a connection that has not shown one in its header. Wait for `welcome`."""
+    raise InvalidRequest("hello comes first and once; this connection has shown who it is")
+
+
+async def ping(said: ClientWords[Nothing]) -> None:
+    """A sign of life, for clients that cannot send WebSocket pings; Hob sends those by itself."""
+    await said.say("pong")
+
+
+# What the owner is asked, and the owner's answers.
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """An answer to a question for approval."""
+
+    approval: str = field("the question's id")
+    allowed: bool = field("whether it may be done")
+    scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
+
+
+async def approvals(said: ClientWords[Nothing]) -> None:
+    """The questions for approval that stand. To hear of new ones, subscribe to events of the kind `approval`."""
+    await said.say("approvals", **await approvals_view(said.api.store, said.api.pending_approvals()))
+
+
+async def answer(said: ClientWords[Answering]) -> None:
+    """Give approval or refuse it; the turn goes on. The same answer again changes nothing."""
+    api, asked, by = said.api, said.asked, said.caller.by
+    view = await settled_view(
+        api.store, api.pending_approvals(), asked.approval, allowed=asked.allowed, scope=asked.scope, by=by
+    )
+    await said.say("answered", **view)
+
+
+# Messages: sent, followed while they are answered, stopped.
+
+_AS_LONG_AS_IT_TAKES = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending(ChatMessage):
+    """A message, with a key of the client's own."""
+
+    key: str = field("yours for this message: the same key again, at any time, joins it", characters=(1, 255))
+
+
+@dataclass(frozen=True, slots=True)
+class AMessage:
+    """One message."""
+
+    id: str = field("the message's id, as `accepted` said")
+
+
+async def send(said: ClientWords[Sending]) -> None:
+    """Send a message and follow it to its `result`; send it again with its key where the connection broke before.
+
+    Deltas are for the eye: a client that is slow to read misses some, and a new attempt of the model's takes them back
+    (`retracted`). `result` is the truth.
+    """
+    api, asked = said.api, said.asked
+    inbound = await receive(api, asked, asked.key, said.caller)
+    await _tell(said, follow(api, inbound, _AS_LONG_AS_IT_TAKES), "")
+
+
+async def follow_message(said: ClientWords[AMessage]) -> None:
+    """Follow a message that was sent before, here or elsewhere."""
+    accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
+    await _tell(said, follow_again(said.api, accepted.id, _AS_LONG_AS_IT_TAKES), accepted.id)
+
+
+async def stop(said: ClientWords[AMessage]) -> None:
+    """End the turn that works on this message, or take the message out of the queue."""
+    accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
+    stopped = await said.api.operations.cancel(accepted.id, "/stop")
+    await said.say("stopped", id=accepted.id, stopped=stopped)
+
+
+async def _tell(
+    said: ClientWords[AMessage] | ClientWords[Sending], events: AsyncGenerator[ClientEvent, None], id: str
+) -> None:
+    async with aclosing(events):
+        async for event in events:
+            if event.name == "accepted":
+                id = event.data["id"]
+            await said.say(event.name, **({"id": id} if id else {}), **_without_id(event))
+
+
+def _without_id(event: ClientEvent) -> dict[str, object]:
+    return {name: value for name, value in event.data.items() if name != "id"}
+
+
+# Everything that happens, in the order of the timeline, from any moment on.
+
+_PAGE = 50
+"""Events read at once: so many are in memory for a client, however far behind it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribing:
+    """Which events are shown, from where on."""
+
+    after: int | None = field("the cursor of the last event you have seen, 0 for all; without it those to come", None,
+                              at_least=0)  # fmt: skip
+    sessions: tuple[str, ...] = field("these sessions alone, by whole keys such as `api:main`", ())
+    kinds: tuple[EventKind, ...] = field("these [kinds](timeline.md#kinds) alone", ())
+
+
+async def subscribe(said: ClientWords[Subscribing]) -> None:
+    """Show events, each with its cursor; a later `subscribe` takes the place of this one.
+
+    Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,
+    after a restart of Hob too. `caught_up` says that what was there already has been shown.
+    """
+    asked, timeline = said.asked, said.api.store.timeline
+    newest = await timeline.newest()
+    after = newest if asked.after is None else asked.after
+    if after > newest:
+        raise NotFound(f"there is no event {after} yet, the newest is {newest}; an older database may have come back")
+    await said.say("subscribed", cursor=after)
+    told = False
+    with timeline.news() as news:
+        while True:
+            news.clear()  # before reading: what is committed from now on sets it again
+            found = await timeline.follow(after, _PAGE, sessions=asked.sessions, kinds=asked.kinds)
+            for cursor, event in found.events:
+                await said.say("event", cursor=cursor, event=event_view(event))
+            after = found.upto
+            if len(found.events) == _PAGE:
+                continue
+            if not told:
+                told = True
+                await said.say("caught_up", cursor=after)
+            await news.wait()
+
 
 HELLO = "hello"
 _LIFE = ("accepted", "delta", "reasoning", "retracted", "progress", "question", "result")
 
 KINDS: tuple[MessageKind[Any], ...] = (
-    MessageKind(HELLO, greeting.hello, None, greeting.Hello, ("welcome",), ("unauthorized", "too_many_attempts")),
+    MessageKind(HELLO, hello, None, Hello, ("welcome",), ("unauthorized", "too_many_attempts")),
     MessageKind(
         "subscribe",
-        events.subscribe,
+        subscribe,
         TokenScope.READ,
-        events.Subscribing,
+        Subscribing,
         ("subscribed", "event", "caught_up"),
         ("not_found",),
         lasts=True,
@@ -27,20 +183,18 @@ KINDS: tuple[MessageKind[Any], ...] = (
     ),
     MessageKind(
         "send",
-        chat.send,
+        send,
         TokenScope.CHAT,
-        chat.Sending,
+        Sending,
         _LIFE,
         (*BUSY, "model_not_found", "not_allowed", "stopping", "store_full"),
         lasts=True,
     ),
-    MessageKind("follow", chat.follow_message, TokenScope.CHAT, chat.AMessage, _LIFE[1:], ("not_found",), lasts=True),
-    MessageKind("stop", chat.stop, TokenScope.CHAT, chat.AMessage, ("stopped",), ("not_found",)),
-    MessageKind("approvals", leave.approvals, TokenScope.READ, Nothing, ("approvals",)),
-    MessageKind(
-        "answer", leave.answer, TokenScope.APPROVE, leave.Answering, ("answered",), ("not_found", "not_allowed")
-    ),
-    MessageKind("ping", greeting.ping, None, Nothing, ("pong",)),
+    MessageKind("follow", follow_message, TokenScope.CHAT, AMessage, _LIFE[1:], ("not_found",), lasts=True),
+    MessageKind("stop", stop, TokenScope.CHAT, AMessage, ("stopped",), ("not_found",)),
+    MessageKind("approvals", approvals, TokenScope.READ, Nothing, ("approvals",)),
+    MessageKind("answer", answer, TokenScope.APPROVE, Answering, ("answered",), ("not_found", "not_allowed")),
+    MessageKind("ping", ping, None, Nothing, ("pong",)),
 )
 
 NOT_TEXT, TOO_FAST, SLOW, UNKNOWN, NO_HELLO, RESTART = 1003, 4429, 4000, 4401, 4408, 1012

@@ -11,8 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from hob.core.ids import InboundId
 from hob.core.labels import SenderClass
 from hob.gateway.api import Api
-from hob.gateway.chat.events import ClientEvent
-from hob.gateway.chat.inbound import ChatRequest
+from hob.gateway.chat.inbound import ChatRequest, ClientEvent
 from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
 from hob.gateway.chat.receive import receive
 from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall

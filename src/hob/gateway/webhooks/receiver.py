@@ -20,8 +20,7 @@ from hob.core.settings import Secret
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.json_body import parse_json
 from hob.gateway.webhooks.schemes import Scheme, Wrong, verify
-from hob.gateway.webhooks.settings import WebhookSettings
-from hob.gateway.webhooks.templates import fill, text_of
+from hob.gateway.webhooks.settings import WebhookSettings, fill, text_of
 
 # What a delivery holds: JSON, or a form as old senders post it.
 

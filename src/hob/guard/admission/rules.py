@@ -20,14 +20,15 @@ from hob.core.ports.guard import Admitted, Refused
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.events import (
     AdmissionEvent,
+    Line,
     LoopEnded,
     PairingAsked,
     PassphraseTried,
     Scanned,
     SlowedDown,
     TurnedAway,
+    say_line,
 )
-from hob.guard.admission.lines import Line, say_line
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.passphrase import Passphrase, PassphraseAttempt
 from hob.guard.admission.people import People, SenderList, address_of, group_of

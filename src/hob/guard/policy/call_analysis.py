@@ -14,7 +14,7 @@ from hob.guard.policy.argument_roles import READINGS, ArgumentRole
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.modes import Act
 from hob.guard.policy.places import Places, is_secret_file, patched_files
-from hob.guard.shell.findings import ShellFinding, ShellSeverity
+from hob.guard.shell.command_context import ShellFinding, ShellSeverity
 
 _REMEMBERED = re.compile(  # aliases, the history, positional parameters
     r"(?:^|[;&|(]|\bbuiltin|\bcommand)\s*(?:alias|fc|history|hash|enable|complete|set)\b|^\^|(?:^|[\s;&|(])![\w!?$*:#-]"

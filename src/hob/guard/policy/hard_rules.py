@@ -13,7 +13,7 @@ from hob.guard.policy.call_analysis import ToolCallAnalysis, texts_in
 from hob.guard.policy.context import Context
 from hob.guard.policy.places import Places
 from hob.guard.settings import PolicySettings
-from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.command_context import ShellSeverity
 
 PROTECTED_SETTINGS = (
     *("sandbox", "policy", "approvals", "guard", "admission", "scanner", "masking", "audit", "security"),

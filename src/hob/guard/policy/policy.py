@@ -19,7 +19,7 @@ from hob.guard.policy.modes import ACTS, Act, ModeVerdict, look_up
 from hob.guard.policy.taint import names_paths, names_recipients, names_what_is_final, taint
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
-from hob.guard.shell.findings import ShellSeverity
+from hob.guard.shell.command_context import ShellSeverity
 
 Stage = Callable[[ToolCallAnalysis, Context, PolicySettings], Verdict | None]
 

@@ -3,10 +3,10 @@
 import re
 
 from hob.core.language import translatable
+from hob.guard.shell.arguments import ANY
 from hob.guard.shell.commands import Analysis, SimpleCommand
 from hob.guard.shell.shell_interpreter import ShellInterpreter, TooMuch
 from hob.guard.shell.tree import SyntaxProblem
-from hob.guard.shell.values import ANY
 
 LONGEST = 65_536  # characters that are read; a longer text is a problem
 

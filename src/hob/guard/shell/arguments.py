@@ -1,6 +1,121 @@
 """Taking argument lists apart as programs do."""
 
+import posixpath
+import re
 from collections.abc import Collection, Iterator
+
+# What is known of a word: text in which signs stand for what only the shell will know.
+#
+# No argument of a program can contain NUL, and a text with the other control characters used here is cleaned of them
+# before it is read (and told), so a sign is never mistaken for text.
+
+ANY = "\x00"  # any text, empty too; unquoted it may even be several words
+STAR = "\x01"  # an unquoted `*`: any part of a file's name
+ONE = "\x02"  # an unquoted `?` or `[...]`: one character of a file's name
+HOME = "\x03"  # a home directory
+HERE = "\x04"  # the directory in which the command starts
+
+LONGEST = 16_384  # characters of a value that are followed; what grows longer is ANY
+
+_SIGN = re.compile("[\x00-\x04]")
+_SHOWN = {ANY: "…", STAR: "*", ONE: "?", HOME: "~", HERE: "."}
+_GLOB = re.compile(r"\*+|\?|\[[^\]/\n]{1,64}\]")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a table."""
+    return tuple(text.split())
+
+
+def is_known(value: str) -> bool:
+    """Is every character of it known?"""
+    return _SIGN.search(value) is None
+
+
+def shown(value: str) -> str:
+    """The value for people: `…` is what is not known."""
+    return _SIGN.sub(lambda sign: _SHOWN[sign[0]], value) if _SIGN.search(value) else value
+
+
+def globbed(text: str) -> str:
+    """Unquoted text with its wildcards as signs."""
+    if "*" in text or "?" in text or "[" in text:
+        return _GLOB.sub(lambda found: STAR if found[0][0] == "*" else ONE, text)
+    return text
+
+
+def capped(value: str) -> str:
+    """The value, or ANY when it is too long to be followed."""
+    return value if len(value) <= LONGEST else ANY
+
+
+def joined(directory: str, path: str) -> str:
+    """The path as seen from the directory."""
+    if not path or path[0] in "/" + HOME + ANY:
+        return path or directory
+    return posixpath.join(directory, path)
+
+
+def pattern(value: str) -> re.Pattern[str] | None:
+    """What the value may turn out to be, or nothing when it has too many unknown parts to say."""
+    signs = _SIGN.findall(value)
+    if len(signs) > 3 or len(value) > 256:
+        return None
+    parts = {ANY: ".*", STAR: "[^/]*", ONE: "[^/]", HOME: ".+", HERE: ".+"}
+    return re.compile("".join(parts.get(char) or re.escape(char) for char in value), re.DOTALL)
+
+
+def may_be(value: str, text: str) -> bool:
+    """May the value turn out to be this text?"""
+    if value == text:
+        return True
+    if not _SIGN.search(value):
+        return False
+    found = pattern(value)
+    return found is None or found.fullmatch(text) is not None
+
+
+# Names of programs, by what they do.
+
+# their arguments are text, or they can do nothing but read and print
+HARMLESS = frozenset(
+    words("""[ alias apropos arch awk basename bat bind break cal cat cksum clear cloc cmp column comm complete
+    compopt continue cowsay cut date declare df diff diff3 diffstat dir dircolors dirname dos2unix du echo egrep exa
+    exit expand export expr eza factor false fgrep figlet file fmt fold free git-lfs grep groups gunzip head help
+    hexdump hostid iconv id info join jobs last lastlog less let link local locale locate ls lsattr lsblk lscpu lsof
+    lspci lsusb look md5sum mdls more nl nm nproc numfmt objdump od pandoc paste pathchk pgrep pr printf ps ptx pwd
+    read readlink readonly readelf realpath return rev say seq set sha1sum sha224sum sha256sum sha384sum sha512sum
+    shift shopt shellcheck size sleep stat strings sum tac tail test tokei top touch tput tr tree true tsort tty type
+    typeset ulimit uname unexpand uniq unset uptime users vdir vmstat wait wc whatis whereis which who whoami xxd yes
+    zcat zdiff zgrep zless : gh glab jira""")
+) - {"awk", "less"}
+
+# if one of these stands somewhere in the arguments of a program that may run it, it is judged as a command
+FEARED = frozenset(
+    words("""rm rmdir unlink shred srm wipe dd mkfs mke2fs mkswap wipefs blkdiscard parted fdisk sfdisk gdisk sgdisk
+    cryptsetup hdparm nvme shutdown reboot halt poweroff init telinit systemctl kill killall pkill insmod modprobe
+    rmmod sysctl iptables nft swapoff crontab chmod chown chattr setfacl setcap useradd usermod userdel passwd visudo
+    truncate curl wget nc ncat socat""")
+) | {f"mkfs.{kind}" for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")}
+
+# these are also what other programs call their parts: `git init`, `docker kill`, `vagrant halt`
+SUBCOMMANDS = frozenset({"init", "halt", "reboot", "shutdown", "poweroff", "kill"})
+WHEN = frozenset({"now", *"0123456"})  # what follows them where they are programs
+
+# what these run is known from their options; a feared name in their arguments is a file, a package, a page
+KNOWN = frozenset(
+    words("""git tar gtar bsdtar cd pushd mkdir cp mv ln install man tldr info apt apt-get aptitude apk dnf yum pacman
+    zypper brew port snap pip pip3 pipx gem cpan cpanm luarocks dpkg rpm pytest set""")
+)
+
+# fetch what others wrote
+DOWNLOADERS = frozenset(
+    {"curl", "wget", "fetch", "aria2c", "http", "https", "httpie", "xh", "lynx", "w3m", "lwp-request"}
+)
+
+# make something readable of what is not
+DECODERS = frozenset({"base64", "base32", "xxd", "openssl", "rev", "uudecode", "gpg", "gzip", "gunzip", "zcat", "tr"})
+
 
 Args = tuple[str, ...]
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from hob.guard.shell.arguments import ANY
 from hob.guard.shell.tree import Part, Text, Word
-from hob.guard.shell.values import ANY
 
 _MOST = 64  # words that one word may become; beyond that it is unknown
 _LONGEST = 2048  # unquoted characters of a word with braces

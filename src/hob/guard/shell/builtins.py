@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from hob.guard.shell.expansion import Feed
+from hob.guard.shell.arguments import ANY, HOME, is_known, joined
+from hob.guard.shell.expansion import Feed, ShellState
 from hob.guard.shell.outputs import written
-from hob.guard.shell.values import ANY, HOME, is_known, joined
-from hob.guard.shell.variables import ShellState
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

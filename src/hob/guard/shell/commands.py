@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hob.guard.shell.arguments import Args, operands, values
+from hob.guard.shell.arguments import ANY, Args, operands, shown, values, words
 from hob.guard.shell.tree import SyntaxProblem
-from hob.guard.shell.values import ANY, shown, words
 
 # Files that a program runs although the command does not name them, or names them in another way than by path.
 

@@ -5,8 +5,8 @@ One pass from left to right; nothing is looked at twice except the text of neste
 
 import re
 
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR
 from hob.guard.shell.tree import Channel, Output, Parameter, Part, Redirect, Script, Sum, SyntaxProblem, Text, Word
-from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR
 
 DEEPEST = 32  # levels of nesting that are followed
 

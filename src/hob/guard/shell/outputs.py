@@ -8,9 +8,8 @@ import binascii
 import re
 from collections.abc import Callable
 
-from hob.guard.shell.arguments import divided, values
+from hob.guard.shell.arguments import ANY, STAR, capped, divided, globbed, is_known, values
 from hob.guard.shell.lexer import unescaped
-from hob.guard.shell.values import ANY, STAR, capped, globbed, is_known
 
 _DIRECTIVE = re.compile(r"%(?:%|[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?([sbqdiouxXcfFeEgG]))")
 _CLASS = re.compile(r"\[:(\w+):\]")

@@ -6,6 +6,7 @@ What it cannot parse it says. The commands before that stand, since a shell runs
 import re
 
 from hob.core.language import translatable
+from hob.guard.shell.arguments import ANY
 from hob.guard.shell.braces import braced
 from hob.guard.shell.lexer import ShellLexer, Stuck
 from hob.guard.shell.tree import (
@@ -24,7 +25,6 @@ from hob.guard.shell.tree import (
     Text,
     Word,
 )
-from hob.guard.shell.values import ANY
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
 _RESERVED = re.compile(

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, joined, may_be, words
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, joined, may_be, words
 
 _SYSTEM = frozenset(
     words("""bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt nix opt proc root run sbin snap srv

@@ -5,21 +5,42 @@ n-th reading takes the n-th of each. One reading takes what is not set as empty,
 sets it; another as unknown.
 """
 
+import re
 from dataclasses import replace
 
 from hob.core.language import translatable
+from hob.guard.shell.arguments import ANY, FEARED, HOME, capped
 from hob.guard.shell.builtins import perform
 from hob.guard.shell.commands import NOTHING, Code, Redirection, Runs, SimpleCommand
-from hob.guard.shell.expansion import Expander, Feed
-from hob.guard.shell.loose import loose
-from hob.guard.shell.names import FEARED
+from hob.guard.shell.expansion import Expander, Feed, ShellState
 from hob.guard.shell.outputs import files_of, written
 from hob.guard.shell.parser import DECLARING, parse
 from hob.guard.shell.recursion import CallGraph, is_endless, names_itself
 from hob.guard.shell.tree import Block, Function, Node, Pipeline, Redirect, Script, Simple, Step, SyntaxProblem
-from hob.guard.shell.values import ANY, capped
-from hob.guard.shell.variables import ShellState
 from hob.guard.shell.wrappers import runs_of
+
+# Reading what cannot be parsed: every run of words as if it were a command, so that nothing hides behind an error.
+
+_BETWEEN = re.compile(r"[;|&(){}`\n]+|\$\(|\b(?:then|do|else)\b")
+_WORD = re.compile(r"[^\s<>]+")
+_MOST = 300
+_EXPANSION = re.compile(r"\$\{?[A-Za-z0-9_@*#?!-]+\}?")
+
+
+def loose(text: str) -> list[tuple[str, ...]]:
+    """Argument lists that the text may hold, with quotes and backslashes left out."""
+    found: list[tuple[str, ...]] = []
+    for piece in _BETWEEN.split(text, _MOST):
+        plain = _EXPANSION.sub(_expanded, re.sub(r"\\\n|['\"\\]", "", piece))
+        words = tuple(HOME + word[1:] if word[0] == "~" else word for word in _WORD.findall(plain))
+        if words and len(words) < 200:
+            found.append(words)
+    return found
+
+
+def _expanded(found: re.Match[str]) -> str:
+    return HOME if found[0] in ("$HOME", "${HOME}") else ANY
+
 
 _MOST_COMMANDS = 600  # simple commands that are followed in one reading
 _MOST_TEXT = 200_000  # characters of nested texts

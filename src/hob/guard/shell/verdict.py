@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from hob.core.language import translatable
 from hob.guard.shell.analysis import analyse
-from hob.guard.shell.command_context import Rule, Scene
+from hob.guard.shell.arguments import is_known
+from hob.guard.shell.command_context import Rule, Scene, ShellFinding, ShellSeverity
 from hob.guard.shell.commands import Analysis
-from hob.guard.shell.findings import ShellFinding, ShellSeverity
 from hob.guard.shell.places import Map
 from hob.guard.shell.rules import (
     code,
@@ -23,8 +23,6 @@ from hob.guard.shell.rules import (
     versions,
 )
 from hob.guard.shell.rules import execution as running
-from hob.guard.shell.rules import trusted_files as obeying
-from hob.guard.shell.values import is_known
 
 _PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment, running)
 _RULES: dict[str, tuple[Rule, ...]] = {}
@@ -71,7 +69,7 @@ def judged(scene: Scene) -> Iterator[ShellFinding]:
     if command.reads:
         yield from secrets.variables(scene)
     yield from secrets.read(scene)
-    yield from obeying.obeyed(scene)
+    yield from running.obeyed(scene)
     if not command.argv:
         return
     for rule in _RULES.get(command.name, ()):

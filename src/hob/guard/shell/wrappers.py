@@ -9,12 +9,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from hob.guard.shell.arguments import Args, after_options, operands, values
+from hob.guard.shell.arguments import (
+    ANY,
+    FEARED,
+    HARMLESS,
+    KNOWN,
+    SUBCOMMANDS,
+    WHEN,
+    Args,
+    after_options,
+    is_known,
+    may_be,
+    operands,
+    values,
+    words,
+)
 from hob.guard.shell.commands import NOTHING, Runs
 from hob.guard.shell.interpreters import SHELLS, interpreted, shell_runs
-from hob.guard.shell.names import FEARED, HARMLESS, KNOWN, SUBCOMMANDS, WHEN
 from hob.guard.shell.outputs import found_paths
-from hob.guard.shell.values import ANY, is_known, may_be, words
 
 _MOST = 8  # commands made of one
 

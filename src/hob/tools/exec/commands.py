@@ -27,10 +27,9 @@ from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.registry.schemas import Bounds
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
 from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name
-from hob.tools.sandbox.output import Heard
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
-from hob.tools.sandbox.running_command import Hearing, RunningCommand
+from hob.tools.sandbox.running_command import Heard, Hearing, RunningCommand
 from hob.tools.sandbox.secret_files import NO_KEY_FILES, KeyFiles, find_secret_files
 from hob.tools.undo.snapshots.entries import What
 

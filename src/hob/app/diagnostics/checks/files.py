@@ -11,9 +11,8 @@ from hob.app.diagnostics.security_facts import gather_files, tighten
 from hob.app.home import PARTS
 from hob.core.clock import Clock
 from hob.core.language import translatable
-from hob.guard.audit.security.check import Tightening
-from hob.guard.audit.security.checks.files import FILES as PERMISSIONS
-from hob.guard.audit.security.facts import SecurityFacts
+from hob.guard.audit.security.check import SecurityFacts, Tightening
+from hob.guard.audit.security.checks import FILES as PERMISSIONS
 from hob.store.database.database import NAME
 from hob.store.database.disk import free_name, stamp
 

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from hob.guard.audit.security.check import SecurityCheck, Severity, Tightening
+from hob.guard.audit.security.check import SecurityCheck, SecurityFacts, Severity, Tightening
 from hob.guard.audit.security.checks import CHECKS
-from hob.guard.audit.security.facts import SecurityFacts
 
 _ORDER = tuple(Severity)
 

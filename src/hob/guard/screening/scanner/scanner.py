@@ -4,18 +4,273 @@ It is a net under mishaps and clumsy attacks, never the boundary: whoever knows 
 may not reach is kept by labels and effects. Its cost is linear in the text.
 """
 
+import base64
+import binascii
+import codecs
+import html
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from urllib.parse import unquote_to_bytes
 
 from hob.core.labels import SenderClass
 from hob.core.screening.characters import neutralise
-from hob.guard.screening.scanner.decoders import decoded_texts, hidden_texts
-from hob.guard.screening.scanner.normalised import plain
-from hob.guard.screening.scanner.phrases import find_phrases
-from hob.guard.screening.scanner.rules import ENCODED, INVISIBLE, SIGNS, Sign
+from hob.guard.screening.scanner.rules import ENCODED, INVISIBLE, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
+
+# A text as a model would read it: what is spelt oddly, spaced out or written with look-alikes becomes plain.
+
+_INVISIBLE_SIGNS = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e01ef]"
+)
+# The letters of other scripts that are most often put for Latin ones (https://www.unicode.org/reports/tr39/).
+_ALIKE = str.maketrans("аеорсухѕіјԁһкмтвнгԛԝɡоνορικτυχαεγӏⅼ", "aeopcyxsijdhkmtbhrqwgovopiktuxaeyll")
+_DIGITS = str.maketrans("013457@$", "oieastas")
+_LEET = re.compile(r"(?<![a-z0-9@$])(?=[a-z]{0,20}[013457@$][a-z])[a-z0-9@$]{4,20}(?![a-z0-9@$])")
+_SPACED = re.compile(r"(?<!\w)\w(?: \w){4,40}(?!\w)")
+_MAYBE_LEET = re.compile(r"[a-z][013457@$][a-z]")
+_GAPS = re.compile(r"\n{2,1000}+")
+
+
+def plain(text: str) -> str:
+    """The text in lower case, one space between words, at most one empty line, look-alikes as the letters meant."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _INVISIBLE_SIGNS.sub("", text))
+    text = text.lower()
+    if not text.isascii() and _is_mixed(text):
+        text = text.translate(_ALIKE)
+    text = _SPACED.sub(lambda match: match.group().replace(" ", ""), text)
+    text = _GAPS.sub("\n\n", "\n".join([" ".join(line.split()) for line in text.split("\n")]))
+    if _MAYBE_LEET.search(text) is None:
+        return text
+    return _LEET.sub(lambda match: _unleet(match.group()), text)
+
+
+def _is_mixed(text: str) -> bool:
+    """Whether words mix scripts: Latin letters beside Cyrillic or Greek ones."""
+    return _MIXED.search(text) is not None
+
+
+_MIXED = re.compile(r"[a-z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][a-z]")
+
+
+def _unleet(word: str) -> str:
+    return word.translate(_DIGITS) if sum(sign.isalpha() for sign in word) >= 3 else word
+
+
+# Texts inside of texts: what decodes to something readable is read too.
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,1500}+={0,2}+")  # longer ones come in pieces; all their borders fit
+_FOLDED = re.compile(r"\n(?<=[A-Za-z0-9+/]{16}\n)(?=[A-Za-z0-9+/=]{2})")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ :,]?+){12,150}")
+_NOT_HEX = re.compile(r"0x|\\x|[^0-9A-Fa-f]")
+_PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
+_ESCAPES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})){4,60}")
+_ENTITY = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|[0-9]{1,7});?+")
+_FEW = 3  # encoded signs; addresses have one or two
+_SHORTEST = 20  # characters of base64 that hold an order
+# words of orders, turned by 13 letters, or read backwards
+_TURNED = tuple(codecs.encode(word, "rot13") for word in ("ignore", "instruction", "previous", "password", "disregard"))
+_BACKWARDS = tuple(word[::-1] for word in ("ignore", "instructions", "previous", "delete all", "password", "system"))
+_TAGS = re.compile(r"[\U000e0020-\U000e007e]{2,1500}+")
+_FLAG = "\U0001f3f4"  # with letters as tags behind it, it is the flag of a part of a country
+_SELECTORS = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,1500}+")
+
+
+def decoded_texts(text: str) -> Iterator[str]:
+    """Readable texts that are encoded in this one. Together about as long as the text, for each way of encoding."""
+    for word in _FOLDED.sub("", text.replace("\r\n", "\n")).split():
+        if len(word) >= _SHORTEST:
+            for piece in _BASE64.finditer(word):
+                yield from _readable(_from_base64(piece.group()))
+    for row in _HEX.finditer(text):
+        yield from _readable(_from_hex(_NOT_HEX.sub("", row.group())))
+    if text.count("%") >= _FEW and len(_PERCENT.findall(text)) >= _FEW:
+        yield unquote_to_bytes(text.encode("utf-8", "replace")).decode("utf-8", "replace").replace("+", " ")
+    for row in _ESCAPES.finditer(text):
+        yield _ESCAPED.sub(lambda match: chr(int(match[1] or match[2], 16)), row.group())
+    if text.count("&#") >= _FEW:
+        yield _ENTITY.sub(lambda match: html.unescape(match.group()), text)
+    lowered = text.lower()
+    if any(word in lowered for word in _TURNED):
+        yield codecs.encode(text, "rot13")
+    if any(word in lowered for word in _BACKWARDS):
+        yield text[::-1]
+
+
+_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))")
+
+
+def hidden_texts(text: str) -> Iterator[str]:
+    """What stands in the text without being seen: letters written as tags, bytes as variation selectors."""
+    if text.isascii():
+        return
+    for row in _TAGS.finditer(text):
+        if len(row.group()) <= 6 and text[row.start() - 1 : row.start()] == _FLAG:
+            continue
+        yield "".join(chr(ord(sign) - 0xE0000) for sign in row.group())
+    for row in _SELECTORS.finditer(text):
+        data = bytes(_selected(ord(sign)) for sign in row.group())
+        yield data.decode("utf-8", "replace")
+
+
+def _selected(code: int) -> int:
+    """Sixteen selectors stand for the first bytes, the others for the rest."""
+    return code - 0xFE00 if code < 0xE0100 else (code - 0xE0100 + 16) & 0xFF
+
+
+def _from_base64(word: str) -> bytes:
+    body = word.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(body + "=" * (-len(body) % 4))
+    except (binascii.Error, ValueError):  # one sign too many
+        return b""
+
+
+def _from_hex(digits: str) -> bytes:
+    return bytes.fromhex(digits[: len(digits) // 2 * 2])
+
+
+def _readable(data: bytes) -> Iterator[str]:
+    if len(data) < 12 or b"\x00" in data:
+        return
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return
+    printable = sum(sign.isprintable() or sign in "\n\t\r" for sign in text)
+    if printable >= 0.95 * len(text):
+        yield text
+
+
+# Finding words in order: one pass over the text, however many phrases there are.
+
+_TOKEN = re.compile(r"\w{1,60}+(?:['\u2019.-]\w{1,60}+){0,3}|[.!?;](?=\s|$)|\n\n")
+_BREAKS = frozenset({".", "!", "?", ";", "\n\n"})
+_STEM = 3  # letters that every stem has at least
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseMatch:
+    """A phrase in a text, from character to character."""
+
+    phrase: Phrase
+    start: int
+    end: int
+
+
+Place = tuple[int, int]
+"""The first token and the one after the last."""
+
+
+class _Vocabulary:
+    """Which lists of words a token is in. Each list has a number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.words: defaultdict[str, list[int]] = defaultdict(list)
+        self.stems: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        self.rows: defaultdict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+
+    def number_of(self, group: str) -> int:
+        """The number of a list as a phrase writes it."""
+        if group not in self.numbers:
+            number = self.numbers[group] = len(self.numbers)
+            for word in self._expand(group):
+                self._add(word, number)
+        return self.numbers[group]
+
+    def look_up(self, word: str) -> tuple[list[int], list[tuple[tuple[str, ...], int]]]:
+        """The lists that this word is in, and the rows of words that it begins, with their lists."""
+        stems = [number for stem, number in self.stems.get(word[:_STEM], ()) if word.startswith(stem)]
+        return self.words.get(word, []) + stems, self.rows.get(word, [])
+
+    def _expand(self, group: str) -> Iterator[str]:
+        for word in group.split("|"):
+            yield from WORDS[word[1:]].split("|") if word.startswith("@") else (word,)
+
+    def _add(self, word: str, number: int) -> None:
+        first, *rest = word.split("_")
+        if rest:
+            self.rows[first].append((tuple(rest), number))
+        elif first.endswith("*"):
+            self.stems[first[:_STEM]].append((first[:-1], number))
+        else:
+            self.words[first].append(number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A phrase ready to be looked for: its lists, and the most words before each of them but the first."""
+
+    phrase: Phrase
+    groups: tuple[int, ...]
+    gaps: tuple[int, ...]
+
+
+@cache
+def _prepared() -> tuple[_Vocabulary, tuple[_Order, ...]]:
+    vocabulary = _Vocabulary()
+    orders = []
+    for phrase in PHRASES:
+        parts = phrase.words.split()
+        groups = tuple(vocabulary.number_of(group) for group in parts[::2])
+        orders.append(_Order(phrase, groups, tuple(map(int, parts[1::2]))))
+    return vocabulary, tuple(orders)
+
+
+def find_phrases(text: str) -> Iterator[PhraseMatch]:
+    """The phrases in this text, each once."""
+    tokens = list(_TOKEN.finditer(text))
+    words = [token.group() for token in tokens]
+    vocabulary, orders = _prepared()
+    places = _places(words, vocabulary)
+    breaks = {at for at, word in enumerate(words) if word in _BREAKS}
+    for order in orders:
+        if all(group in places for group in order.groups):
+            found = _find(order, places, breaks)
+            if found is not None:
+                yield PhraseMatch(order.phrase, tokens[found[0]].start(), tokens[found[1] - 1].end())
+
+
+def _places(words: Sequence[str], vocabulary: _Vocabulary) -> dict[int, list[Place]]:
+    """Where words of each list stand, in order."""
+    known = {word: found for word in set(words) if any(found := vocabulary.look_up(word))}
+    places: defaultdict[int, list[Place]] = defaultdict(list)
+    for at, word in enumerate(words):
+        if word not in known:
+            continue
+        numbers, rows = known[word]
+        for number in numbers:
+            places[number].append((at, at + 1))
+        for rest, number in rows:
+            if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
+                places[number].append((at, at + 1 + len(rest)))
+    return places
+
+
+def _find(order: _Order, places: dict[int, list[Place]], breaks: set[int]) -> Place | None:
+    """The first place where the lists follow each other closely enough, with no end of a sentence between."""
+    reached = {end: start for start, end in places[order.groups[0]]}
+    for group, gap in zip(order.groups[1:], order.gaps, strict=True):
+        further: dict[int, int] = {}
+        for start, end in places[group]:
+            for before in range(start, start - gap - 1, -1):
+                if before in reached:
+                    further.setdefault(end, reached[before])
+                    break
+                if before - 1 in breaks:
+                    break
+        if not further:
+            return None
+        reached = further
+    end, start = next(iter(reached.items()))
+    return start, end
+
 
 __all__ = ["ContentScanner", "ScannerAction", "ScannerFinding", "ScannerReport"]
 

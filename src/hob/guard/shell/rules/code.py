@@ -9,12 +9,11 @@ from collections.abc import Iterator
 
 from hob.core.language import translatable
 from hob.core.tools import Effect
-from hob.guard.shell.command_context import Scene
+from hob.guard.shell.arguments import ANY, HOME
+from hob.guard.shell.command_context import Scene, ShellFinding
 from hob.guard.shell.commands import Code
-from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.rules.secrets import mentions
-from hob.guard.shell.values import ANY, HOME
 
 _LONGEST = 16_384  # characters of a program
 _MOST_TEXTS = 40  # quoted texts that are looked at

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hob.guard.shell.arguments import has, operands
-from hob.guard.shell.command_context import Rule, Rules, Scene
-from hob.guard.shell.findings import ShellFinding
-from hob.guard.shell.values import STAR, words
+from hob.guard.shell.arguments import STAR, has, operands, words
+from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
 
 _POWER = frozenset(
     words("""poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate rescue emergency

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator
 
 from hob.core.language import translatable
-from hob.guard.shell.arguments import after_options, has, operands, values
-from hob.guard.shell.command_context import Rules, Scene
-from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.arguments import ANY, STAR, after_options, has, operands, shown, values
+from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
-from hob.guard.shell.values import ANY, STAR, shown
 
 
 def remove(scene: Scene) -> Iterator[ShellFinding]:

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hob.guard.shell.command_context import Rules, Scene
-from hob.guard.shell.findings import ShellFinding
-from hob.guard.shell.values import words
+from hob.guard.shell.arguments import words
+from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 
 # what these do with no other arguments than such is to inform
 _INFORMS = re.compile(

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator
 
 from hob.core.language import translatable
-from hob.guard.shell.command_context import Rules, Scene
+from hob.guard.shell.arguments import ANY, FEARED, HARMLESS, HERE, HOME, words
+from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 from hob.guard.shell.commands import BUILTINS
-from hob.guard.shell.findings import ShellFinding
 from hob.guard.shell.interpreters import SHELLS
-from hob.guard.shell.names import FEARED, HARMLESS
-from hob.guard.shell.values import ANY, HERE, HOME, words
 
 _LOADS = re.compile(
     r"LD_.*|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|GLOBIGNORE|FIGNORE|CDPATH|HISTFILE|"

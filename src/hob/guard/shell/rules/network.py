@@ -5,11 +5,9 @@ from collections.abc import Iterator
 
 from hob.core.language import translatable
 from hob.core.tools import Effect
-from hob.guard.shell.arguments import Args, divided, has, operands, values
-from hob.guard.shell.command_context import Rule, Rules, Scene
-from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.arguments import ANY, Args, divided, has, operands, shown, values, words
+from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
 from hob.guard.shell.rules.deletion import writes
-from hob.guard.shell.values import ANY, shown, words
 
 SENDS = frozenset({Effect.COMMUNICATES})
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import after_options, operands, values
-from hob.guard.shell.command_context import Rules, Scene
-from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 from hob.guard.shell.rules.network import hosts_of
 
 _INSTALLS = frozenset({Effect.COMMUNICATES, Effect.EXECUTES, Effect.WRITES})

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 
 from hob.core.language import translatable
-from hob.guard.shell.arguments import has, operands
-from hob.guard.shell.command_context import Rule, Rules, Scene
-from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.arguments import has, is_known, operands
+from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
-from hob.guard.shell.values import is_known
 
 _OPEN = re.compile(
     r"0?[0-7]{2}[2367]|[0-7]*[2-7][0-7]{3}|.*[oa]\+?[rx]*w.*|[augo]*[+=][rwx]*[st].*|\+[rx]*w.*|.*[oa]=[rx]*w.*"

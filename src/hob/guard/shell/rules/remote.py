@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 
 from hob.core.tools import Effect
-from hob.guard.shell.command_context import Rules, Scene
-from hob.guard.shell.findings import ShellFinding
-from hob.guard.shell.values import words
+from hob.guard.shell.arguments import words
+from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 
 _DELETES = re.compile(
     r"delete|destroy|rm|rb|remove|uninstall|purge|prune|drain|terminate|delete-\S+|terminate-\S+|remove-\S+|\S+[:-]destroy|\S+:delete|--prune|"

@@ -5,10 +5,8 @@ from collections.abc import Iterator
 
 from hob.core.language import translatable
 from hob.guard.policy.places import is_hidden_file
-from hob.guard.shell.arguments import Args, operands
-from hob.guard.shell.command_context import Rule, Rules, Scene
-from hob.guard.shell.findings import ShellFinding
-from hob.guard.shell.values import ANY, HERE, HOME, ONE, STAR, shown
+from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, operands, shown
+from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
 
 # a name at the beginning of a part of a path: after a slash, or where an option's value or a path begins
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"

@@ -4,11 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from hob.core.tools import Effect
-from hob.guard.shell.arguments import Args, after_options, has, operands, values
-from hob.guard.shell.command_context import Rules, Scene
-from hob.guard.shell.findings import ShellFinding
+from hob.guard.shell.arguments import Args, after_options, has, is_known, operands, values
+from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 from hob.guard.shell.rules.network import SENDS, host_of
-from hob.guard.shell.values import is_known
 
 _GLOBAL = ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path")
 _FETCHES = frozenset({"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote", "send-email", "lfs"})

@@ -14,39 +14,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hob.core.errors import NotConfigured
+from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.environment import USER, job_environ
-from hob.tools.sandbox.homes import empty_file
 from hob.tools.sandbox.job import Job, JobRoot, Limits
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
-from hob.tools.sandbox.network.hosts import Decided
-from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
-from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.sandbox.roots import effective_roots, open_place, open_walls
+from hob.tools.sandbox.sandbox_environment import empty_file
 
 HOME = Path("/home") / USER
 
 
 @dataclass(frozen=True, slots=True)
-class Containers:
+class Containers(SupervisedBackend):
     """Commands in containers. `name` is docker or podman, `program` its client."""
 
-    confines: ClassVar[bool] = True
-    networks: ClassVar[bool] = False
-    protects: ClassVar[bool] = True
-    hides: ClassVar[bool] = True
+    hostless: ClassVar[str] = "Commands in {0.name} have no network. Use bubblewrap for those that need hosts."
 
     name: str
     program: str
-    sandbox_environment: SandboxEnvironment
 
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
-        """Raises NotConfigured or ToolFailed."""
-        del decided
-        if job.hosts:
-            raise NotConfigured(f"Commands in {self.name} have no network. Use bubblewrap for those that need hosts.")
+    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
-        check_job(job, around.forbidden)
         container = f"hob-{uuid.uuid4().hex}"
         client = Job(tuple(self.arguments(job, container)), Path("/"), (), window=job.window)
         last = (self.program, "rm", "--force", container)

@@ -133,7 +133,7 @@ def _landlock(sandbox_environment: SandboxEnvironment) -> FoundBackend:
         raise Unusable("no system call filter is known for this machine", _INSTALL)
     if os.geteuid() == 0:
         raise Unusable("Landlock does not keep root from changing the permissions of the system's files", _ROOT)
-    backend = Landlock(version, sandbox_environment)
+    backend = Landlock(sandbox_environment, version)
     return FoundBackend(backend, f"Landlock {version} and a system call filter, without any network", _INSTALL)
 
 
@@ -147,7 +147,7 @@ def _containers(name: str, sandbox_environment: SandboxEnvironment, path: str) -
     if tried.returncode != 0:
         complaint = tried.stderr.strip().rpartition("\n")[2]
         raise Unusable(f"{name} does not answer ({complaint})", f"Start {name}, and let this user use it.")
-    return Containers(name, program, sandbox_environment)
+    return Containers(sandbox_environment, name, program)
 
 
 def _run(argv: list[str], environ: Mapping[str, str] = _PLAIN) -> subprocess.CompletedProcess[str]:

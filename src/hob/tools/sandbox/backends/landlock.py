@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hob.core.errors import NotConfigured
-from hob.tools.sandbox.homes import Scratch, make_scratch
+from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import Confinement, supervise
-from hob.tools.sandbox.network.hosts import Decided
 from hob.tools.sandbox.places import PROGRAMS, SYSTEM_FOLDERS
-from hob.tools.sandbox.roots import check_job, effective_roots, open_place
-from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, git_config
+from hob.tools.sandbox.roots import effective_roots, open_place
+from hob.tools.sandbox.sandbox_environment import Scratch, git_config, make_scratch
 
 _CREATE_RULESET, _VERSION = 444, 1
 # include/uapi/linux/landlock.h; the comments say since which version of the interface
@@ -51,25 +49,18 @@ def landlock_version() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Landlock:
+class Landlock(SupervisedBackend):
     """Commands that may open only what they are given. `version` is that of the kernel's interface."""
 
     name: ClassVar[str] = "landlock"
-    confines: ClassVar[bool] = True
-    networks: ClassVar[bool] = False
     protects: ClassVar[bool] = False
     hides: ClassVar[bool] = False
+    hostless: ClassVar[str] = "Commands have no network here, since Landlock cannot limit it. Install bubblewrap."
 
     version: int
-    sandbox_environment: SandboxEnvironment
 
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
-        """Raises NotConfigured or ToolFailed."""
-        del decided
-        if job.hosts:
-            raise NotConfigured("Commands have no network here, since Landlock cannot limit it. Install bubblewrap.")
+    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
-        check_job(job, around.forbidden)
         scratch = make_scratch(around.state, after)
         rules = tuple(self._rules(job, scratch, before))
         writable = [root.path for root in effective_roots(job) if root.writable]

@@ -1,28 +1,29 @@
 """No sandbox: commands run as Hob does. Only by explicit setting, and the guard then asks before every one."""
 
+from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hob.core.errors import NotConfigured
-from hob.tools.sandbox.homes import make_scratch
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
 from hob.tools.sandbox.network.hosts import Decided
 from hob.tools.sandbox.roots import check_job
-from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_scratch
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
-    """Commands that may do what Hob may do. They still get their own environment, limits and end."""
+class SupervisedBackend(ABC):
+    """A backend whose commands run below Hob's launcher and reach no hosts."""
 
-    name: ClassVar[str] = "plain"
-    confines: ClassVar[bool] = False
+    confines: ClassVar[bool] = True
     networks: ClassVar[bool] = False
-    protects: ClassVar[bool] = False
-    hides: ClassVar[bool] = False
+    protects: ClassVar[bool] = True
+    hides: ClassVar[bool] = True
+    hostless: ClassVar[str]
+    """What is said of a command that needs hosts, `{0}` being the backend."""
 
     sandbox_environment: SandboxEnvironment
 
@@ -30,9 +31,25 @@ class Plain:
         """Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:
-            raise NotConfigured("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
+            raise NotConfigured(self.hostless.format(self))
+        check_job(job, self.sandbox_environment.forbidden)
+        return self.launch(job, before, after)
+
+    @abstractmethod
+    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
+        """How a job that was checked is started. Raises NotConfigured or ToolFailed."""
+
+
+class Plain(SupervisedBackend):
+    """Commands that may do what Hob may do. They still get their own environment, limits and end."""
+
+    name: ClassVar[str] = "plain"
+    confines = False
+    protects = False
+    hides = False
+    hostless = "Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches."
+
+    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
-        check_job(job, around.forbidden)
-        home = make_scratch(around.state, after).home
-        own = around.environ_of(job, home)
+        own = around.environ_of(job, make_scratch(around.state, after).home)
         return supervise(job, around.limits, own, before, after)

@@ -5,18 +5,15 @@ The language is that of the profiles in /System/Library/Sandbox/Profiles; later 
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hob.core.errors import NotConfigured
-from hob.tools.sandbox.homes import make_scratch
+from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.job import Job, JobRoot
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
-from hob.tools.sandbox.network.hosts import Decided
-from hob.tools.sandbox.roots import check_job, effective_roots
-from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
+from hob.tools.sandbox.roots import effective_roots
+from hob.tools.sandbox.sandbox_environment import make_scratch
 
 _PROGRAM = "/usr/bin/sandbox-exec"
 _READ = (
@@ -39,25 +36,14 @@ _BASE = """(version 1)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Seatbelt:
+class Seatbelt(SupervisedBackend):
     """Commands under a profile."""
 
     name: ClassVar[str] = "sandbox-exec"
-    confines: ClassVar[bool] = True
-    networks: ClassVar[bool] = False
-    protects: ClassVar[bool] = True
-    hides: ClassVar[bool] = True
+    hostless = "Commands have no network under sandbox-exec."
 
-    sandbox_environment: SandboxEnvironment
-
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
-        """Raises NotConfigured or ToolFailed."""
-        del decided
-        if job.hosts:
-            raise NotConfigured("Commands have no network under sandbox-exec.")
+    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
-        check_job(job, around.forbidden)
         scratch = make_scratch(around.state, after)
         own = around.environ_of(job, scratch.home)
         own["TMPDIR"] = str(scratch.temporary)
