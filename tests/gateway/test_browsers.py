@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.labels import SenderClass
+from hob.gateway.auth.browsers import is_our_host
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of
-from hob.gateway.auth.browsers import is_our_host
 from hob.gateway.auth.tokens import TokenFile, load_token
 from hob.testing.clock import ManualClock
 from tests.gateway.conftest import TOKEN, Machine, machine
