@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.agent.prompt import PromptBuilder
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.core.labels import HOB_LABEL, Label, Trust
 from hob.core.turns import Turn, View

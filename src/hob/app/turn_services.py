@@ -50,7 +50,7 @@ from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
-from hob.guard.admission.pairing_service import PairingService
+from hob.guard.admission.pairing import PairingService
 from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.masked_ports import MaskedAdmission

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from hob.agent.ports import PromptSection
 from hob.agent.prompt.system import Audience
-from hob.agent.prompt.tokens import estimate_tokens
-from hob.agent.prompt.truncation import shorten
+from hob.agent.prompt.tokens import estimate_tokens, shorten
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
