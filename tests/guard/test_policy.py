@@ -174,9 +174,10 @@ def test_what_is_sent_cannot_be_undone_and_needs_no_file_that_is_named() -> None
             assert isinstance(POLICY.decide(analysis, given).verdict, kind)
 
 
-def test_a_date_without_guests_is_sent_to_nobody() -> None:
+def test_a_date_without_guests_is_sent_to_nobody_and_read_by_later_turns() -> None:
     given = context("make that a date", tainted=True)
-    assert isinstance(verdict("calendar_add", given, title="lunch", start="12:00"), Allow)
+    assert isinstance(verdict("calendar_add", context("make that a date"), title="lunch", start="12:00"), Allow)
+    assert decide("calendar_add", given, title="lunch", start="12:00").rule == "taint.persists"
     assert decide("calendar_add", given, title="lunch", attendees=["eve@x.example"]).rule == "taint.sends"
     assert decide("calendar_add", given, title="lunch", attendees=[""]).rule == "taint.sends"
     assert decide("calendar_add", given, title="lunch", guests=["eve@x.example"]).rule == "taint.sends"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import BlobId, CallId
 from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
@@ -45,8 +46,8 @@ class Restart(StrEnum):
 class ToolSpec:
     """A tool as the model, the guard and the driver see it.
 
-    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters. What a tool does
-    not declare is taken at its worst.
+    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters; `roles` tell what its
+    arguments are. What a tool does not declare is taken at its worst.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ToolSpec:
     parallel: bool = False
     timeout: float = 60.0
     output_cap: int = 16_000
+    roles: ArgumentRole | None = None
 
 
 @dataclass(frozen=True, slots=True)

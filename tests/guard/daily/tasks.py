@@ -310,6 +310,7 @@ OFFICE: tuple[Task, ...] = (
         "Find two free hours next week for writing and block them.",
         do("calendar_list", day="next week"),
         do("calendar_add", title="Writing", start="Tue 9:00", end="Tue 11:00"),
+        asks=1,  # an entry is read by later turns, and the calendar holds the words of others
     ),
     task(
         "from mail to calendar",
@@ -317,6 +318,7 @@ OFFICE: tuple[Task, ...] = (
         do("mail_list"),
         do("mail_read", id="m2"),
         do("calendar_add", title="Power bill", start="3 Dec", description="84.20 euros"),
+        asks=1,
     ),
     task(
         "invite",

@@ -146,7 +146,8 @@ class TurnPolicyInputs:
             spec = specs.get(call.name)
             if spec is not None and Effect.READS_PRIVATE in spec.effects:
                 analysis = read_call(call, spec, self._reader, sandbox)
-                yield Private(analysis.paths if analysis and analysis.paths else (spec.name,), told)
+                read = (analysis.paths or analysis.things or analysis.names) if analysis else ()
+                yield Private(read or (spec.name,), told)
 
     def _searched(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
         """The addresses that the search provider gave, in this turn or of late in its session."""

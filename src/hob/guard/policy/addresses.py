@@ -19,6 +19,7 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _V4 = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)", re.ASCII)
 _PHONE = re.compile(r"(?:tel:)?(\+|00)?[\d \-/().]{6,32}", re.ASCII)
 _HANDLE = re.compile(r"[@#][a-z0-9][a-z0-9_.-]{1,63}(?::[a-z0-9.-]+)?")
+_IBAN = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?")
 _OPAQUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:=@-]{4,127}")
 _PORTS = {"http": 80, "https": 443}
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
@@ -149,6 +150,8 @@ def recipient(text: str, country: str = "") -> Target | None:
     text = text.strip()
     if not text or not text.isprintable():
         return None
+    if _IBAN.fullmatch(text) is not None:
+        text = text.replace(" ", "")
     found = mail(text) or phone(text, country) or handle(text)
     if found is not None or "@" in text:
         return found

@@ -1,52 +1,13 @@
-"""What the arguments of each tool mean: which of them are files, addresses, texts that leave, commands.
+"""What the arguments of tools with usual names mean. A tool whose spec says it itself is read as it says.
 
 A tool without a reading, or a call with an argument that its reading does not know, is exempt from nothing: nobody can
 say where it leads. That is the right default for tools of others.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
 
-
-@dataclass(frozen=True, slots=True)
-class ArgumentRole:
-    """The names of a tool's arguments by what they are.
-
-    `paths` lie in the file tree, `sources` are files whose content leaves with the call, `recipients` are people's
-    addresses (on the platform that the argument `channel` names), `urls` are fetched, `sent_to` are web addresses that
-    something is sent to, `bodies` are texts that leave, `inputs` are typed into `commands`, `hosts` are what a command
-    may reach, `keys` are names of settings, `patches` name the files they change; `plain` lead nowhere.
-
-    `runs`: it runs in Hob's sandbox. `joins`: what is written goes to a command that runs already, with the network
-    that one was given. `searches`: it asks the configured search provider and nobody else. `configures`: it changes
-    Hob's settings or hooks. `invites`: without recipients it reaches nobody.
-    """
-
-    paths: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    recipients: tuple[str, ...] = ()
-    channel: tuple[str, ...] = ()
-    urls: tuple[str, ...] = ()
-    sent_to: tuple[str, ...] = ()
-    bodies: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
-    directory: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    patches: tuple[str, ...] = ()
-    plain: tuple[str, ...] = ()
-    runs: bool = False
-    joins: bool = False
-    searches: bool = False
-    configures: bool = False
-    invites: bool = False
-
-    def known(self) -> frozenset[str]:
-        """Every argument it knows."""
-        values = (getattr(self, each.name) for each in fields(self))
-        return frozenset(name for value in values if isinstance(value, tuple) for name in value)
-
+from hob.core.argument_roles import ArgumentRole
+from hob.core.tools import ToolSpec
 
 _TEXTS = ("content", "old_text", "new_text", "replace_all")
 _WHICH = ("offset", "limit", "lines", "depth", "all", "at", "raw", "page", "pages")
@@ -104,3 +65,20 @@ READINGS: Mapping[str, ArgumentRole] = {
     "hooks_write": ArgumentRole(plain=("name", "content"), configures=True),
 }
 """Hob's own tools, and those whose names and arguments are usual."""
+
+
+class RolesByTool(Mapping[str, ArgumentRole]):
+    """What the specs of these tools say of their arguments, else what tools of that name usually mean."""
+
+    def __init__(self, specs: Callable[[], Mapping[str, ToolSpec]]) -> None:
+        self._specs = specs
+
+    def __getitem__(self, name: str) -> ArgumentRole:
+        spec = self._specs().get(name)
+        return spec.roles if spec is not None and spec.roles is not None else READINGS[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._specs(), *READINGS)))
+
+    def __len__(self) -> int:
+        return len(set(self))

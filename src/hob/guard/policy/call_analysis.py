@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote_plus
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.language import translatable
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.guard.policy.addresses import Target, host, recipient
-from hob.guard.policy.argument_roles import READINGS, ArgumentRole
+from hob.guard.policy.argument_roles import READINGS
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.modes import Act
 from hob.guard.policy.places import Places, is_secret_file, patched_files
@@ -21,6 +22,9 @@ _REMEMBERED = re.compile(  # aliases, the history, positional parameters
     r"|\$\{?[@*\d]",
     re.MULTILINE,
 )
+_PLACE = re.compile(r"\{(\w+)\}")
+_LONGEST_SAID = 80
+_TIME = re.compile(r"[\d:.+TZ -]{0,35}", re.ASCII)
 _TIERS: Mapping[Act, Tier] = {
     Act.READ: Tier.READ,
     Act.FETCH: Tier.READ,
@@ -90,6 +94,7 @@ class ToolCallAnalysis:
     """A call as the rules see it. `complete`: its reading knows every argument, so it is clear where all of it leads.
 
     `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
+    `names`, `amounts` and `things` are as they were written; `plain` are further texts, times and numbers left out.
     `replaces`: it writes where a file stands already.
     """
 
@@ -111,6 +116,10 @@ class ToolCallAnalysis:
     hosts: tuple[str, ...] = ()
     online: bool = False
     keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    amounts: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     read_commands: tuple[CommandReading, ...] = ()
     secret: bool = False
     replaces: bool = False
@@ -135,6 +144,18 @@ class ToolCallAnalysis:
         return translatable("{path} usually holds keys", path=self.secret_files[0]) if self.secret_files else ""
 
     @property
+    def does(self) -> str:
+        """What it would do, in the words of its tool; empty where the tool has none."""
+        if self.reading is None or not self.reading.says:
+            return ""
+        return _PLACE.sub(lambda found: _short(self.arguments.get(found[1])), self.reading.says)
+
+    @property
+    def invites_nobody(self) -> bool:
+        """Whether it could invite people, and clearly invites nobody."""
+        return self.reading is not None and self.reading.invites and self.complete and not self.recipients
+
+    @property
     def reads_private(self) -> bool:
         """Whether it shows what is the owner's."""
         return Effect.READS_PRIVATE in self.spec.effects
@@ -153,7 +174,7 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
         return None
     if not isinstance(arguments, dict):
         return None
-    reading = reader.readings.get(call.name)
+    reading = spec.roles if spec.roles is not None else reader.readings.get(call.name)
     texts = tuple(texts_in(arguments))
     analysis = ToolCallAnalysis(call.name, spec, arguments, reading, secret=any(reader.secrets(text) for text in texts))
     if reading is not None:
@@ -164,6 +185,17 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
             writes = bool(spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
             analysis = replace(analysis, paths=paths, replaces=writes and any(map(reader.stands, paths)))
     return replace(analysis, acts=frozenset(_acts(analysis, sandbox, reader.places)))
+
+
+def _strings(arguments: Mapping[str, Any], names: Iterable[str]) -> Iterable[str]:
+    return (text for name in names for text in texts_in(arguments.get(name)))
+
+
+def _short(value: Any) -> str:
+    """An argument within a sentence."""
+    values = value if isinstance(value, list) else [value]
+    text = ", ".join("-" if each is None else " ".join(str(each).split()) for each in values) or "-"
+    return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}…"
 
 
 def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentReader) -> ToolCallAnalysis:
@@ -193,6 +225,10 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
         hosts=hosts,
         online=online,
         keys=found.texts(reading.keys),
+        names=found.texts(reading.names),
+        amounts=found.values(reading.amounts),
+        things=found.values(reading.things),
+        plain=tuple(each for each in _strings(analysis.arguments, reading.plain) if not _TIME.fullmatch(each)),
         read_commands=(
             *_read_commands(commands, found.texts(reading.inputs), at, reader.read_command),
             *(_typed(commands) if reading.joins else ()),
@@ -232,6 +268,17 @@ class _Arguments:
             values = value if isinstance(value, list) else [value]
             found += [each for each in values if isinstance(each, str)]
             self.odd = self.odd or any(each is not None and not isinstance(each, str) for each in values)
+        return tuple(found)
+
+    def values(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Texts and numbers, as texts."""
+        found: list[str] = []
+        for name in names:
+            value = self._arguments.get(name)
+            values = value if isinstance(value, list) else [value]
+            kept = [each for each in values if isinstance(each, str | int | float) and not isinstance(each, bool)]
+            found += map(str, kept)
+            self.odd = self.odd or len(kept) < sum(each is not None for each in values)
         return tuple(found)
 
     def addresses(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -281,7 +328,7 @@ def _acts(analysis: ToolCallAnalysis, sandbox: Sandbox, places: Places) -> Itera
         yield Act.WRITE
     if Effect.WRITES_FINALLY in effects:
         yield Act.FINAL
-    if Effect.COMMUNICATES in effects and not _stays_here(analysis):
+    if Effect.COMMUNICATES in effects and not analysis.invites_nobody:
         yield Act.FETCH if reading is not None and _only_fetches(reading) else Act.SEND
     if Effect.EXECUTES in effects:  # somewhere that is not Hob's sandbox: it may do whatever a program can
         yield from (Act.RUN, Act.FINAL, Act.SEND)
@@ -304,13 +351,8 @@ def _acts_on_files(analysis: ToolCallAnalysis, places: Places) -> Iterable[Act]:
             yield Act.ONLINE
 
 
-def _stays_here(analysis: ToolCallAnalysis) -> bool:
-    """Whether it could invite people, and clearly invites nobody."""
-    return analysis.reading is not None and analysis.reading.invites and analysis.complete and not analysis.recipients
-
-
 def _only_fetches(reading: ArgumentRole) -> bool:
-    gives = reading.recipients or reading.sent_to or reading.bodies or reading.sources
+    gives = reading.recipients or reading.names or reading.sent_to or reading.bodies or reading.sources
     return not gives and (reading.searches or bool(reading.urls))
 
 

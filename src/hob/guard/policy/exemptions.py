@@ -7,8 +7,9 @@ lines, blocks of code, forwarded mail, very long messages. A sentence that forbi
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from hob.core.pasted import LONGEST, split_pasted
 from hob.guard.policy.addresses import Target, TargetKind, handle, host, is_plain_url, mail, path, phone, recipient
@@ -32,7 +33,16 @@ _QUOTED = re.compile(
 )
 _PREFIX = re.compile(r"(?:mailto|to|an|cc|bcc|mail|e-?mail|tel|phone|telefon):(?=.)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w+@./-])(?:\+|00?)?[1-9(][\d \-/().]{5,30}\d(?![\w@])", re.ASCII)
+_ACCOUNT = re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
+_AMOUNT = re.compile(r"(?<![\w.,/:-])\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d{1,2})?(?![\w/:-]|[.,]\d)")
+_MONEY = r"(?:€|\$|£|¥|EUR|USD|GBP|CHF|euros?|dollars?|pounds?|francs?|franken|cents?)"
+_MONEY_BEFORE, _MONEY_AFTER = re.compile(_MONEY + r" ?$", re.IGNORECASE), re.compile(" ?" + _MONEY, re.IGNORECASE)
+_STARTS = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
+_ROOM = re.compile(r"\b(?:channel|room|group|kanal|raum|gruppe)\W{0,2}$", re.IGNORECASE)
+_ROOM_AFTER = re.compile(r"\W{0,2}(?:channel|room|group|kanal|raum|gruppe)\b", re.IGNORECASE)
+_NUMBER_OF = re.compile(r"(?:\bid|\bids|\bnumber|\bno\.|\bnr\.?|\bnummer)\W{0,3}$", re.IGNORECASE)
 _PAIRS = (("'", "'"), ("`", "`"), ("*", "*"), ("\u2018", "\u2019"))
+_QUOTES = frozenset("\"'`\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 # Endings that are countries and files alike: in words they name a file.
 _FILE_ENDINGS = frozenset({
@@ -62,6 +72,31 @@ class Named:
     paths: frozenset[str] = frozenset()
     people: Mapping[Target, str] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
+    amounts: frozenset[Decimal] = frozenset()
+    own: str = ""
+
+    def called(self, name: str) -> bool:
+        """Whether this name of a person, a room, a place or a thing stands there as a name.
+
+        A single word counts where it is written like one: with a capital or a digit within a sentence, in quotes,
+        behind `#` or `@`, beside "channel", or like a file; a number behind "id". So an account called "please" is
+        named by nobody's politeness, and a file called 13 by no time of day.
+        """
+        bare = name.strip().lstrip("#@")
+        if not bare or not bare.isprintable():
+            return False
+        return any(
+            _is_name(bare, self.own, found) for found in re.finditer(rf"(?<!\w){re.escape(bare)}(?!\w)", self.own)
+        )
+
+    def amount(self, amount: str) -> bool:
+        """Whether this sum of money stands there."""
+        found = list(_sums(amount))
+        return len(found) == 1 and found[0] in self.amounts
+
+    def worded(self, text: str) -> bool:
+        """Whether a text consists of these words alone, so that it carries nothing that they do not."""
+        return all(found[0].casefold() in self.words for found in _WORD.finditer(text)) and len(text) <= len(self.own)
 
     def recipient(self, target: Target | None, channel: str = "", here: str = "") -> bool:
         """Whether this address, or the one person it belongs to, is named.
@@ -110,6 +145,9 @@ def read_words(
     targets: set[Target] = set()
     for token in tokens:
         targets.update(_addresses(token))
+    for account in _ACCOUNT.finditer(words):
+        if (found := recipient(account[0])) is not None:
+            targets.add(found)
     for number in _NUMBER.finditer(words):
         if (found := phone(number[0], country)) is not None:
             targets.add(found)
@@ -123,6 +161,8 @@ def read_words(
         frozenset(paths - {"", "/"}),
         _people(words, contacts or {}, country),
         frozenset(found[0].casefold() for found in _WORD.finditer(words)),
+        _amounts(words),
+        words,
     )
 
 
@@ -132,6 +172,41 @@ def urls_in(text: str) -> frozenset[str]:
         url for start in _HTTP.finditer(text) for url in _spellings(_URL_EDGE.split(text[start.start() :][:2_000])[0])
     )
     return frozenset(filter(is_plain_url, found))
+
+
+def _is_name(name: str, text: str, found: re.Match[str]) -> bool:
+    before, after = text[: found.start()], text[found.end() :]
+    if before[-1:] in ("#", "@") or (before[-1:] in _QUOTES and after[:1] in _QUOTES):
+        return True
+    if name.isdigit():
+        return _NUMBER_OF.search(before) is not None
+    if _ROOM.search(before) or _ROOM_AFTER.match(after):
+        return True
+    if " " in name or any(char in name.strip("._-") for char in "._/-"):
+        return True
+    return any(char.isupper() or char.isdigit() for char in name) and _STARTS.search(before) is None
+
+
+def _amounts(words: str) -> frozenset[Decimal]:
+    """The sums of money: numbers beside a currency, or all numbers where none has one. Accounts are no sums."""
+    text = _ACCOUNT.sub(" ", words)
+    found = list(_AMOUNT.finditer(text))
+    money = [
+        each for each in found if _MONEY_BEFORE.search(text[: each.start()]) or _MONEY_AFTER.match(text[each.end() :])
+    ]
+    return frozenset(value for each in money or found for value in _sums(each[0]))
+
+
+def _sums(text: str) -> Iterator[Decimal]:
+    """The numbers in a text; of `1.200` and `1,200` the three digits are thousands."""
+    for each in _AMOUNT.finditer(_ACCOUNT.sub(" ", text)):
+        plain = re.sub(r"[' \u00a0\u202f]", "", each[0])
+        whole, sep, part = plain, "", ""
+        if plain[-3:-2] in (".", ",") or plain[-2:-1] in (".", ","):
+            sep = max(".,", key=plain.rfind)
+            whole, _, part = plain.rpartition(sep)
+        digits = re.sub(r"[.,]", "", whole)
+        yield Decimal(f"{digits}.{part}" if sep else digits).normalize()
 
 
 def _addresses(token: str) -> Iterable[Target]:

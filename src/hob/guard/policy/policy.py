@@ -184,6 +184,8 @@ def _of_table(act: Act, analysis: ToolCallAnalysis, context: Context) -> Verdict
         case ModeVerdict.NO:
             return Deny(rule, f"this session is {kind}, and it would {ACTS[act]}")
     risk = analysis.risk if act is Act.RISK else ""
+    if not risk and analysis.does and act not in (Act.READ, Act.FETCH):
+        risk = translatable("it would {does}", does=analysis.does)
     return Ask(rule, risk or f"it would {ACTS[act]}")
 
 

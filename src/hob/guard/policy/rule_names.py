@@ -41,6 +41,8 @@ RULES: Mapping[str, str] = {
     "taint.final": "What cannot be undone needs approval, unless the owner's words name the file, or whom it goes to.",
     "taint.url": "An address that neither the owner nor the search provider gave is asked about.",
     "taint.sends": "What could send data out needs approval, unless the owner's words name where to.",
+    "taint.amount": "A sum that the owner's words do not name needs approval.",
+    "taint.link": "A link that the owner's words do not name is not sent in the owner's name without approval.",
     "taint.private": "What is private is not sent along unless the owner's words asked for it.",
     "rate": "Hob acts only so often within a minute for one sender.",
     "granted": "The owner gave leave for this very call before.",

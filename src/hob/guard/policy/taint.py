@@ -41,6 +41,11 @@ def _runs(text: str, length: int) -> set[tuple[str, ...]]:
 
 
 _MOST_HEARD = 3
+_LINK = re.compile(
+    r"https?://[^\s<>\"]+|(?<![@\w.-])(?:www\.[\w.-]+|(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|de|at|ch|uk|eu|ru|cn|info|biz|"
+    r"xyz|dev|app|me|ly|to|link|site|online|top|ai|page|shop|tech|cc|tk))(?![\w@])[^\s<>\"]*",
+    re.IGNORECASE,
+)
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{120,}")
 
 
@@ -62,7 +67,7 @@ def may_send(analysis: ToolCallAnalysis) -> bool:
 def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.CONFIGURE in analysis.acts:
         yield Ask("taint.configure", _tainted("it would change settings", context))
-    if Act.PERSIST in analysis.acts:
+    if Act.PERSIST in analysis.acts or (Act.WRITE in analysis.acts and analysis.invites_nobody):
         yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
     if analysis.secret_files:
         holds = translatable("{path} usually holds keys", path=analysis.secret_files[0])
@@ -73,7 +78,7 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         out = "the command could send data out" if analysis.commands else "what is written there leaves this machine"
         yield Ask("taint.network", _tainted(out, context))
     if Act.FINAL in analysis.acts and not names_what_is_final(analysis, context):
-        yield Ask("taint.final", "it cannot be undone, and your own words name no such file")
+        yield Ask("taint.final", _unnamed(analysis))
     yield from _leaks(analysis, context)
 
 
@@ -87,10 +92,33 @@ def _leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
             yield Ask("taint.private", said)
     if Act.SEND in analysis.acts:
         if not names_recipients(analysis, context):
-            yield Ask("taint.sends", "it could send data out, and your own words do not name where to")
+            yield Ask("taint.sends", _unnamed_recipient(analysis))
+        elif amount := next((each for each in analysis.amounts if not context.named.amount(each)), ""):
+            does = analysis.does or "send"
+            said = translatable("it would {does}, and your own words do not name {what}", does=does, what=amount)
+            yield Ask("taint.amount", said)
+        elif link := _unnamed_link(analysis.body, context):
+            said = translatable("it would send the link {url}, which your words do not name", url=link)
+            yield Ask("taint.link", said)
         elif why := private_in(analysis, context):
             said = translatable("it would send out {what}, which your words did not ask for", what=why)
             yield Ask("taint.private", said)
+
+
+def _unnamed_recipient(analysis: ToolCallAnalysis) -> str:
+    if analysis.does:
+        return translatable("it would {does}, and your own words do not name where to", does=analysis.does)
+    return "it could send data out, and your own words do not name where to"
+
+
+def _unnamed(analysis: ToolCallAnalysis) -> str:
+    if analysis.does:
+        return translatable(
+            "it would {does}, which cannot be undone, and your own words do not name that", does=analysis.does
+        )
+    if analysis.paths:
+        return "it cannot be undone, and your own words name no such file"
+    return "it cannot be undone, and your own words do not name what it changes"
 
 
 def _tainted(reason: str, context: Context) -> str:
@@ -111,15 +139,29 @@ def names_paths(analysis: ToolCallAnalysis, context: Context) -> bool:
 
 def names_what_is_final(analysis: ToolCallAnalysis, context: Context) -> bool:
     """Whether the owner's words name what cannot be undone: files that it changes, or whom something is sent to."""
-    return names_paths(analysis, context) or (not analysis.paths and names_recipients(analysis, context))
+    if analysis.paths:
+        return names_paths(analysis, context)
+    if not analysis.things:
+        return names_recipients(analysis, context) or _is_worded(analysis, context)
+    sent = bool(analysis.recipients or analysis.sent_to or analysis.names)
+    named = analysis.complete and all(map(context.named.called, analysis.things))
+    return named and (not sent or names_recipients(analysis, context))
+
+
+def _is_worded(analysis: ToolCallAnalysis, context: Context) -> bool:
+    """Whether all that it would write is what the owner's words say, and it goes to nobody."""
+    goes = analysis.recipients or analysis.sent_to or analysis.names or analysis.sources
+    texts = (analysis.body, *analysis.plain)
+    return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.worded, texts))
 
 
 def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
     """Whether the owner's words name everybody and every host that something would go to."""
     if not analysis.complete or analysis.hosts or analysis.online or analysis.commands:
         return False
-    named, there = context.named, bool(analysis.recipients or analysis.sent_to)
+    named, there = context.named, bool(analysis.recipients or analysis.sent_to or analysis.names)
     people = all(named.recipient(each, analysis.channel, context.channel) for each in analysis.recipients)
+    people = people and all(map(named.called, analysis.names))
     return there and people and all(named.url(url) or named.host(host_of(url)) for url in analysis.sent_to)
 
 
@@ -130,8 +172,13 @@ def private_in(analysis: ToolCallAnalysis, context: Context) -> str:
             return translatable("the file {path}", path=source)
     if analysis.secret_files:
         return translatable("the file {path}", path=analysis.secret_files[0])
+    for thing in analysis.things:
+        if not context.named.called(thing):
+            return translatable("the file {path}", path=thing)
+    if not analysis.personal and all(map(context.named.worded, (analysis.body, *analysis.plain))):
+        return ""
     for name in (name for each in context.private for name in each.names):
-        if not context.named.path(name):
+        if not (context.named.path(name) or context.named.called(name)):
             return translatable("what was read from {path}", path=name)
     return private_text(analysis.body, analysis.personal, context)
 
@@ -141,10 +188,28 @@ def private_text(text: str, personal: Iterable[str], context: Context) -> str:
     said = context.named.words
     if any(value.casefold() not in said for value in personal):
         return "personal data"
-    unnamed = (each for each in context.private if not (each.names and all(map(context.named.path, each.names))))
+    named = context.named
+    unnamed = (
+        each
+        for each in context.private
+        if not (each.names and all(named.path(name) or named.called(name) for name in each.names))
+    )
     if any(shares(text, each.text) for each in unnamed):
         return "a passage of what you keep to yourself"
     return "something encoded" if _ENCODED.search(text) else ""
+
+
+def _unnamed_link(text: str, context: Context) -> str:
+    """An address in the web within a text that leaves, which the owner's words do not hold; empty where none is.
+
+    Who reads the text takes it for the owner's: others would have their links sent in the owner's name.
+    """
+    for found in _LINK.finditer(text):
+        link = found[0].rstrip(".,;:!?)]}'\"")
+        bare = link if "://" in link else f"http://{link}"
+        if not (context.named.url(link) or link in context.searched or context.named.host(host_of(bare))):
+            return link[:300]
+    return ""
 
 
 def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:

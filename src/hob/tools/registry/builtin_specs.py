@@ -6,9 +6,11 @@ file from the tools themselves; a test compares the two.
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 
@@ -38,6 +40,7 @@ def dump_specs(specs: Sequence[ToolSpec]) -> str:
 
 
 def _dump(spec: ToolSpec) -> dict[str, Any]:
+    roles = {} if spec.roles is None else {"roles": {k: v for k, v in asdict(spec.roles).items() if v}}
     return {
         "name": spec.name,
         "description": spec.description,
@@ -48,9 +51,16 @@ def _dump(spec: ToolSpec) -> dict[str, Any]:
         "parallel": spec.parallel,
         "timeout": spec.timeout,
         "output_cap": spec.output_cap,
+        **roles,
     }
 
 
 def _load(value: dict[str, Any]) -> ToolSpec:
     tier, effects, restart = Tier(value["tier"]), frozenset(map(Effect, value["effects"])), Restart(value["restart"])
-    return ToolSpec(**value | {"tier": tier, "effects": effects, "restart": restart})
+    roles = _roles(value["roles"]) if "roles" in value else None
+    return ToolSpec(**value | {"tier": tier, "effects": effects, "restart": restart, "roles": roles})
+
+
+def _roles(value: dict[str, Any]) -> ArgumentRole:
+    named: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in value.items()}
+    return ArgumentRole(**named)

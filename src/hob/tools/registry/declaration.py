@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import BlobId
 from hob.core.images import Image
@@ -46,6 +47,7 @@ class Declaration:
     timeout: float
     output_cap: int
     label: Label
+    roles: ArgumentRole | None
 
 
 def tool(
@@ -58,17 +60,20 @@ def tool(
     timeout: float = 60.0,
     output_cap: int = 16_000,
     label: Label = Label(Origin.TOOL, Trust.UNTRUSTED),
+    roles: ArgumentRole | None = None,
 ) -> Callable[[F], F]:
     """Declare an async function a tool; `Tools` makes the calls. What is not said is taken at its worst.
 
     The docstring is what the model reads; a parameter's words and bounds stand in its annotation:
     `lines: Annotated[int, "How many.", Bounds(at_least=1)] = 10`. A parameter annotated `ToolCall` or `CallContext` is
-    handed in. `timeout` is in seconds, `output_cap` in characters; `label` is that of results that have none.
+    handed in. `timeout` is in seconds, `output_cap` in characters; `label` is that of results that have none. `roles`
+    tell the guard what the arguments are.
     """
 
     def declare(function: F) -> F:
         named = name or function.__name__
-        setattr(function, _MARK, Declaration(named, tier, effects, restart, parallel, timeout, output_cap, label))
+        said = Declaration(named, tier, effects, restart, parallel, timeout, output_cap, label, roles)
+        setattr(function, _MARK, said)
         return function
 
     return declare
@@ -158,6 +163,7 @@ def _make(function: Callable[..., Awaitable[str | ToolOutput]]) -> _Made:
         parallel=said.parallel,
         timeout=said.timeout,
         output_cap=said.output_cap,
+        roles=said.roles,
     )
     return _Made(spec, function, tuple(members), tuple(given), said.label)
 
