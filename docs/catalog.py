@@ -43,14 +43,13 @@ TEXTS = {"LABELS"}
 """Lists of messages."""
 NAMED = {"title", "told", "question", "advice"}
 """Variables of the onboarding that hold what is said."""
-ASKING_RULES = ("mode.", "taint.", "group.private", "unconfined.asked")
 
 
 def messages() -> set[str | tuple[str, str]]:
     """Every message that the code may say to a person; plural ones as pairs."""
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
     found |= {f"it would {text}" for text in ACTS.values()}
-    found |= {text for rule, text in RULES.items() if rule.startswith(ASKING_RULES)}
+    found |= set(RULES.values())
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
@@ -120,7 +119,7 @@ def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str 
                 elif called in saying:
                     named = [each.value for each in node.keywords if each.arg == "told"]
                     for argument in (*node.args, *named):
-                        yield from _texts(argument, words=called != "_")
+                        yield from _texts(argument, words=called not in {"_", "translatable"})
             case ast.AnnAssign(target=ast.Name(id=table), value=ast.Dict() as value) if table in TABLES:
                 for each in value.values:
                     yield from _texts(each, words=False)

@@ -42,7 +42,7 @@ def test_a_group_lists_its_commands_with_what_they_do(name: str, capsys: pytest.
         ("usage --days", "hob: --days needs a value; see `hob usage --help`"),
         ("config path now", "hob: unexpected argument 'now'; see `hob config path --help`"),
         ("logs --since 99x", "hob: --since '99x' is no time; write 30min, 2h, 3d or 2026-05-01T08:30"),
-        ("config show nothing", "hob: nothing: no setting begins so; `hob config show` prints them all"),
+        ("config show nothing", "hob: nothing: no setting begins like this; `hob config show` prints them all"),
     ],
 )
 def test_wrong_use_is_told_in_one_line_with_the_next_step(

@@ -155,7 +155,7 @@ def test_what_embeds_speaks_hears_and_sees_is_tried_too(environ: dict[str, str],
 def test_an_empty_name_is_no_model(environ: dict[str, str]) -> None:
     done = hob(environ, "set", "")
     assert done.returncode == 2
-    assert "empty name" in done.stderr
+    assert "the name is empty" in done.stderr
 
 
 def test_a_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> None:

@@ -42,7 +42,7 @@ def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture
 def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
     events = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("delta", {"text": "lo."}), result()]
     events.insert(place, HEARD)
-    shown = PlainProgress()
+    shown = PlainProgress("en")
     for event in events:
         shown.show(event)
     told = capsys.readouterr()
@@ -52,11 +52,11 @@ def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFix
 def test_a_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
     cut = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("retracted", {})]
     for rest in ([ClientEvent("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
-        shown = PlainProgress()
+        shown = PlainProgress("en")
         for event in (*cut, *rest):
             shown.show(event)
         assert tuple(capsys.readouterr()) == ("Hel\nHello.\n", "again:\n")
-    shown = PlainProgress()
+    shown = PlainProgress("en")
     for event in (*cut, ClientEvent("error", {"error": {"message": "It broke."}})):
         shown.show(event)
     assert tuple(capsys.readouterr()) == ("Hel\n", "It broke.\n")

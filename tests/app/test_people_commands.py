@@ -79,7 +79,7 @@ def test_who_asks_is_shown_without_what_a_terminal_would_obey_and_let_in(
     assert "ABCDEFGH" in said
     assert "\x1b" not in said
     assert run(["pairing"]) == 0
-    assert "Nobody waits." in capsys.readouterr().out
+    assert "No one is waiting." in capsys.readouterr().out
     assert run(["people"]) == 0
     said = capsys.readouterr().out
     assert "eve     member" in said

@@ -24,9 +24,9 @@ def test_the_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pyte
     assert lines[0].startswith("ask: What could send data out needs approval")
     assert lines[0].endswith("(taint.sends)")
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
-    assert lines[2] == "it would: send; tier 2"
+    assert lines[2] == "effects: send; tier 2"
     assert "  effects and taint  ask (taint.sends)" in lines
-    assert lines[-1] == "approval can be given once only"
+    assert lines[-1] == "you can approve it only once"
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_the_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pyte
         ("exec", "git status", Supposed(), "allow: "),
         ("exec", "git status", Supposed(mode=Mode.READ_ONLY), "deny: "),
         ("exec", "git reset --hard", Supposed(), "ask: "),
-        ("exec", "git reset --hard", Supposed(unattended=True), "deny: Nobody could have been asked"),
+        ("exec", "git reset --hard", Supposed(unattended=True), "deny: There was no one to ask"),
         ("exec", "rm -rf /", Supposed(mode=Mode.FULL), "deny: Commands that destroy disks"),
         ("read", "notes.md", Supposed(sender=SenderClass.STRANGER), "deny: "),
-        ("read", "notes.md", Supposed(group=True), "ask: What is the owner's is not read"),
+        ("read", "notes.md", Supposed(group=True), "ask: Private content of the owner is not read"),
         ("mail_send", "bob@example.com", Supposed(tainted=True, words="mail bob@example.com"), "allow: "),
         ("mail_send", "bob@example.com", Supposed(SenderClass.MEMBER, words="mail bob@example.com"), "ask: "),
         ("read", "[1]", Supposed(), "allow: "),
@@ -56,7 +56,7 @@ def test_a_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFi
     explain_call(GUARDING, "mcp_thing", "{}", Supposed())
     said = capsys.readouterr().out
     assert said.startswith("ask: ")
-    assert "there is no tool mcp_thing here, so it was taken at its worst" in said
+    assert "there is no tool mcp_thing here, so the strictest rules were used" in said
 
 
 def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:

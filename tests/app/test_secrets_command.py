@@ -55,7 +55,7 @@ def test_one_that_stands_openly_is_moved_out_by_rotating_it(
 ) -> None:
     (home / "config.toml").write_text(f'[model]\napi_key = "{VALUE}"\n')
     assert run(["secrets"]) == 0
-    assert "openly" in capsys.readouterr().out
+    assert "in plain text" in capsys.readouterr().out
     assert typed(monkeypatch, NEXT, "rotate", "model.api_key") == 0
     assert "canary" not in (home / "config.toml").read_text()
 

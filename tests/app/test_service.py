@@ -162,7 +162,7 @@ def test_a_service_that_does_not_start_is_told_with_where_to_look(machine: Machi
     (machine.fake / "broken").touch()
     done = machine.hob("install")
     assert done.returncode == 1
-    assert "It is failed (watchdog); why, says `hob service logs`" in done.stderr
+    assert "It is failed (watchdog); `hob service logs` says why" in done.stderr
     shown = machine.hob("status")
     assert (shown.returncode, "failed (watchdog)" in shown.stdout) == (1, True)
     (machine.fake / "broken").unlink()

@@ -51,7 +51,7 @@ def test_the_check_says_what_the_start_would(
 
 def test_what_only_half_is_set_is_said_when_it_is_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "set", "gateway.tls_key", str(PEM)]) == 0
-    assert "so Hob does not start" in capsys.readouterr().err
+    assert "Hob does not start like this" in capsys.readouterr().err
     assert run(["config", "set", "gateway.tls_cert", str(PEM)]) == 0
     assert "start" not in capsys.readouterr().err
     assert run(["config", "check"]) == 0

@@ -49,7 +49,7 @@ CHANGELOG = """\
         ("hob-image", {}, "a container", "docker compose build --pull"),
         ("uv-receipt.toml", {}, "a tool of uv", "from where you had this one"),
         ("pipx_metadata.json", {}, "an application of pipx", "from where you had this one"),
-        ("archive-v0/x/pyvenv.cfg", {}, "a passing run of uvx", "from where you had this one"),
+        ("archive-v0/x/pyvenv.cfg", {}, "a temporary run of uvx", "from where you had this one"),
         ("pyvenv.cfg", {}, "a package", "from where you had this one"),
         (
             "pyvenv.cfg",

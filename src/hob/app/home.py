@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hob.core.errors import HomeTaken, StoreFull, Unready
+from hob.core.language import translatable
 
 PARTS = ("blobs", "secrets", "logs", "backups")
 """The folders of a home."""
@@ -22,7 +23,11 @@ def make_home(home: Path) -> None:
         if home.stat().st_mode & 0o077:
             home.chmod(0o700)
     except OSError as error:
-        raise Unready(f"cannot use {home}: {error.strerror}; set HOB_HOME to a directory of yours") from error
+        raise Unready(
+            translatable(
+                "cannot use {home}: {reason}; set HOB_HOME to a directory of yours", home=home, reason=error.strerror
+            )
+        ) from error
 
 
 def socket_of(home: Path) -> Path:
@@ -40,17 +45,29 @@ def own(home: Path, role: str) -> Iterator[None]:
     try:
         descriptor = os.open(home / "hob.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreFull(f"{home} cannot be written: {error.strerror}; make room or make it writable") from error
+        raise StoreFull(
+            translatable(
+                "{home} cannot be written: {reason}; make room or make it writable", home=home, reason=error.strerror
+            )
+        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "another process"
-            raise HomeTaken(f"{home} is in use by {holder}", holder=holder) from None
+            raise HomeTaken(
+                translatable("{home} is in use by {holder}", home=home, holder=holder), holder=holder
+            ) from None
         try:
             _write_holder(descriptor, role)
         except OSError as error:
-            raise StoreFull(f"{home} cannot be written: {error.strerror}; make room or make it writable") from error
+            raise StoreFull(
+                translatable(
+                    "{home} cannot be written: {reason}; make room or make it writable",
+                    home=home,
+                    reason=error.strerror,
+                )
+            ) from error
         yield
         os.ftruncate(descriptor, 0)
     finally:

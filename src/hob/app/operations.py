@@ -22,6 +22,7 @@ from hob.bus.session_queues import SessionQueues
 from hob.core.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
+from hob.core.language import translatable
 from hob.core.lazy import Lazy
 from hob.core.models import Spent
 from hob.gateway.http.prometheus import Metric
@@ -173,7 +174,11 @@ class DaemonOperations:
             return {"id": id, "turn": row.outbound.turn if row is not None else None, "state": "ready"}
         turn = await self._store.turns.retry(id)
         if turn is None:
-            raise NotFound(f"nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything")
+            raise NotFound(
+                translatable(
+                    "nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything", id=id
+                )
+            )
         await self._lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
 
@@ -185,7 +190,9 @@ class DaemonOperations:
     async def backup(self, file: Path) -> Mapping[str, Any]:
         if not file.parent.is_dir():
             # made here, it would hide that a disk for backups is not mounted
-            raise InvalidRequest(f"{file.parent} is no directory; make it, or mount what should be there")
+            raise InvalidRequest(
+                translatable("{folder} is no directory; make it, or mount what should be there", folder=file.parent)
+            )
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
 
@@ -210,7 +217,7 @@ class DaemonOperations:
 
     def hand_over(self) -> None:
         if self._on_hand_over is None:
-            raise NotAllowed("this is the daemon; stop it with SIGTERM")
+            raise NotAllowed(translatable("this is the daemon; stop it with SIGTERM"))
         self._on_hand_over()
 
 

@@ -43,6 +43,7 @@ from hob.bus.accept import Acceptor
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, NotConfigured
+from hob.core.language import translatable
 from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
 from hob.core.ports.guard import Admission
@@ -202,7 +203,7 @@ def _make_registry(features: Features, tool_runtime: LazyToolRuntime) -> Groups:
     try:
         return tool_runtime.groups.extended(groups, partial(FurtherMemories, sources=sources) if sources else None)
     except ValueError as error:
-        raise NotConfigured(f"the tools of features clash: {error}") from error
+        raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
 
 
 def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, registry: Groups, toolset: Toolset) -> LazyGuard:
@@ -376,7 +377,13 @@ def _commands_of(kernel: Kernel, features: Features) -> Mapping[SlashCommand, Pe
         here = replace(kernel, ports={port: features.ports[port] for port in subsystem.needs})
         for command in subsystem.slash_commands:
             if command.row.name in (*BY_NAME, *ANSWERS, *found):
-                raise NotConfigured(f"{subsystem.name} brings /{command.row.name}, which is there already")
+                raise NotConfigured(
+                    translatable(
+                        "{subsystem} brings /{row}, which is there already",
+                        subsystem=subsystem.name,
+                        row=command.row.name,
+                    )
+                )
             found[command.row.name] = (command.row, partial(_perform, command, here))
     return dict(found.values())
 

@@ -11,6 +11,7 @@ from hob.bus.turn_runner import BusContext
 from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
 from hob.core.ids import ONE_TURN, InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.labels import HOB_LABEL, Origin
+from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
@@ -85,7 +86,7 @@ class Acceptor:
         if not self._around.accepting:
             raise Stopping(say(Sentence.STOPPING, self._around.language))
         if not inbound.key:
-            raise InvalidRequest("the message has no key")
+            raise InvalidRequest(translatable("the message has no key"))
         # who may not come in hears the door's answer and no other, and the door is not made to read without end
         admitted = self._admit(self._shortened(inbound))
         self._check(inbound)
@@ -111,7 +112,9 @@ class Acceptor:
         """Whoever made the key themselves may have made it twice; a platform's is the message's own, however edited."""
         earlier = await self._around.store.inbox.find_inbound(first)
         if earlier is not None and _words(earlier) != _words(inbound):
-            raise KeyReused("this key belongs to an earlier message that says something else; choose another")
+            raise KeyReused(
+                translatable("this key belongs to an earlier message that says something else; choose another")
+            )
 
     def _shortened(self, inbound: Inbound) -> Inbound:
         limit = self._around.settings.max_text
@@ -126,7 +129,11 @@ class Acceptor:
             raise InvalidRequest(say(Sentence.EMPTY_MESSAGE, self._around.language))
         if inbound.hops > self._around.settings.max_hops:
             raise NotAllowed(
-                f"{inbound.hops} self-made messages in a row; bus.max_hops is {self._around.settings.max_hops}"
+                translatable(
+                    "{hops} self-made messages in a row; bus.max_hops is {max_hops}",
+                    hops=inbound.hops,
+                    max_hops=self._around.settings.max_hops,
+                )
             )
 
     def _admit(self, inbound: Inbound) -> Admitted:

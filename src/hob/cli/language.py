@@ -14,6 +14,6 @@ def _(message: str) -> str:
     return translated(message, terminal_language())
 
 
-def ngettext(one: str, many: str, count: int) -> str:
-    """The form of the message for this count, with the count in its placeholder."""
-    return translate_plural(one, many, count, terminal_language()).format(count=count)
+def ngettext(one: str, many: str, count: int, **values: object) -> str:
+    """The form of the message for this count, with the count and further values in its placeholders."""
+    return translate_plural(one, many, count, terminal_language()).format(count=count, **values)

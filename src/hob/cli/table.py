@@ -199,25 +199,20 @@ def _innermost(error: BaseException) -> BaseException:
     return error
 
 
-def _told(error: BaseException) -> str:
-    """What an error says, in the terminal's language where the catalog knows it."""
-    return _(error.args[0] if error.args == (str(error),) else str(error))
-
-
 def _explain(error: BaseException) -> int | None:
     """Tell people what is the matter; the exit status. None for what nobody expected."""
     from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready  # half of `hob --help`
 
     match error:
         case NotConfigured() | InvalidRequest() if not isinstance(error, Unready):
-            print(f"hob: {_told(error)}", file=sys.stderr)
+            print(f"hob: {_(str(error))}", file=sys.stderr)
             return 2  # a service that ends so is not started again, with a 1 it is
         case HomeTaken():
             told = _("{error}; stop it first (`hob stop`), or set HOB_HOME to another directory")
-            print(f"hob: {told.format(error=_told(error))}", file=sys.stderr)
+            print(f"hob: {told.format(error=_(str(error)))}", file=sys.stderr)
             return 1
         case HobError():
-            print(f"hob: {_told(error)}", file=sys.stderr)
+            print(f"hob: {_(str(error))}", file=sys.stderr)
             return 1
         case BrokenPipeError():
             # whoever read has seen enough; the interpreter must not find out again when it flushes at its end

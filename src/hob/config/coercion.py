@@ -1,7 +1,7 @@
 """From what a file or a variable says to what a setting's type wants, strictly: no text is taken for a number."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, replace
 from datetime import date, datetime, time
 from enum import StrEnum
@@ -14,14 +14,22 @@ from hob.config.positions import KeyPath, dotted
 from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
 from hob.config.substitution import Text
+from hob.core.language import joined, translatable
 from hob.core.settings import Secret, SettingRules
 
-UNKNOWN = "unknown key"
+UNKNOWN = translatable("unknown key")
 INVALID: Any = object()
 """Stands for a value that was reported and left out."""
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", list: "a list", dict: "a table"}
+_NAMES: Mapping[type, str] = {
+    bool: translatable("true or false"),
+    int: translatable("a whole number"),
+    float: translatable("a number"),
+    str: translatable("text"),
+    list: translatable("a list"),
+    dict: translatable("a table"),
+}
 _SHOWN_CHARACTERS = 60
 _MOST = 2**63 - 1  # the largest whole number of TOML
 
@@ -32,7 +40,7 @@ Report = Callable[[KeyPath, str, str], None]
 def describe(value: object) -> str:
     """What kind of thing this is, in words."""
     if isinstance(value, (datetime, date, time)):
-        return "a date or time"
+        return translatable("a date or time")
     return next((name for kind, name in _NAMES.items() if isinstance(value, kind)), type(value).__name__)
 
 
@@ -95,7 +103,7 @@ class Coercion:
             return self._dict(path, kind, rules, raw)
         return self._scalar(path, kind, rules, raw)
 
-    def pending_approvals(self, path: KeyPath, section: type, table: dict[str, Any]) -> dict[KeyPath, Any]:
+    def leaf_values(self, path: KeyPath, section: type, table: dict[str, Any]) -> dict[KeyPath, Any]:
         """The values of a section's table, nested sections opened, INVALID among them; unknown keys are reported."""
         declared = fields_of(section)
         found: dict[KeyPath, Any] = {}
@@ -105,7 +113,7 @@ class Coercion:
                 self._report(inner, UNKNOWN, _beside(path, key, declared))
             elif is_section(kind := declared[key].kind):
                 if isinstance(raw, dict):
-                    found.update(self.pending_approvals(inner, kind, raw))
+                    found.update(self.leaf_values(inner, kind, raw))
                 else:
                     found[inner] = self._refuse(inner, kind, raw)
             else:
@@ -124,7 +132,7 @@ class Coercion:
                 nested = None if default is MISSING else default
                 arguments[name] = self.build(inner, field.kind, values, nested)
             elif default is MISSING:
-                self._report(inner, "is missing and has no default", "")
+                self._report(inner, translatable("is missing and has no default"), "")
                 return INVALID
             elif isinstance(default, Path) and default.parts[:1] == ("~",):
                 arguments[name] = expand_path(str(default), self._around.environ, self._around.base)
@@ -150,12 +158,12 @@ class Coercion:
         if not isinstance(raw, dict):
             return self._refuse(path, section, raw)
         told = self._told
-        pending_approvals = self.pending_approvals(path, section, raw)
-        return self.build(path, section, pending_approvals) if self._told == told else INVALID
+        leaf_values = self.leaf_values(path, section, raw)
+        return self.build(path, section, leaf_values) if self._told == told else INVALID
 
     def _refuse(self, path: KeyPath, kind: Any, raw: Any) -> Any:
-        expected = "a list" if get_origin(kind) is list else "a table"
-        self._report(path, f"expected {expected}{_shown(kind, raw)}", "")
+        expected = _NAMES[list] if get_origin(kind) is list else _NAMES[dict]
+        self._report(path, translatable("expected {kind}{instead}", kind=expected, instead=_shown(kind, raw)), "")
         return INVALID
 
     def _report(self, path: KeyPath, reason: str, hint: str) -> None:
@@ -183,16 +191,20 @@ class Coercion:
             value = _convert(kind, raw, self._around)
             _check_rules(value, rules)
         except _Unknown as unknown:
-            self._report(path, f"must be {_listed(unknown.choices)}{_shown(kind, raw)}", unknown.hint)
+            self._report(
+                path,
+                translatable("must be {choices}{instead}", choices=_listed(unknown.choices), instead=_shown(kind, raw)),
+                unknown.hint,
+            )
         except ValueError as error:
-            self._report(path, f"{error}{_shown(kind, raw)}", "")
+            self._report(path, joined("", (str(error), _shown(kind, raw))), "")
         else:
             return value
         return INVALID
 
     def _secret(self, path: KeyPath, raw: Any) -> Secret:
         if not isinstance(raw, str):
-            raise ValueError("expected text")
+            raise ValueError(translatable("expected text"))
         if not scheme_of(raw) and not isinstance(raw, Text):
             self.plain_secrets.append(path)
         return make_secret(raw, dotted(path), self._around)
@@ -218,15 +230,15 @@ def _convert(kind: Any, raw: Any, around: SecretSources) -> Any:
     if wanted not in (str, int, float, bool):
         raise TypeError(f"a setting cannot be of type {kind}")
     if type(raw) is int and abs(raw) > _MOST:
-        raise ValueError("the number is too large")
+        raise ValueError(translatable("the number is too large"))
     if wanted is float and type(raw) is int:
         raw = float(raw)
     if type(raw) is Text:
         raw = str(raw)
     if type(raw) is not wanted:
-        raise ValueError(f"expected {_NAMES[wanted]}")
+        raise ValueError(translatable("expected {kind}", kind=_NAMES[wanted]))
     if wanted is float and not math.isfinite(raw):
-        raise ValueError("expected a finite number")
+        raise ValueError(translatable("expected a finite number"))
     if wanted is str:
         _check_text(raw)
     return expand_path(raw, around.environ, around.base) if kind is Path else raw
@@ -240,7 +252,7 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("is not UTF-8 text") from None
+        raise ValueError(translatable("is not UTF-8 text")) from None
 
 
 def _check_rules(value: Any, rules: SettingRules) -> None:
@@ -255,26 +267,27 @@ def _check_rules(value: Any, rules: SettingRules) -> None:
         raise ValueError(problem)
     if isinstance(value, (int, float)):
         if rules.at_least is not None and value < rules.at_least:
-            raise ValueError(f"must be at least {plain_number(rules.at_least)}")
+            raise ValueError(translatable("must be at least {at_least}", at_least=plain_number(rules.at_least)))
         if rules.at_most is not None and value > rules.at_most:
-            raise ValueError(f"must be at most {plain_number(rules.at_most)}")
+            raise ValueError(translatable("must be at most {at_most}", at_most=plain_number(rules.at_most)))
 
 
 def _listed(choices: list[str]) -> str:
-    named = [choice or "empty" for choice in choices]
-    return " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    *rest, last = [choice or translatable("empty") for choice in choices]
+    return translatable("{choices} or {last}", choices=joined(", ", rest), last=last) if rest else last
 
 
 def _shown(kind: Any, raw: Any) -> str:
     """What stands there instead; never a text where a secret belongs."""
     if holds_secret(kind) or isinstance(raw, (dict, list)):
-        return "" if isinstance(raw, str) else f", not {describe(raw)}"
+        return "" if isinstance(raw, str) else translatable(", not {value}", value=describe(raw))
     if raw == "" or (type(raw) is int and abs(raw) > _MOST):
         return ""
     if isinstance(raw, bool):
-        return f", not {str(raw).lower()}"
+        return translatable(", not {value}", value=str(raw).lower())
     shown = repr(raw.shown if isinstance(raw, Text) else raw) if isinstance(raw, str) else str(raw)
-    return f", not {shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + '…'}"
+    shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
+    return translatable(", not {value}", value=shown)
 
 
 def _beside(path: KeyPath, key: str, known: Iterable[str]) -> str:

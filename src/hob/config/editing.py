@@ -14,6 +14,7 @@ from hob.config.file import ConfigFile, parse, read_file
 from hob.config.layers import LayerReader, find_key, split_key
 from hob.config.positions import dotted
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, UnknownKey
+from hob.core.language import translatable
 
 HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong one is named when Hob starts.\n"
 
@@ -43,7 +44,7 @@ def set_values(
     for key, text in texts.items():
         keys, setting = find_key(sections, key)
         if any(len(each) > len(keys) and each[: len(keys)] == keys for each, _ in walk(sections)):
-            raise UnknownKey([ConfigProblem("this is a section; name a key in it", key)])
+            raise UnknownKey([ConfigProblem(translatable("this is a section; name a key in it"), key)])
         if text is not None or (file is not None and _holds(file.table, keys)):
             keyed.append(keys)
             values.append((keys, None if text is None else native(setting.kind, text)))
@@ -66,7 +67,11 @@ def _put_in(table: Table, keys: tuple[str, ...], value: Any, make: Callable[[], 
         table = table[part]
         if not isinstance(table, dict):
             raise ConfigInvalid(
-                [ConfigProblem(f"{part} is not a table in the file", dotted(keys), FilePlace(str(path)))]
+                [
+                    ConfigProblem(
+                        translatable("{part} is not a table in the file", part=part), dotted(keys), FilePlace(str(path))
+                    )
+                ]
             )
     table[keys[-1]] = value
 
@@ -109,7 +114,7 @@ def _edit(
     change(expected, dict)
     new_text = _rewrite(path, old.text if old else HEADER, change, expected)
     if new_text is None:
-        reason = "the file's layout cannot be kept while changing this key; please edit the file by hand"
+        reason = translatable("the file's layout cannot be kept while changing this key; please edit the file by hand")
         raise ConfigInvalid([ConfigProblem(reason, ", ".join(map(dotted, keyed)), FilePlace(str(path)))])
     if any(_holds(expected, keys) for keys in keyed):
         new = ConfigFile(path, new_text, parse(path, new_text), 0o600)
@@ -213,7 +218,11 @@ def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
         if _signature(path) != seen:
             draft.unlink()
             raise ConfigInvalid(
-                [ConfigProblem("somebody else changed the file just now; try again", place=FilePlace(str(path)))]
+                [
+                    ConfigProblem(
+                        translatable("somebody else changed the file just now; try again"), place=FilePlace(str(path))
+                    )
+                ]
             )
         draft.replace(path)
         _sync_folder(path.parent)
@@ -221,7 +230,11 @@ def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
         with suppress(OSError):
             draft.unlink()
         raise ConfigInvalid(
-            [ConfigProblem(f"cannot be written: {error.strerror}", place=FilePlace(str(path)))]
+            [
+                ConfigProblem(
+                    translatable("cannot be written: {reason}", reason=error.strerror), place=FilePlace(str(path))
+                )
+            ]
         ) from error
 
 

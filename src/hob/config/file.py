@@ -8,6 +8,7 @@ from typing import Any
 
 from hob.config.positions import KeyPath, find_positions
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace
+from hob.core.language import translatable
 
 FILE_NAME = "config.toml"
 _BOM = b"\xef\xbb\xbf"
@@ -45,14 +46,14 @@ def read_file(path: Path) -> ConfigFile | None:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             what = "a directory" if stat.S_ISDIR(status.st_mode) else "no regular file"
-            raise _invalid(path, f"this is {what}; a file is wanted here")
+            raise _invalid(path, translatable("this is {what}; a file is wanted here", what=what))
         data = path.read_bytes()
     except FileNotFoundError:
         if path.is_symlink():
-            raise _invalid(path, f"this link leads nowhere ({os.readlink(path)})") from None  # noqa: PTH115
+            raise _invalid(path, translatable("this link leads nowhere ({path})", path=os.readlink(path))) from None  # noqa: PTH115
         return None
     except OSError as error:
-        raise _invalid(path, f"cannot be read: {error.strerror}") from None
+        raise _invalid(path, translatable("cannot be read: {reason}", reason=error.strerror)) from None
     text = decode(path, data)
     return ConfigFile(path, text, parse(path, text), status.st_mode)
 
@@ -60,17 +61,19 @@ def read_file(path: Path) -> ConfigFile | None:
 def decode(path: Path, data: bytes) -> str:
     """The text of the file, with plain line ends. Raises ConfigInvalid."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise _invalid(path, "the file is UTF-16; save it as UTF-8", 1, 1)
+        raise _invalid(path, translatable("the file is UTF-16; save it as UTF-8"), 1, 1)
     if data.startswith(_BOM):
-        raise _invalid(path, "the file begins with a byte order mark; save it as UTF-8 without one", 1, 1)
+        raise _invalid(path, translatable("the file begins with a byte order mark; save it as UTF-8 without one"), 1, 1)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         line, column = _position(data[: error.start].decode())
-        reason = f"the byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        reason = translatable("the byte 0x{data:02x} is not UTF-8; save the file as UTF-8", data=data[error.start])
         raise _invalid(path, reason, line, column) from None
     if "\0" in text:
-        raise _invalid(path, "the file holds a NUL byte; is it a text file?", *_position(text[: text.index("\0")]))
+        raise _invalid(
+            path, translatable("the file holds a NUL byte; is it a text file?"), *_position(text[: text.index("\0")])
+        )
     return text.replace("\r\n", "\n")
 
 
@@ -81,7 +84,7 @@ def parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return loads(text)
     except RecursionError:
-        raise _invalid(path, "the values are nested too deeply") from None
+        raise _invalid(path, translatable("the values are nested too deeply")) from None
     except ValueError as error:  # TOMLDecodeError is one; so is what int() says to thousands of digits
         message = str(error)
         where = _TOML_PLACE.search(message)

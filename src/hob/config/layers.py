@@ -12,8 +12,9 @@ from hob.config.positions import KeyPath, dotted, parse_key
 from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
 from hob.config.secrets import SecretSources
 from hob.config.substitution import Text, substitute
+from hob.core.language import translatable
 
-UNKNOWN_SECTION = "unknown section"
+UNKNOWN_SECTION = translatable("unknown section")
 NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})
 """Not for the settings: the home, and what the how-tos have clients of the API find their daemon by."""
 """Variables with the prefix that name no setting."""
@@ -67,8 +68,8 @@ class LayerReader:
             elif not isinstance(raw, dict):
                 coercion.value((name,), section, NO_RULES, raw)
             else:
-                pending_approvals = coercion.pending_approvals((name,), section, raw)
-                values.update({path: LayerValue(Layer.FILE, value) for path, value in pending_approvals.items()})
+                leaf_values = coercion.leaf_values((name,), section, raw)
+                values.update({path: LayerValue(Layer.FILE, value) for path, value in leaf_values.items()})
         self._judge_secrets(file, coercion.plain_secrets)
         return values
 
@@ -98,7 +99,9 @@ class LayerReader:
             if path not in settings:
                 self.problems.append(ConfigProblem(UNKNOWN, key, FilePlace(layer), nearest_key(self.sections, path)))
             elif layer is Layer.STORED and not settings[path].rules.stored:
-                self.problems.append(ConfigProblem("this key cannot be changed at run time", key, FilePlace(layer)))
+                self.problems.append(
+                    ConfigProblem(translatable("this key cannot be changed at run time"), key, FilePlace(layer))
+                )
             else:
                 values[path] = self._read_text(settings[path], path, text, layer, FilePlace(layer))
         return values
@@ -129,17 +132,23 @@ class LayerReader:
         return LayerValue(layer, value, place if layer is Layer.ENVIRONMENT else None)
 
     def _refuse_variable(self, name: str, known: Mapping[str, object]) -> None:
-        problem = ConfigProblem("this variable sets nothing", place=FilePlace(name), hint=find_nearest(name, known))
+        problem = ConfigProblem(
+            translatable("this variable sets nothing"), place=FilePlace(name), hint=find_nearest(name, known)
+        )
         strict = [section for section, kind in self.sections.items() if not takes_anything(kind)]
         belongs = any(name.startswith(f"{PREFIX}{section.upper()}_") for section in strict)
         (self.problems if belongs else self.warnings).append(problem)
 
     def _judge_secrets(self, file: ConfigFile, plain: list[KeyPath]) -> None:
         for path in plain:
-            reason = "the secret stands openly in the file; env:, file:, keyring: or command: can refer to it instead"
+            reason = translatable(
+                "the secret stands openly in the file; env:, file:, keyring: or command: can refer to it instead"
+            )
             self.notes.append(ConfigProblem(reason, dotted(path), file.place(path)))
         if plain and file.readable_by_others:
-            reason = f"the file holds a secret and others may read it; run: chmod 600 {_quoted(file.path)}"
+            reason = translatable(
+                "the file holds a secret and others may read it; run: chmod 600 {path}", path=_quoted(file.path)
+            )
             self.warnings.append(ConfigProblem(reason, place=FilePlace(str(file.path))))
 
 

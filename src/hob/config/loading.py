@@ -12,6 +12,7 @@ from hob.config.file import FILE_NAME, ConfigFile, read_file
 from hob.config.layers import LayerReader, Values, find_key, split_key
 from hob.config.positions import KeyPath, dotted
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
+from hob.core.language import translatable
 from hob.core.settings import Secret
 
 S = TypeVar("S")
@@ -57,7 +58,11 @@ class Config:
             else:
                 near = find_nearest(part, value)
                 raise UnknownKey(
-                    [ConfigProblem("unknown key", key, hint=dotted((*path[:depth], near)) if near else "")]
+                    [
+                        ConfigProblem(
+                            translatable("unknown key"), key, hint=dotted((*path[:depth], near)) if near else ""
+                        )
+                    ]
                 )
         return value
 
@@ -97,7 +102,9 @@ class Config:
         if INVALID in instances.values():
             layers = replace(layers, stored={})
             instances = reader.build(layers.merged())
-        ignored = [replace(each, reason=f"ignored: {each.reason}") for each in reader.problems]
+        ignored = [
+            replace(each, reason=translatable("ignored: {reason}", reason=each.reason)) for each in reader.problems
+        ]
         warnings = (*self._layers.warnings, *ignored)
         return replace(self, warnings=warnings, _instances=instances, _layers=layers)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.errors import NotConfigured
+from hob.core.language import joined, translatable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class ConfigProblem:
     hint: str = ""
 
     def __str__(self) -> str:
-        told = ": ".join(str(part) for part in (self.place, self.key, self.reason) if part)
-        return f"{told}; did you mean {self.hint}?" if self.hint else told
+        told = joined(": ", (str(part) for part in (self.place, self.key, self.reason) if part))
+        return translatable("{problem}; did you mean {hint}?", problem=told, hint=self.hint) if self.hint else told
 
 
 class ConfigInvalid(NotConfigured):
@@ -59,7 +60,7 @@ class ConfigInvalid(NotConfigured):
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__(joined("\n", map(str, self.problems)))
 
 
 class UnknownKey(ConfigInvalid):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hob.config.environment import expand_path
 from hob.config.substitution import Text, is_name
 from hob.core.errors import NotConfigured, Unready
+from hob.core.language import translatable
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
 
@@ -58,7 +59,7 @@ def _read_for(key: str, read: Read) -> str:
     except NotConfigured as error:
         raise type(error)(f"{key}: {error}") from None
     if not value:
-        raise NotConfigured(f"{key}: the reference leads to an empty secret")
+        raise NotConfigured(translatable("{key}: the reference leads to an empty secret", key=key))
     return value
 
 
@@ -68,7 +69,7 @@ def _of_variable(name: str, around: SecretSources) -> tuple[Read, str]:
 
     def read() -> str:
         if name not in around.environ:
-            raise NotConfigured(f"the variable {name} is not set")
+            raise NotConfigured(translatable("the variable {name} is not set", name=name))
         return around.environ[name].strip()
 
     return read, f"env:{name}"
@@ -82,7 +83,9 @@ def _of_file(name: str, around: SecretSources) -> tuple[Read, str]:
             with path.open("rb") as file:
                 return _decode(file.read(MAX_BYTES + 1), f"the file {path}")
         except OSError as error:
-            raise Unready(f"the file {path} cannot be read: {error.strerror}") from None
+            raise Unready(
+                translatable("the file {path} cannot be read: {reason}", path=path, reason=error.strerror)
+            ) from None
 
     return read, f"file:{path}"
 
@@ -97,13 +100,17 @@ def _of_keyring(name: str, around: SecretSources) -> tuple[Read, str]:
             keyring = import_module("keyring")
             errors = import_module("keyring.errors")
         except ImportError:
-            raise NotConfigured(f"keyring references need a library: {install_command('keyring')}") from None
+            raise NotConfigured(
+                translatable("keyring references need a library: {command}", command=install_command("keyring"))
+            ) from None
         try:
             value = keyring.get_password(service, user)
         except errors.KeyringError as error:
-            raise Unready(f"the keyring does not open ({type(error).__name__})") from None
+            raise Unready(translatable("the keyring does not open ({name})", name=type(error).__name__)) from None
         if value is None:
-            raise NotConfigured(f"the keyring has nothing for {service}/{user}")
+            raise NotConfigured(
+                translatable("the keyring has nothing for {service}/{user}", service=service, user=user)
+            )
         return str(value)
 
     return read, f"keyring:{name}"
@@ -137,16 +144,26 @@ def _run(words: list[str], around: SecretSources) -> str:
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it holds a NUL byte"
-        raise NotConfigured(f"the command {name} cannot be started: {reason}") from None
+        raise NotConfigured(
+            translatable("the command {name} cannot be started: {reason}", name=name, reason=reason)
+        ) from None
     with child:
         try:
             output, _ = child.communicate(timeout=COMMAND_SECONDS)
         except subprocess.TimeoutExpired:
-            raise Unready(f"the command {name} gave no secret within {COMMAND_SECONDS:g} s") from None
+            raise Unready(
+                translatable(
+                    "the command {name} gave no secret within {seconds:g} s",
+                    name=name,
+                    seconds=COMMAND_SECONDS,
+                )
+            ) from None
         finally:
             _end_group(child.pid)
     if child.returncode:
-        raise Unready(f"the command {name} failed with exit status {child.returncode}")
+        raise Unready(
+            translatable("the command {name} failed with exit status {status}", name=name, status=child.returncode)
+        )
     lines = _decode(output, f"the output of {name}").splitlines()
     return lines[0].strip() if lines else ""
 
@@ -163,11 +180,13 @@ def _end_group(pid: int) -> None:
 
 def _decode(data: bytes, what: str) -> str:
     if len(data) > MAX_BYTES:
-        raise NotConfigured(f"{what} is larger than {MAX_BYTES} bytes; that is no secret")
+        raise NotConfigured(
+            translatable("{what} is larger than {most} bytes; that is no secret", what=what, most=MAX_BYTES)
+        )
     try:
         return data.decode().strip()
     except UnicodeDecodeError:
-        raise NotConfigured(f"{what} is not UTF-8 text") from None
+        raise NotConfigured(translatable("{what} is not UTF-8 text", what=what)) from None
 
 
 _SCHEMES: Mapping[str, Callable[[str, SecretSources], tuple[Read, str]]] = {

@@ -3,7 +3,7 @@
 The English text is the message's id in the gettext catalog of each further language (`hob/locale`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -26,10 +26,37 @@ class Translatable(str):
         made.values = values
         return made
 
+    def __str__(self) -> "Translatable":
+        """Itself, so that an error that says it still says it in every language."""
+        return self
 
-def translatable(message: str, **values: object) -> Translatable:
+
+def translatable(message: str, /, **values: object) -> Translatable:
     """The message with these values in its placeholders; they may be translatable themselves."""
     return Translatable(message, values)
+
+
+def joined(between: str, texts: Iterable[str]) -> Translatable:
+    """The texts with this between them; those that can be translated still can."""
+    values = {f"text{number}": text for number, text in enumerate(texts)}
+    return Translatable(between.join(f"{{{name}}}" for name in values), values)
+
+
+def packed(text: Translatable) -> dict[str, Any]:
+    """The message and its values as JSON, for another process of Hob's that shows them to a person."""
+    return {"message": text.message, "values": {name: _packed(value) for name, value in text.values.items()}}
+
+
+def _packed(value: object) -> object:
+    if isinstance(value, Translatable):
+        return packed(value)
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def unpacked(seen: Mapping[str, Any]) -> Translatable:
+    """What was packed. Raises KeyError or ValueError for what was not."""
+    values = {name: unpacked(value) if isinstance(value, dict) else value for name, value in seen["values"].items()}
+    return Translatable(seen["message"], values)
 
 
 def translated(text: str, language: str) -> str:

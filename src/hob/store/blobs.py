@@ -12,6 +12,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, StoreError, StoreFull
 from hob.core.ids import BlobId, digest
+from hob.core.language import translatable
 from hob.store.database.disk import sync_directory
 from hob.store.database.readers import Readers
 from hob.store.database.rows import find_row
@@ -79,8 +80,10 @@ class FileBlobs:
         """The bytes. Raises NotFound, also for what was erased."""
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
         if await self._readers.read(lambda c: find_row(c, known, (blob,))) is None:
-            raise NotFound(f"There is no blob {blob}.")
+            raise NotFound(translatable("There is no blob {blob}.", blob=blob))
         try:
             return await asyncio.to_thread(blob_path(self._folder, blob).read_bytes)
         except FileNotFoundError as error:
-            raise NotFound(f"The blob {blob} is gone from {self._folder}.") from error
+            raise NotFound(
+                translatable("The blob {blob} is gone from {folder}.", blob=blob, folder=self._folder)
+            ) from error

@@ -14,6 +14,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id, new_turn_id
+from hob.core.language import translatable
 from hob.core.models import Entry
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.codec import title_of
@@ -61,7 +62,9 @@ class Imports:
 def _refuse_own(connection: apsw.Connection, session: SessionKey) -> None:
     own = "SELECT 1 FROM sessions WHERE key = ? AND NOT EXISTS (SELECT 1 FROM imports WHERE session = ?)"
     if find_row(connection, own, (session, session)) is not None:
-        raise InvalidRequest(f"{session} is a conversation of Hob's own; nothing is put into it")
+        raise InvalidRequest(
+            translatable("{session} is a conversation of Hob's own; nothing is put into it", session=session)
+        )
 
 
 def _only_new(connection: apsw.Connection, session: SessionKey, past: Sequence[PastEntry]) -> list[PastEntry]:

@@ -9,6 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import Busy, BusyScope, InvalidRequest
 from hob.core.ids import ApprovalId, InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
+from hob.core.language import translatable
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
@@ -286,7 +287,9 @@ class Inbox:
         try:
             return await self._writer.write(job)
         except UnicodeEncodeError as error:
-            raise InvalidRequest(f"A name or an id in the message is not valid text: {error.reason}.") from error
+            raise InvalidRequest(
+                translatable("A name or an id in the message is not valid text: {reason}.", reason=error.reason)
+            ) from error
 
     def _put(
         self, connection: apsw.Connection, keep: ContentWriter, inbound: Inbound, session: SessionKey, seal: bytes,
@@ -340,7 +343,7 @@ class Inbox:
             rows = all_rows(connection, sql, (session, *inbounds))
             chosen = tuple(load_waiting(row).inbound for row in rows)
             if not chosen or len(chosen) != len(set(inbounds)):
-                raise InvalidRequest("A message that was to be claimed does not wait in this session.")
+                raise InvalidRequest(translatable("A message that was to be claimed does not wait in this session."))
             turn = Turn(new_turn_id(), session, chosen[0].trace, new_span_id(), chosen)
             add_turn(connection, turn, TurnState.RUNNING, self._run, at)
             claim_rows(connection, inbounds, turn.id, at, steered=False)

@@ -7,6 +7,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
+from hob.core.language import translatable
 from hob.core.messages import Inbound
 from hob.core.states import FINAL_TURNS, TURN_MOVES, TurnState
 from hob.core.steps import (
@@ -54,10 +55,10 @@ def write_steps(
     """
     rows = all_rows(connection, _ADVANCE, (len(steps), turn))
     if not rows:
-        raise NotFound(f"There is no turn {turn}.")
+        raise NotFound(translatable("There is no turn {turn}.", turn=turn))
     position, session, state = rows[0]
     if TurnState(state) in FINAL_TURNS:
-        raise IllegalMove(f"The turn {turn} is {state}; its journal is closed.")
+        raise IllegalMove(translatable("The turn {turn} is {state}; its journal is closed.", turn=turn, state=state))
     calls: list[ModelCallRow] = []
     for n, step in enumerate(steps, position - len(steps)):
         command = command_hash(step.call) if isinstance(step, ToolIntended) else None
@@ -103,7 +104,7 @@ class StoredJournal:
         def job(connection: apsw.Connection) -> tuple[Inbound, ...]:
             row = find_row(connection, "SELECT session FROM turns WHERE id = ?", (turn,))
             if row is None:
-                raise NotFound(f"There is no turn {turn}.")
+                raise NotFound(translatable("There is no turn {turn}.", turn=turn))
             joined: list[Inbound] = []
             for waiting in waiting_rows(connection, SessionKey(row[0])):
                 if waiting.command or waiting.inbound.id not in inbounds:
@@ -128,13 +129,13 @@ class StoredJournal:
         def job(connection: apsw.Connection) -> None:
             row = find_row(connection, "SELECT state, trace_id, span_id FROM turns WHERE id = ?", (turn,))
             if row is None:
-                raise NotFound(f"There is no turn {turn}.")
+                raise NotFound(translatable("There is no turn {turn}.", turn=turn))
             old = TurnState(row[0])
             if old in FINAL_TURNS:
                 return
             check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
             if finish.state not in FINAL_TURNS:
-                raise IllegalMove(f"A turn does not finish as {finish.state}.")
+                raise IllegalMove(translatable("A turn does not finish as {state}.", state=finish.state))
             keep = ContentWriter(connection)
             events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
             if finish.steps:

@@ -9,6 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
+from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.timeline import TimelineEvent
@@ -329,7 +330,7 @@ def _move(
     sql = "SELECT state, attempts, repeats, next_at, reason FROM outbox WHERE id = ?"
     row = find_row(connection, sql, (id,))
     if row is None:
-        raise NotFound(f"There is no outgoing message {id}.")
+        raise NotFound(translatable("There is no outgoing message {id}.", id=id))
     old, had_attempts, had_repeats, had_next, had_reason = row
     check_move(OUTBOX_MOVES, OutboxState(old), new, f"The outgoing message {id}")
     connection.execute(

@@ -9,6 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.people import PairingRequest, Person, SenderAddress
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.readers import Readers
@@ -65,7 +66,9 @@ class StoredPeople:
 
         def job(connection: apsw.Connection) -> None:
             if _person(connection, person).cls is SenderClass.OWNER:
-                raise InvalidRequest("the owner cannot be forgotten; unlink an address that is not yours any more")
+                raise InvalidRequest(
+                    translatable("the owner cannot be forgotten; unlink an address that is not yours any more")
+                )
             connection.execute("DELETE FROM person_addresses WHERE person = ?", (person,))
             connection.execute("DELETE FROM persons WHERE id = ?", (person,))
 
@@ -113,7 +116,7 @@ class StoredPeople:
         def job(connection: apsw.Connection) -> None:
             connection.execute("UPDATE pairing_requests SET denied = 1 WHERE code = ?", (request.code,))
             if not connection.changes():
-                raise NotFound(f"nobody waits with the code {request.code}")
+                raise NotFound(translatable("no one is waiting with the code {code}", code=request.code))
 
         await self._audit.write(job, lambda _: entries)
 
@@ -125,7 +128,9 @@ def _place(address: SenderAddress) -> tuple[str, str, str]:
 def _link(connection: apsw.Connection, address: SenderAddress, person: str, name: str, at: float) -> None:
     row = find_row(connection, _WHOSE, _place(address))
     if row is not None and row[0] != person:
-        raise InvalidRequest(f"{address} is linked to {row[0]}; unlink it there first")
+        raise InvalidRequest(
+            translatable("{address} is linked to {person}; unlink it there first", address=address, person=row[0])
+        )
     sql = "INSERT OR IGNORE INTO persons (id, name, class, added) VALUES (?, ?, ?, ?)"
     connection.execute(sql, (person, name, SenderClass.MEMBER.value, at))
     if name:
@@ -148,7 +153,7 @@ def _person(connection: apsw.Connection, id: str) -> Person:
     for person in _persons(connection):
         if person.id == id:
             return person
-    raise NotFound(f"there is nobody called {id}; `hob people list` tells who there is")
+    raise NotFound(translatable("there is no person {id}; `hob people list` lists them", id=id))
 
 
 def _request(row: Sequence[Any]) -> PairingRequest:

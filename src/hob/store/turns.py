@@ -10,6 +10,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_turn_id, outbox_id
+from hob.core.language import translatable
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.states import TURN_MOVES, TurnState
 from hob.core.timeline import EventKind, TimelineEvent
@@ -175,7 +176,7 @@ def move_turn(
     """Move the turn and its tasks, and write that down. Raises NotFound, IllegalMove."""
     row = find_row(connection, "SELECT state, trace_id, span_id, session FROM turns WHERE id = ?", (turn,))
     if row is None:
-        raise NotFound(f"There is no turn {turn}.")
+        raise NotFound(translatable("There is no turn {turn}.", turn=turn))
     state, trace, span, session = row
     check_move(TURN_MOVES, TurnState(state), new, f"The turn {turn}")
     connection.execute("UPDATE turns SET state = ? WHERE id = ?", (new.value, turn))
@@ -411,7 +412,7 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, 
     sql = f"SELECT {_PLACE}, crash_position, attempts FROM turns t WHERE id = ?"  # noqa: S608
     row = find_row(connection, sql, (turn,))
     if row is None:
-        raise NotFound(f"There is no turn {turn}.")
+        raise NotFound(translatable("There is no turn {turn}.", turn=turn))
     place, crash_position, attempts = row
     attempts = attempts + 1 if place == crash_position else 1
     sql = "UPDATE turns SET attempts = ?, sure = max(sure, ?), crash_position = ? WHERE id = ?"

@@ -131,7 +131,7 @@ async def test_conversations_whose_own_names_name_the_erased_person_are_told(tmp
 
 
 @pytest.mark.parametrize(
-    ("count", "told"), [(0, "no message of theirs is left"), (1, "1 message in 1 conversation, with 1 answer\n")]
+    ("count", "told"), [(0, "none of their messages is left"), (1, "1 message in 1 conversation, with 1 answer\n")]
 )
 def test_numbers_of_what_is_erased_are_told_in_plain_words(
     count: int, told: str, capsys: pytest.CaptureFixture[str]
@@ -143,7 +143,7 @@ def test_numbers_of_what_is_erased_are_told_in_plain_words(
     said = capsys.readouterr().out
     assert told in said
     assert "()" not in said
-    assert "1 message of others that names them in a" in said
-    assert "2 messages of others that name them in b" in said
+    assert "1 message of others in a names them" in said
+    assert "2 messages of others in b name them" in said
     assert "    api:anna\n" in said
     assert not re.search(r"\b1 \w+s\b", said)

@@ -14,6 +14,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, lines
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
+from hob.core.language import unpacked
 
 T = TypeVar("T")
 
@@ -59,7 +60,8 @@ def reach(
 def error_of(body: Mapping[str, Any]) -> HobError:
     """What the owner of a home told instead of an answer."""
     error = body["error"]
-    return _RAISED.get(error["code"], HobError)(error["message"])
+    text = unpacked(error["text"]) if "text" in error else error["message"]
+    return _RAISED.get(error["code"], HobError)(text)
 
 
 def reload_running(home: Path) -> Mapping[str, Any] | None:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from hob.core.errors import HobError
+from hob.core.language import unpacked
 from hob.gateway.chat.inbound import ClientEvent
 
 
@@ -30,7 +31,7 @@ class RequestFailed(HobError):
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         error = body.get("error", {})
-        super().__init__(error.get("message", ""))
+        super().__init__(unpacked(error["text"]) if "text" in error else error.get("message", ""))
         self.code: str = error.get("code", "")
 
 

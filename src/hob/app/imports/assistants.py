@@ -10,6 +10,7 @@ from hob.app.imports.contents import Assistant
 from hob.app.plugins.manifest import read_manifests
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,11 @@ def find_assistant(name: str) -> Assistant:
     """The assistant of this id. Raises InvalidRequest."""
     known = assistants()
     if name.lower() not in known:
-        raise InvalidRequest(f"Hob cannot take over from {name}; it can from {', '.join(sorted(known))}")
+        raise InvalidRequest(
+            translatable(
+                "Hob cannot take over from {name}; it can from {known}", name=name, known=", ".join(sorted(known))
+            )
+        )
     return known[name.lower()]
 
 

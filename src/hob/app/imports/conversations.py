@@ -16,6 +16,7 @@ from hob.app.imports.plan import Item, ItemKind, ItemStatus
 from hob.app.imports.source_files import Unreadable
 from hob.app.settings_sections import read_config
 from hob.core.errors import HobError, InvalidRequest, StoreError
+from hob.core.language import translatable
 from hob.gateway.imports import Importing, PastCall, PastMessage, take_over
 
 BATCH = 500
@@ -58,7 +59,9 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
     try:
         return asyncio.run(_transfer(add, items, progress, preview=preview))
     except (ConnectionLost, NobodyThere) as error:
-        raise ConnectionLost("Hob stopped in between; what was taken is kept, and doing it again goes on") from error
+        raise ConnectionLost(
+            translatable("Hob stopped in between; what was taken is kept, and doing it again goes on")
+        ) from error
 
 
 def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, preview: bool) -> list[Item]:
@@ -82,7 +85,9 @@ def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, pr
                 ended = await _transfer(add, items, progress, preview=preview)
             await drain(app, asyncio.Event())  # what others have asked for
         if not ended:
-            raise ConnectionLost("a Hob that was started took over; what was taken is kept, and doing it again goes on")
+            raise ConnectionLost(
+                translatable("a Hob that was started took over; what was taken is kept, and doing it again goes on")
+            )
         return ended
 
     with own(home, "import"):

@@ -17,6 +17,7 @@ from hob.app.settings_sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
+from hob.core.language import translatable
 from hob.store.database.disk import stamp
 from hob.workspace.settings import WorkspaceSettings
 
@@ -39,9 +40,9 @@ def make_plan(
     try:
         root = folder.expanduser().resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise NotFound(f"there is no folder {folder}") from error
+        raise NotFound(translatable("there is no folder {folder}", folder=folder)) from error
     if not root.is_dir():
-        raise NotFound(f"{folder} is no folder; unpack it first if it is an archive")
+        raise NotFound(translatable("{folder} is no folder; unpack it first if it is an archive", folder=folder))
     owners = mine or root in {place.resolve() for place in assistant.places(environ, home)}
     try:
         found = assistant.read(SourceFolder(root, owners, environ, stack))

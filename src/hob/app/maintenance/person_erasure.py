@@ -10,6 +10,7 @@ from typing import Any
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.people import Person, SenderAddress
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.copies import Copies, find_copies, senders_in
@@ -70,12 +71,18 @@ class PersonErasure:
             person = self._registrar.people.find(addresses[0])
             addresses = person.addresses if person is not None else addresses
         if person is not None and person.cls is SenderClass.OWNER:
-            raise InvalidRequest("this is you: to erase everything, stop Hob and delete its home and the workspace")
+            raise InvalidRequest(
+                translatable("this is you: to erase everything, stop Hob and delete its home and the workspace")
+            )
         copies = await asyncio.to_thread(find_copies, self._home)
         senders = {*await self._store.belongings.senders(), *await asyncio.to_thread(senders_in, copies)}
         theirs = tuple(sorted(key for key in senders if _is_one_of(key, addresses)))
         if person is None and not theirs and not any(each.address in addresses for each in self._registrar.pending()):
-            raise NotFound(f"nobody is called {who} or has written from there; `hob people` tells who is known")
+            raise NotFound(
+                translatable(
+                    "nobody is called {who} or has written from there; `hob people` tells who is known", who=who
+                )
+            )
         whose = Whose(theirs, tuple(map(str, addresses)), person.id if person else "")
         return _Found(person, addresses, whose, _names(person, addresses), copies)
 
@@ -109,7 +116,9 @@ def _address(text: str) -> SenderAddress:
         return SenderAddress.parse(text)
     except ValueError:
         raise NotFound(
-            f"nobody is called {text}; `hob people` tells who is known, telegram:12345 names a sender"
+            translatable(
+                "nobody is called {text}; `hob people` tells who is known, telegram:12345 names a sender", text=text
+            )
         ) from None
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
 
@@ -66,7 +67,9 @@ def put_in_file(home: Path, key: str, value: str) -> str:
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        raise NotConfigured(f"the secret cannot be kept in {folder}: {error.strerror}") from error
+        raise NotConfigured(
+            translatable("the secret cannot be kept in {folder}: {reason}", folder=folder, reason=error.strerror)
+        ) from error
     return f"file:{FOLDER}/{name}"
 
 
@@ -75,11 +78,13 @@ def put_in_keyring(user: str, value: str, service: str = _SERVICE) -> str:
     try:
         keyring, errors = import_module("keyring"), import_module("keyring.errors")
     except ImportError:
-        raise NotConfigured(f"the keyring needs a library: {install_command('keyring')}") from None
+        raise NotConfigured(
+            translatable("the keyring needs a library: {command}", command=install_command("keyring"))
+        ) from None
     try:
         keyring.set_password(service, user, value)
     except errors.KeyringError as error:
-        raise NotConfigured(f"the keyring does not open ({type(error).__name__})") from None
+        raise NotConfigured(translatable("the keyring does not open ({name})", name=type(error).__name__)) from None
     return f"keyring:{service}/{user}"
 
 

@@ -7,6 +7,7 @@ from hob.agent.sessions import named_key
 from hob.bus.session_queues import SessionQueues
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
+from hob.core.language import translatable
 from hob.core.turns import Session, SessionChange
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
@@ -69,14 +70,14 @@ class OwnerSessions:
         key = SessionKey(name) if ":" in name else named_key("local", name)
         session = await self._store.sessions.get(key)
         if not session.updated:
-            raise NotFound(f"there is no session {name}; `hob sessions` tells which there are")
+            raise NotFound(translatable("there is no session {name}; `hob sessions` tells which there are", name=name))
         return session
 
 
 def _title(text: str) -> str:
     title = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     if not title or len(title) > _MOST_TITLE:
-        raise InvalidRequest(f"a title has 1 to {_MOST_TITLE} characters")
+        raise InvalidRequest(translatable("a title has 1 to {most} characters", most=_MOST_TITLE))
     return title
 
 

@@ -11,6 +11,7 @@ from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.labels import HOB_LABEL, SenderClass
+from hob.core.language import translatable
 from hob.core.media import Embeddings
 from hob.core.models import ModelRequest, Thinking
 from hob.core.timeline import EventKind, TimelineEvent
@@ -50,7 +51,7 @@ class ModelCatalog:
             why = f"no model is called {name}"
         except ModelError as error:
             why = str(error)
-        raise NotFound(f"{why}; `hob` is Hob's own choice, and GET /v1/models tells the others")
+        raise NotFound(translatable("{why}; `hob` is Hob's own choice, and GET /v1/models tells the others", why=why))
 
     def embedding(self, name: str = "") -> str:
         """The model's reference. Raises ModelError where there is none, NotFound if the name means another."""
@@ -63,7 +64,9 @@ class ModelCatalog:
             except ModelError:
                 meant = None
             if meant != ref:
-                raise NotFound(f"vectors are made by {ref} here: send `hob`, or set model.embedding")
+                raise NotFound(
+                    translatable("vectors are made by {ref} here: send `hob`, or set model.embedding", ref=ref)
+                )
         return str(ref)
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:

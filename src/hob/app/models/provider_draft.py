@@ -7,6 +7,7 @@ from typing import Any
 
 from hob.config.secrets import SecretSources, make_secret
 from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
 from hob.core.settings import Secret
 from hob.providers.catalog.catalog import SERVER
 from hob.providers.http.addresses import is_same_place
@@ -62,9 +63,9 @@ class ProviderConfigDraft:
             value: Any = json.loads(text)
             draft = cls(**value)
         except (ValueError, TypeError) as error:
-            raise InvalidRequest("the draft of a model cannot be read") from error
+            raise InvalidRequest(translatable("the draft of a model cannot be read")) from error
         if not all(isinstance(each, str) for each in value.values()):
-            raise InvalidRequest("the draft of a model holds something else than texts")
+            raise InvalidRequest(translatable("the draft of a model holds something else than texts"))
         return draft
 
     def _with_server(self, now: ModelSettings, key: Secret | None) -> ModelSettings:

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast, get_args
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
 from hob.core.models import NOTHING_SPENT, Spent
 from hob.store.ledger import Division, StoredLedger
 
@@ -29,9 +30,9 @@ class UsageReport:
         An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
         """
         if not 1 <= days <= MOST_DAYS:
-            raise InvalidRequest(f"days must be a number from 1 to {MOST_DAYS}")
+            raise InvalidRequest(translatable("days must be a number from 1 to {most}", most=MOST_DAYS))
         if by not in get_args(By):
-            raise InvalidRequest(f"by must be one of {', '.join(get_args(By))}")
+            raise InvalidRequest(translatable("by must be one of {choices}", choices=", ".join(get_args(By))))
         today = self._clock.now().astimezone(self._budget.zone).date()
         first = today - timedelta(days=days - 1)
         since = datetime.combine(first, time(), self._budget.zone).timestamp()

@@ -23,6 +23,7 @@ from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.ids import SessionKey
 from hob.core.labels import Label
+from hob.core.language import translatable
 from hob.core.lazy import Lazy
 from hob.core.memory import Memory
 from hob.core.ports.memory import Recall
@@ -39,15 +40,27 @@ T = TypeVar("T")
 def load_plugin(plugin: Installed) -> Subsystem:
     """The plug-in as a feature. Raises NotConfigured where it cannot be loaded, or takes what is Hob's."""
     if len(plugin.packages) > 1:
-        raise NotConfigured(f"{' and '.join(plugin.packages)} both bring a plug-in {plugin.name}; uninstall one")
+        raise NotConfigured(
+            translatable(
+                "several packages bring a plug-in {plugin}: {packages}; uninstall all but one",
+                plugin=plugin.name,
+                packages=", ".join(plugin.packages),
+            )
+        )
     try:
         feature = _declared(plugin, {group: point.load() for group, point in plugin.points.items() if group in OPENED})
     except NotConfigured:
         raise
     except (Exception, SystemExit) as error:
-        raise NotConfigured(f"the plug-in {plugin.name} cannot be loaded: {_told(error)}") from error
+        raise NotConfigured(
+            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_told(error))
+        ) from error
     if taken := _taken(feature):
-        raise NotConfigured(f"the plug-in {plugin.name} brings {', '.join(taken)}, which Hob itself has")
+        raise NotConfigured(
+            translatable(
+                "the plug-in {plugin} brings {taken}, which Hob itself has", plugin=plugin.name, taken=", ".join(taken)
+            )
+        )
     return feature
 
 
@@ -57,7 +70,9 @@ def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
         declares = tuple(_declares(plugin, feature))
         sections = {name: fields_in(section) for name, section in feature.settings.items()}
     except (Exception, SystemExit) as error:
-        raise NotConfigured(f"the plug-in {plugin.name} cannot be loaded: {_told(error)}") from error
+        raise NotConfigured(
+            translatable("the plug-in {plugin} cannot be loaded: {error}", plugin=plugin.name, error=_told(error))
+        ) from error
     return Manifest(
         name=plugin.name,
         package=plugin.packages[0],
@@ -148,13 +163,17 @@ def load_plugins(config: Config) -> tuple[Plugins, Config]:
 def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
     name = manifest.name
     if name not in found:
-        raise NotConfigured(f"it is not installed any more; `hob plugins disable {name}` says that this is meant so")
+        raise NotConfigured(
+            translatable(
+                "it is not installed any more; `hob plugins disable {name}` says that this is meant so", name=name
+            )
+        )
     feature = load_plugin(found[name])
     if found[name].version != manifest.version:
         more = set(manifest_of(found[name], feature).declares).difference(manifest.declares)
         if more:
             told = f"version {found[name].version} brings more than you confirmed: {', '.join(sorted(more))}"
-            raise NotConfigured(f"{told}; `hob plugins enable {name}` confirms it")
+            raise NotConfigured(translatable("{told}; `hob plugins enable {name}` confirms it", told=told, name=name))
     return feature
 
 
@@ -187,10 +206,18 @@ async def open_with(kernel: Kernel, own: Sequence[Subsystem], plugins: Plugins) 
 def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
     name = plugin.name
     if not name.isidentifier() or not name.islower() or "__" in name:
-        raise NotConfigured(f"{name!r} is no name for a plug-in: small letters, digits and single underscores")
+        raise NotConfigured(
+            translatable("{name!r} is no name for a plug-in: small letters, digits and single underscores", name=name)
+        )
     base = parts.get(SUBSYSTEM, Subsystem(name=name, one_shot=CHANNELS not in parts))
     if not isinstance(base, Subsystem) or base.name != name:
-        raise NotConfigured(f"the entry point {name} of {plugin.packages[0]} is no Subsystem of that name")
+        raise NotConfigured(
+            translatable(
+                "the entry point {name} of {packages} is no Subsystem of that name",
+                name=name,
+                packages=plugin.packages[0],
+            )
+        )
     single = {group: part for group, part in parts.items() if group != SUBSYSTEM}
     sections = [section for part in single.values() if (section := _section_of(part)) is not None]
     groups = [
@@ -220,7 +247,11 @@ async def _open(base: Subsystem, single: Mapping[str, Any], kernel: Kernel) -> A
         channels, toolsets, hooks, memories = (made.get(group, ()) for group in (CHANNELS, TOOLS, HOOKS, MEMORY))
         for channel in channels:
             if channel.name != name:
-                raise NotConfigured(f"its channel is called {channel.name}; it must be called {name}")
+                raise NotConfigured(
+                    translatable(
+                        "its channel is called {channel}; it must be called {name}", channel=channel.name, name=name
+                    )
+                )
         status, heard = opened.status, opened.on_settings
         yield replace(
             opened,

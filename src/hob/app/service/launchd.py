@@ -10,6 +10,7 @@ from hob.app.service import plist
 from hob.app.service.plan import ServicePlan
 from hob.app.service.service_manager import ServiceState, read_text
 from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
+from hob.core.language import translatable
 
 
 class Launchd:
@@ -28,7 +29,10 @@ class Launchd:
         said = ask(self._environ, "launchctl", "print", self._domain)
         if said.status == 0:
             return ""
-        return f"launchd does not answer for this user ({said.complaint}); log in at the machine itself and try again"
+        return translatable(
+            "launchd does not answer for this user ({reason}); log in at the machine itself and try again",
+            reason=said.complaint,
+        )
 
     def text(self, plan: ServicePlan) -> str:
         return plist.plist_text(plan)
@@ -52,7 +56,7 @@ class Launchd:
     def uninstall(self) -> Sequence[Step]:
         if not self.file.exists():
             return ()
-        return (Run(("launchctl", "bootout", self._target), "it was not loaded"), Remove(self.file))
+        return (Run(("launchctl", "bootout", self._target), translatable("it was not loaded")), Remove(self.file))
 
     def restart(self) -> Sequence[Step]:
         return (Run(("launchctl", "kickstart", "-k", self._target)),)

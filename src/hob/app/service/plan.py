@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 
 ENVIRONMENT_FILE = "service.env"
 """Its name in the home: variables of the service, keys above all."""
@@ -40,7 +41,11 @@ def make_plan(home: Path, environ: Mapping[str, str], drain_seconds: float) -> S
     )
     for text in (*plan.program, str(plan.home)):
         if any(ord(c) < 0x20 or ord(c) == 0x7F for c in text):
-            raise NotConfigured(f"{text!r} holds a control character, which no service file can; move it elsewhere")
+            raise NotConfigured(
+                translatable(
+                    "{text!r} holds a control character, which no service file can; move it elsewhere", text=text
+                )
+            )
     return plan
 
 

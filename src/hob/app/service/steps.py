@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import HobError
+from hob.core.language import translatable
 from hob.store.database.disk import free_name
 
 SECONDS = 1_000.0
@@ -64,14 +65,15 @@ class CommandOutput:
     @property
     def complaint(self) -> str:
         """One line that tells why it failed."""
-        return (self.err.strip() or self.out.strip() or f"exit status {self.status}").splitlines()[0]
+        first = (self.err.strip() or self.out.strip()).partition("\n")[0]
+        return self.err if first == self.err else first or translatable("exit status {status}", status=self.status)
 
 
 def ask(environ: Mapping[str, str], *argv: str) -> CommandOutput:
     """Run a program to its end. One that is not there is 127, as in a shell."""
     program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))
     if program is None:
-        return CommandOutput(127, "", f"{argv[0]} is not installed here")
+        return CommandOutput(127, "", translatable("{program} is not installed here", program=argv[0]))
     try:
         done = subprocess.run(
             [program, *argv[1:]],
@@ -94,13 +96,14 @@ def show(step: Step) -> str:
     match step:
         case WriteFile():
             text = step.text if step.shown is None else step.shown
-            return f"write {step.path} ({step.mode:04o}):\n" + "".join(f"    {line}\n" for line in text.splitlines())
+            lines = "".join(f"    {line}\n" for line in text.splitlines())
+            return translatable("write {path} ({mode:04o}):\n{lines}", path=step.path, mode=step.mode, lines=lines)
         case KeepFile():
-            return f"keep a copy of {step.path} beside it"
+            return translatable("keep a copy of {path} beside it", path=step.path)
         case Remove():
-            return f"remove {step.path}"
+            return translatable("remove {path}", path=step.path)
         case Run():
-            return f"run {' '.join(step.argv)}"
+            return translatable("run {command}", command=" ".join(step.argv))
 
 
 def perform(step: Step, environ: Mapping[str, str]) -> str:
@@ -114,12 +117,13 @@ def perform(step: Step, environ: Mapping[str, str]) -> str:
             case KeepFile():
                 kept = free_name(step.path.with_name(f"{step.path.name}.former"))
                 _put(kept, step.path.read_bytes(), 0o600)
-                return f"kept    {kept}: what was there before"
+                return translatable("kept    {path}: what was there before", path=kept)
             case Remove():
                 step.path.unlink()
-                return f"removed {step.path}"
+                return translatable("removed {path}", path=step.path)
     except OSError as error:
-        raise ServiceFailed(f"{step.path}: {error.strerror}; nothing further was done") from error
+        told = translatable("{path}: {reason}; nothing further was done", path=step.path, reason=error.strerror)
+        raise ServiceFailed(told) from error
 
 
 def _run(step: Run, environ: Mapping[str, str]) -> str:
@@ -127,8 +131,10 @@ def _run(step: Run, environ: Mapping[str, str]) -> str:
     if said.status == 0:
         return ""
     if step.otherwise:
-        return f"note    {step.otherwise} ({said.complaint})"
-    raise ServiceFailed(f"`{' '.join(step.argv)}` failed: {said.complaint}")
+        return translatable("{note} ({reason})", note=step.otherwise, reason=said.complaint)
+    raise ServiceFailed(
+        translatable("`{command}` failed: {reason}", command=" ".join(step.argv), reason=said.complaint)
+    )
 
 
 def _write(step: WriteFile) -> str:
@@ -137,7 +143,7 @@ def _write(step: WriteFile) -> str:
         return ""
     step.path.parent.mkdir(parents=True, exist_ok=True)
     _put(step.path, data, step.mode)
-    return f"wrote   {step.path}"
+    return translatable("wrote   {path}", path=step.path)
 
 
 def _put(path: Path, data: bytes, mode: int) -> None:

@@ -10,6 +10,7 @@ from hob.app.service import unit
 from hob.app.service.plan import MARK, ServicePlan
 from hob.app.service.service_manager import ServiceState, config_folder, read_text
 from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
+from hob.core.language import translatable
 
 UNIT = "hob.service"
 _USER = ("systemctl", "--user")
@@ -30,10 +31,11 @@ class Systemd:
         if said.status == 0:
             return ""
         if said.status == 127:
-            return f"{said.complaint}; start `hob serve` by whatever starts programs here"
-        return (
-            f"systemd does not answer for this user ({said.complaint}); log in as this user itself, by ssh or at the"
-            " machine, not by su or sudo; in a container start `hob serve` by the container's own means"
+            return translatable("{reason}; start `hob serve` with what starts programs here", reason=said.complaint)
+        return translatable(
+            "systemd does not answer for this user ({reason}); log in as this user itself, by ssh or at the "
+            "machine, not by su or sudo; in a container start `hob serve` by the container's own means",
+            reason=said.complaint,
         )
 
     def text(self, plan: ServicePlan) -> str:
@@ -51,7 +53,9 @@ class Systemd:
         if self._lingers() is False:
             yield Run(
                 ("loginctl", "enable-linger", self._user),
-                f"it stops when you log out; `sudo loginctl enable-linger {self._user}` lets it run on",
+                translatable(
+                    "it stops when you log out; `sudo loginctl enable-linger {user}` lets it run on", user=self._user
+                ),
             )
         yield Run((*_USER, "enable", UNIT))
         yield Run((*_USER, "start", UNIT))

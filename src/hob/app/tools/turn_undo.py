@@ -11,6 +11,7 @@ from hob.core.clock import Clock
 from hob.core.errors import HobError, InvalidRequest, NotFound, ToolFailed, ToolRefused
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.undo import Undone, UndoNote, undo_of
@@ -55,7 +56,9 @@ class TurnUndoService:
         if not name:
             newest = await self.newest(session)
             if newest is None:
-                raise NotFound(f"no turn of {session} has changed files that could be put back")
+                raise NotFound(
+                    translatable("no turn of {session} has changed files that can be restored", session=session)
+                )
             return newest
         base = name
         while base.startswith(_PREFIX):
@@ -63,10 +66,14 @@ class TurnUndoService:
         row = await self._row(base)
         turn = TurnId(name[: len(name) - len(base)] + row.id)
         if turn == row.id and row.state in (TurnState.READY, TurnState.RUNNING):
-            raise InvalidRequest(f"{name} is still at work; stop it first")
+            raise InvalidRequest(translatable("{name} is still at work; stop it first", name=name))
         await self._undo.recover()
         if not await self._done.changed(turn):
-            raise NotFound(f"{name} has changed no files, or it is so long ago that they are not kept any more")
+            raise NotFound(
+                translatable(
+                    "{name} has changed no files, or it is so long ago that they are not kept any more", name=name
+                )
+            )
         return turn
 
     async def preview(self, turn: TurnId) -> Mapping[str, Any]:
@@ -146,7 +153,7 @@ class TurnUndoService:
     async def _row(self, name: str) -> TurnRow:
         row = await self._store.turns.find(name)
         if row is None:
-            raise NotFound(f"there is no turn or message {name}; `hob tasks --all` lists them")
+            raise NotFound(translatable("there is no turn or message {name}; `hob tasks --all` lists them", name=name))
         return row
 
     async def _told(self, turn: TurnId, done: Undone) -> dict[str, Any]:

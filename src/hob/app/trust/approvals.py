@@ -12,6 +12,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound, StoreError
 from hob.core.ids import ApprovalId, SessionKey, TurnId
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import ApprovalState
@@ -112,7 +113,7 @@ class ApprovalService:
         """One question, answered or not. Raises NotFound."""
         found = await self._store.approvals.find(id)
         if found is None:
-            raise NotFound(f"there is no question {id}; `hob approvals` lists those that stand")
+            raise NotFound(translatable("there is no question {id}; `hob approvals` lists the open ones", id=id))
         return found
 
     async def settle(self, id: str, *, allowed: bool, scope: str, by: str) -> tuple[Approval, str]:
@@ -125,7 +126,13 @@ class ApprovalService:
         try:
             reach = ApprovalScope(scope)
         except ValueError:
-            raise InvalidRequest(f"{scope!r} is no reach of an approval; there is {', '.join(ApprovalScope)}") from None
+            raise InvalidRequest(
+                translatable(
+                    "{scope!r} is no reach of an approval; there is {approvalscope}",
+                    scope=scope,
+                    approvalscope=", ".join(ApprovalScope),
+                )
+            ) from None
         answered = await self._ledger.settle(ApprovalId(id), ApprovalReply(allowed, ApprovalId(id), reach), by)
         if answered.approval is None or not (
             answered.outcome is ApprovalOutcome.TAKEN or _same(answered.approval, allowed, reach)
@@ -145,7 +152,7 @@ class ApprovalService:
     async def revoke(self, id: str) -> None:
         """Take one of those back. Raises NotFound."""
         if not await self._store.approvals.revoke(id, of_action("grant.revoke", "done", SenderClass.OWNER, target=id)):
-            raise NotFound(f"no approval is called {id}; `hob approvals grants` lists those that hold")
+            raise NotFound(translatable("there is no approval {id}; `hob approvals grants` lists them", id=id))
 
     def _line(self, answered: Answered) -> str:
         approval = answered.approval

@@ -13,6 +13,7 @@ from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, upload
 from hob.app.home import socket_of
 from hob.cli.chat.input_draft import one_line, read_file
+from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import tame
 from hob.core.errors import HomeTaken
 from hob.core.screening.media import HEAD, media_type_of
@@ -57,12 +58,12 @@ class ChatConnection:
                     raise
                 time.sleep(0.1)
 
-    def model(self) -> str:
+    def model(self, language: str) -> str:
         """Which model answers and why that one; how to connect one where there is none."""
         with suppress(NobodyThere, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
-            return tame(line) if line and line != "none" else "none yet; `hob onboard` finds one"
-        return "not known"
+            return tame(line) if line and line != "none" else say(ChatSentence.NO_MODEL, language)
+        return say(ChatSentence.MODEL_UNKNOWN, language)
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[ClientEvent, None, None]:
         """Send a message with files and follow it. Raises OSError and HobError before anything was sent."""

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import tame
+from hob.core.language import translatable
 from hob.core.screening.media import HEAD, media_type_of
 
 MOST_BYTES = 25_000_000
@@ -158,9 +159,10 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
+            raise OSError(errno.EINVAL, translatable("it is no regular file"))
         if status.st_size > MOST_BYTES:
-            raise OSError(errno.EFBIG, f"it is too large; at most {MOST_BYTES:,} bytes can be sent")
+            told = translatable("it is too large; at most {most:,} bytes can be sent", most=MOST_BYTES)
+            raise OSError(errno.EFBIG, told)
         return file.read(most)
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from hob.app.daemon.unix_http import ConnectionLost
 from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.language import chat_language
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame
+from hob.core.language import translate
 from hob.gateway.chat.inbound import ClientEvent
 
 _WORDS = {"y": "yes", "j": "ja", "n": "no"}
@@ -19,33 +21,35 @@ _WORDS = {"y": "yes", "j": "ja", "n": "no"}
 
 def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
     """Read lines and show what comes of each; the command's exit status."""
+    language = chat_language()
     if sys.stdin.isatty():
-        print(paint(f"Hob is ready. /help lists commands, Ctrl-D ends. Model: {connection.model()}.", "dim"))
-    return _talk(connection, body, _catch_up(connection, body))
+        hello = say(ChatSentence.HELLO_PLAIN, language, model=connection.model(language))
+        print(paint(hello, "dim"))
+    return _talk(connection, body, _catch_up(connection, body, language), language)
 
 
-def _catch_up(connection: ChatConnection, body: dict[str, Any]) -> set[str]:
-    """Show what nobody has seen yet; the messages whose turns wait for an answer."""
+def _catch_up(connection: ChatConnection, body: dict[str, Any], language: str) -> set[str]:
+    """Show what was not seen yet; the messages whose turns wait for an answer."""
     session = body.get("session", "main")
     found, elsewhere = find_earlier(connection, session if ":" in session else f"local:{session}")
     waiting: set[str] = set()
     for earlier in found:
         title = line(earlier.title, 60)
         if earlier.ended or not connection.is_answered(earlier.id):
-            print(paint(say(ChatSentence.EARLIER, "en", title=title), "dim"), file=sys.stderr, flush=True)
-            shown = _see(connection, connection.follow(earlier.id), body)
+            print(paint(say(ChatSentence.EARLIER, language, title=title), "dim"), file=sys.stderr, flush=True)
+            shown = _see(connection, connection.follow(earlier.id), body, language)
             waiting |= {shown.first} if shown.asks else set()
         else:  # it would keep the prompt away until it ends
             going = f"{say(ChatSentence.STILL_GOING, 'en', title=title)}; hob ask --resume {earlier.id}"
             print(paint(going, "dim"), file=sys.stderr, flush=True)
     if elsewhere:
         count, sessions = sum(elsewhere.values()), ", ".join(elsewhere)
-        told = say(ChatSentence.ELSEWHERE, "en", count=count, sessions=tame(sessions))
+        told = say(ChatSentence.ELSEWHERE, language, count=count, sessions=tame(sessions))
         print(paint(told, "dim"), file=sys.stderr, flush=True)
     return waiting
 
 
-def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str]) -> int:
+def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], language: str) -> int:
     """`waiting` are messages whose turns wait for an answer."""
     failed = False
     prompt = edit_lines() if sys.stdin.isatty() else ""
@@ -63,13 +67,13 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str]) -
         if text.strip():
             if waiting:
                 text = _WORDS.get(text.strip().lower(), text)
-            shown = _see(connection, connection.send(body | {"message": text}), body)
+            shown = _see(connection, connection.send(body | {"message": text}), body, language)
             failed = not shown.ok
             waiting.discard(shown.first)
             for id in sorted(waiting):
                 if connection.is_answered(id):  # by what was just said, or by somebody elsewhere
                     waiting.discard(id)
-                    shown = _see(connection, connection.follow(id), body)
+                    shown = _see(connection, connection.follow(id), body, language)
                     failed = not shown.ok
                     waiting |= {shown.first} if shown.asks else set()
             waiting |= {shown.first} if shown.asks else set()
@@ -88,10 +92,10 @@ def edit_lines() -> str:
 
 
 def _see(
-    connection: ChatConnection, events: Generator[ClientEvent, None, None], body: dict[str, Any]
+    connection: ChatConnection, events: Generator[ClientEvent, None, None], body: dict[str, Any], language: str
 ) -> "PlainProgress":
     """Show what comes of a message while it grows. Ctrl-C stops the turn, not the chat."""
-    shown = PlainProgress()
+    shown = PlainProgress(language)
     stopping = False
     while True:
         try:
@@ -103,23 +107,23 @@ def _see(
             return shown
         except KeyboardInterrupt:
             if stopping:
-                shown.say(f"not waiting any longer: hob ask --resume {shown.id}")
+                shown.say(say(ChatSentence.NOT_WAITING, language, id=shown.id))
                 return shown
             stopping = True
-            shown.say("stopping; Ctrl-C again leaves it")
+            shown.say(say(ChatSentence.STOPPING_PLAIN, language))
             connection.stop(body)
             if not shown.id:
                 return shown
             events = connection.follow(shown.id)
         except ConnectionLost:
-            shown.say(f"Hob went away; your message is kept: hob ask --resume {shown.id}")
+            shown.say(say(ChatSentence.WENT_AWAY, language, id=shown.id))
             return shown
 
 
-def show_ends(connection: ChatConnection, ids: Sequence[str]) -> None:
-    """Show how these messages end, which nobody would see otherwise. Ctrl-C looks no longer."""
+def show_ends(connection: ChatConnection, ids: Sequence[str], language: str) -> None:
+    """Show how these messages end, which would be seen nowhere else. Ctrl-C looks no longer."""
     for id in ids:
-        shown = PlainProgress()
+        shown = PlainProgress(language)
         with suppress(ConnectionLost), closing(connection.follow(id)) as events:
             for event in events:
                 if event.name in ("question", "result", "error"):
@@ -131,7 +135,8 @@ def show_ends(connection: ChatConnection, ids: Sequence[str]) -> None:
 class PlainProgress:
     """What of one message's life stands on the screen."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        self._language = language
         self.id = ""
         self.first = ""
         """The message with which the turn began that this one is in."""
@@ -164,9 +169,8 @@ class PlainProgress:
                 self.ok = self.asks = True
                 show_question(event.data)
                 if event.data["approvals"]:
-                    self.say(
-                        "yes or no? " + ", or ".join(f"approve:{id} / deny:{id}" for id in event.data["approvals"])
-                    )
+                    ways = ", ".join(f"approve:{id} / deny:{id}" for id in event.data["approvals"])
+                    self.say(say(ChatSentence.YES_OR_NO, self._language, ways=ways))
             case "result" | "error":
                 self._end(event.data)
 
@@ -221,14 +225,14 @@ class PlainProgress:
         if "notice" in data:
             self.say(data["notice"])
         elif "error" in data:
-            print(paint(data["error"]["message"], "red"), file=sys.stderr, flush=True)
+            print(paint(translate(data["error"]["message"], self._language), "red"), file=sys.stderr, flush=True)
         elif reply is None:
             print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
 
     def _answer(self, text: str) -> None:
         if self._retracted:  # said only now: an error might have followed instead
             self._retracted = False
-            self.say("again:")
+            self.say(say(ChatSentence.AGAIN, self._language))
         self._write(text)
 
     def _write(self, text: str) -> None:

@@ -10,7 +10,9 @@ class ChatSentence(StrEnum):
     """The name of one sentence."""
 
     HELLO = auto()
+    HELLO_PLAIN = auto()
     NO_MODEL = auto()
+    MODEL_UNKNOWN = auto()
     KEYS = auto()
     AGAIN = auto()
     LEAVE_HINT = auto()
@@ -22,6 +24,10 @@ class ChatSentence(StrEnum):
     CALLS = auto()
     RUNS = auto()
     STOPPING = auto()
+    STOPPING_PLAIN = auto()
+    NOT_WAITING = auto()
+    WENT_AWAY = auto()
+    YES_OR_NO = auto()
     REJOINING = auto()
     ASKS = auto()
     PAUSED = auto()
@@ -49,6 +55,12 @@ class ChatSentence(StrEnum):
 
 ENGLISH: Mapping[ChatSentence, str] = {
     ChatSentence.HELLO: "Hob is ready. Model: {model}.",
+    ChatSentence.HELLO_PLAIN: "Hob is ready. /help lists commands, Ctrl-D ends. Model: {model}.",
+    ChatSentence.MODEL_UNKNOWN: "not known",
+    ChatSentence.STOPPING_PLAIN: "stopping; Ctrl-C again leaves it",
+    ChatSentence.NOT_WAITING: "not waiting any longer: hob ask --resume {id}",
+    ChatSentence.WENT_AWAY: "Hob went away; your message is kept: hob ask --resume {id}",
+    ChatSentence.YES_OR_NO: "yes or no? {ways}",
     ChatSentence.NO_MODEL: "none yet; `hob onboard` finds one",
     ChatSentence.KEYS: "/help lists commands, Alt-Enter begins a line, Ctrl-C stops, Ctrl-D leaves.",
     ChatSentence.AGAIN: "again:",

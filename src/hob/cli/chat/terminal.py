@@ -48,7 +48,11 @@ def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int
     conversation = terminal.conversation
     if conversation.busy and connection.resident:
         print(say(ChatSentence.LEAVING, conversation.language), file=sys.stderr)
-        show_ends(connection, [message.id for message in conversation.active if message.id and not message.rests])
+        show_ends(
+            connection,
+            [message.id for message in conversation.active if message.id and not message.rests],
+            conversation.language,
+        )
     return 0
 
 

@@ -6,6 +6,7 @@ from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
 from hob.cli.admin_commands import USAGE, perform, resumed, sent
+from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
 
 
@@ -38,7 +39,8 @@ def ask(
         Instead of asking, wait for the answer to this earlier message.
     """
     if (text is None) == (resume is None) or (text is not None and not text.strip()):
-        print('say what to ask: hob ask "..."; or which message to wait for: hob ask --resume ID', file=sys.stderr)
+        told = _('write what to ask: hob ask "..."; or which message to wait for: hob ask --resume ID')
+        print(told, file=sys.stderr)
         return USAGE
     body: dict[str, Any] = {"message": text, "channel": "local"}
     body |= {key: value for key, value in (("session", session), ("model", model)) if value}

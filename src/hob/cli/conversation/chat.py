@@ -8,6 +8,7 @@ from typing import Any
 from hob.cli.admin_commands import USAGE, perform, sent
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.conversation.ask import read_stdin
+from hob.cli.language import _
 from hob.cli.output import shows_colours
 from hob.config.environment import find_home, process_environment
 
@@ -50,6 +51,6 @@ def chat(*, session: str | None = None, model: str | None = None, plain: bool = 
 def _send_piped(home: Path, body: dict[str, Any]) -> int:
     piped = read_stdin()
     if not piped.strip():
-        print('a chat needs a terminal; without one: hob ask "..."', file=sys.stderr)
+        print(_('a chat needs a terminal; without one: hob ask "..."'), file=sys.stderr)
         return USAGE
     return perform(home, sent(body | {"message": "", "quoted": piped}), json=False)

@@ -1,6 +1,7 @@
 """`hob prompt`."""
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _
 from hob.cli.output import paint, print_json
 
 
@@ -19,9 +20,10 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
         print_json(seen)
         return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
-    print(f"{'section':22} {'bytes':>8} {'tokens':>8}  cached")
+    print(f"{_('section'):22} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")
     for section in seen["sections"]:
         bar = "█" * round(20 * section["bytes"] / most)
-        cached = paint("yes", "green") if section["cached"] else "   "
+        cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "
         print(f"{section['name']:22} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")
-    print(f"{'all':22} {seen['bytes']:8} {seen['tokens']:8}  of {seen['limit']} tokens")
+    limit = _("of {limit} tokens").format(limit=seen["limit"])
+    print(f"{_('all'):22} {seen['bytes']:8} {seen['tokens']:8}  {limit}")

@@ -35,5 +35,5 @@ def retry(id: str = "", /) -> None:
 def _where(retried: Mapping[str, Any]) -> str:
     """How it goes on where no daemon does so at once."""
     if retried["message"] is None:  # an answer that is there, and could not be delivered
-        return "; it is sent when `hob serve` runs"
-    return f"; it runs with `hob serve`, or now with: hob ask --resume {retried['message']}"
+        return _("; it is sent when `hob serve` runs")
+    return _("; it runs with `hob serve`, or now with: hob ask --resume {id}").format(id=retried["message"])

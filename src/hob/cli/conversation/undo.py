@@ -53,7 +53,7 @@ def _show(seen: Mapping[str, Any]) -> None:
     if seen["kept"]:
         print(_("Left as they are:"))
     for each in seen["kept"]:
-        print(f"  {paint(line(each['path'], _WIDTH), 'yellow')}: {each['reason']}")
+        print(f"  {paint(line(each['path'], _WIDTH), 'yellow')}: {_(each['reason'])}")
     if seen["running"]:
         print(
             _("Still running in the background, and able to change files again: {programs}").format(
@@ -61,7 +61,7 @@ def _show(seen: Mapping[str, Any]) -> None:
             )
         )
     if seen["restored"]:
-        print(paint(f"`hob undo {seen['back']}` takes this back.", "dim"))
+        print(paint(_("`hob undo {id}` reverts this.").format(id=seen["back"]), "dim"))
 
 
 def _show_preview(seen: Mapping[str, Any]) -> None:

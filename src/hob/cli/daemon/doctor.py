@@ -45,11 +45,8 @@ def doctor(
     if json:
         print_json(_view(report, mended, versions | {"home": str(home)}))
     else:
-        print(
-            paint(
-                f"Hob {versions['hob']}, Python {versions['python']}, SQLite {versions['sqlite']}; home {home}", "dim"
-            )
-        )
+        told = _("Hob {hob}, Python {python}, SQLite {sqlite}; home {home}")
+        print(paint(told.format(**versions, home=home), "dim"))
         _show(report, mended)
     return 1 if report.worst is Severity.CRITICAL else 0
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.logs.log_lines import LogLine, read_line, write_json
+from hob.cli.language import _
 from hob.cli.output import paint, tame
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
@@ -54,10 +55,8 @@ def logs(
     show = _show_json if json else _show
     current = folder / "hob.log"
     if not current.exists() and not follow:
-        print(
-            f"There is no log yet: {current} is written while Hob runs: by `hob serve`, a chat or `hob ask`.",
-            file=sys.stderr,
-        )
+        told = _("There is no log yet: {file} is written while Hob runs: by `hob serve`, a chat or `hob ask`.")
+        print(told.format(file=current), file=sys.stderr)
         return
     tail = _Tail(current)
     chosen = [line for line in _read([*_full(folder), *tail.lines()]) if wanted(line)]

@@ -16,6 +16,7 @@ from hob.app.home import own, socket_of
 from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
 from hob.app.settings_sections import choose_models, read_config
+from hob.cli.language import _
 from hob.core.errors import HomeTaken
 from hob.core.tracing import OWN
 
@@ -32,16 +33,17 @@ def serve() -> None:
     """
     config = read_config()
     for warning in filter(None, (*config.warnings, command_problem(config))):
-        print(warning, file=sys.stderr)
+        print(_(str(warning)), file=sys.stderr)
     set_up_logging()
     home = config.home
     line = choose_models(config).line()
 
     def ready(url: str) -> None:
         log.info("hob %s runs: pid %d, at %s", __version__, os.getpid(), url or "hob.sock", extra=OWN)
-        print(f"hob {__version__} ready: {url or socket_of(home)}, model {line}, home {home}", flush=True)
+        told = _("hob {version} ready: {address}, model {model}, home {home}")
+        print(told.format(version=__version__, address=url or socket_of(home), model=_(line), home=home), flush=True)
         if line == "none":
-            print("No model is connected yet: run `hob onboard` beside it. What comes meanwhile is kept.", flush=True)
+            print(_("No model is connected yet: run `hob onboard`. Messages are kept until then."), flush=True)
 
     take_over(home)
     with own(home, ROLE), log_file(home, config[LogSettings]):

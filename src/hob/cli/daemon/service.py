@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,15 +13,17 @@ from cyclopts import App, Parameter
 from hob.app.home import holder_of, make_home
 from hob.app.service.detection import find_keeper
 from hob.app.service.plan import ENVIRONMENT_FILE, ServicePlan, make_plan
-from hob.app.service.service_manager import ServiceManager, read_text
-from hob.app.service.steps import ServiceFailed, Step, WriteFile, perform, show
+from hob.app.service.service_manager import ServiceManager, ServiceState, read_text
+from hob.app.service.steps import Run, ServiceFailed, Step, WriteFile, perform, show
 from hob.app.service.variables import HEAD, names_in, wanted, with_values
 from hob.app.settings_sections import read_config
 from hob.bus.settings import BusSettings
+from hob.cli.language import _, ngettext
 from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotFound
+from hob.core.language import translatable
 
 app = App(
     name="service",
@@ -43,14 +45,17 @@ def install(
     for_other = service_manager.home()
     if for_other and Path(for_other) != config.home:
         raise ServiceFailed(
-            f"there is a service already, for the home {for_other}; `HOB_HOME={for_other} hob service uninstall` first"
+            translatable(
+                "there is a service already, for the home {home}; `HOB_HOME={home} hob service uninstall` removes it",
+                home=for_other,
+            )
         )
     variables = _variables(plan, config, environ, with_keys=with_keys)
     if dry_run:
         for step in (*variables, *service_manager.install(plan)):
-            print(f"would {show(step)}")
+            print(_("would {step}").format(step=show(step)))
         if obstacle := service_manager.obstacle():
-            print(f"{paint('note', 'yellow')}    {obstacle}")
+            _note(_(obstacle))
         _tell_of_keys(plan, config, environ, variables)
         return 0
     if obstacle := service_manager.obstacle():
@@ -58,7 +63,11 @@ def install(
     was = service_manager.state()
     if not was.running and (holder := holder_of(config.home)) and holder.startswith("hob serve"):
         raise ServiceFailed(
-            f"{config.home} is in use by {holder}; stop that one first with `hob stop`, the service takes its place"
+            translatable(
+                "{home} is in use by {holder}; stop that one first with `hob stop`, the service takes its place",
+                home=config.home,
+                holder=holder,
+            )
         )
     make_home(config.home)
     former = read_text(service_manager.file)
@@ -66,7 +75,7 @@ def install(
     _tell_of_keys(plan, config, environ, variables)
     changed = former != read_text(service_manager.file) or bool(variables and with_keys)
     if was.running and changed:
-        print(f"{paint('note', 'yellow')}    the running one goes on as it began; `hob service restart` renews it")
+        _note(_("the running daemon keeps its former settings; `hob service restart` renews it"))
     return _tell(service_manager, config.home)
 
 
@@ -81,9 +90,13 @@ def _variables(plan: ServicePlan, config: Config, environ: Mapping[str, str], *,
         text = with_values(there or HEAD, values)
     except ValueError as error:
         raise ServiceFailed(
-            f"{error} holds a quote, a backslash or a control character: write it into {file} yourself"
+            translatable(
+                "{name} holds a quote, a backslash or a control character: write it into {file} yourself",
+                name=str(error),
+                file=file,
+            )
         ) from None
-    hidden = with_values(there and "(what is there stays)\n", dict.fromkeys(values, "…"))
+    hidden = with_values(there and f"{_('(what is there stays)')}\n", dict.fromkeys(values, "…"))
     return (WriteFile(file, text, 0o600, shown=hidden),)
 
 
@@ -97,10 +110,16 @@ def _tell_of_keys(plan: ServicePlan, config: Config, environ: Mapping[str, str],
     there = names_in(read_text(plan.environment_file))
     given = names_in("".join(step.text for step in variables if isinstance(step, WriteFile)))
     if missing := [name for name in wanted(environ, _referenced(config)) if name not in there | given]:
-        print(
-            f"{paint('note', 'yellow')}    set in this terminal and not for the service: {', '.join(missing)};"
-            f" `hob service install --with-keys` writes them into {plan.environment_file}"
+        told = _(
+            "set in this terminal and not for the service: {names}; "
+            "`hob service install --with-keys` writes them into {file}"
         )
+        _note(told.format(names=", ".join(missing), file=plan.environment_file))
+
+
+def _note(text: str) -> None:
+    """A remark, beside what was done."""
+    print(f"{paint(_('note').ljust(8), 'yellow')}{text}")
 
 
 def _perform(steps: Sequence[Step], service_manager: ServiceManager, environ: Mapping[str, str]) -> None:
@@ -111,10 +130,14 @@ def _perform(steps: Sequence[Step], service_manager: ServiceManager, environ: Ma
             state = service_manager.state()
             if not state.installed or state.running:
                 raise
-            raise ServiceFailed(f"{failed}\nIt is {state.detail}; why, says `hob service logs`") from failed
-        if told:
-            head, _, rest = told.partition(" ")
-            print(paint(head, "yellow" if head == "note" else "green"), rest)
+            told = translatable(
+                "{problem}\nIt is {state}; `hob service logs` says why", problem=str(failed), state=state.detail
+            )
+            raise ServiceFailed(told) from failed
+        if told and isinstance(step, Run):
+            _note(_(told))
+        elif told:
+            print(paint(_(told), "green"))
 
 
 @app.command
@@ -127,22 +150,24 @@ def uninstall(
     service_manager = find_keeper(environ, home)
     steps = service_manager.uninstall()
     if not steps:
-        print(f"There is no service: {service_manager.file} is not there.")
+        print(_("There is no service: {file} is not there.").format(file=service_manager.file))
         return
     if service_manager.home() and Path(service_manager.home()) != home:
         raise ServiceFailed(
-            f"this service is for the home {service_manager.home()}; "
-            f"`HOB_HOME={service_manager.home()} hob service uninstall` means it"
+            translatable(
+                "this service is for the home {home}; `HOB_HOME={home} hob service uninstall` removes it",
+                home=service_manager.home(),
+            )
         )
     if dry_run:
         for step in steps:
-            print(f"would {show(step)}")
+            print(_("would {step}").format(step=show(step)))
         return
     if obstacle := service_manager.obstacle():
         raise ServiceFailed(obstacle)
     _perform(steps, service_manager, environ)
     if (file := home / ENVIRONMENT_FILE).exists():
-        print(f"kept    {file}: its variables; remove it if you do not need them")
+        print(_("kept    {file}: its variables; remove it if you do not need them").format(file=file))
 
 
 @app.command
@@ -175,24 +200,32 @@ def status(*, json: bool = False) -> int:
 def _tell(service_manager: ServiceManager, home: Path) -> int:
     state = service_manager.state()
     if not state.installed:
-        print(f"service   {paint('not installed', 'yellow')}; `hob service install` installs it")
+        missing = paint(_("not installed"), "yellow")
+        print(f"{_('service'):10}{_('{state}; `hob service install` installs it').format(state=missing)}")
         return 1
-    since = f", since {state.since}" if state.since and state.running else ""
-    times = "once" if state.restarts == 1 else f"{state.restarts} times"
-    again = f", started again {times}" if state.restarts else ""
-    print(f"service   {paint(state.detail, 'green' if state.running else 'red')}{since}{again}")
-    print(f"          {service_manager.file}")
-    if service_manager.home() != str(home):
-        print(f"          {paint(f'it is for the home {service_manager.home() or chr(63)}, not for {home}', 'yellow')}")
-    if not Path(service_manager.program() or "/").is_file():
-        print(f"          {paint(f'{service_manager.program()} is gone; `hob service install` puts it right', 'red')}")
-    if not state.enabled:
-        print(f"          {paint('not started with the machine; `hob service install` puts it right', 'yellow')}")
-    if state.lingers is False:
-        print(f"          {paint('ends when you log out; `sudo loginctl enable-linger $USER` changes that', 'yellow')}")
-    if not state.running:
-        print("          `hob service logs` says why, `hob service restart` tries again")
+    since = _(", since {time}").format(time=state.since) if state.since and state.running else ""
+    again = ngettext(", restarted once", ", restarted {count} times", state.restarts) if state.restarts else ""
+    print(f"{_('service'):10}{paint(_(state.detail), 'green' if state.running else 'red')}{since}{again}")
+    print(f"{'':10}{service_manager.file}")
+    for text, colour in _wrong(service_manager, state, home):
+        print(f"{'':10}{paint(text, colour)}")
     return 0 if state.running else 1
+
+
+def _wrong(service_manager: ServiceManager, state: ServiceState, home: Path) -> Iterator[tuple[str, str]]:
+    """What is not as it should be, each with a colour."""
+    if service_manager.home() != str(home):
+        told = _("it is for the home {other}, not for {home}")
+        yield told.format(other=service_manager.home() or "?", home=home), "yellow"
+    if not Path(service_manager.program() or "/").is_file():
+        told = _("{program} is gone; `hob service install` repairs it")
+        yield told.format(program=service_manager.program()), "red"
+    if not state.enabled:
+        yield _("not started with the machine; `hob service install` repairs it"), "yellow"
+    if state.lingers is False:
+        yield _("ends when you log out; `sudo loginctl enable-linger $USER` changes that"), "yellow"
+    if not state.running:
+        yield _("`hob service logs` says why, `hob service restart` tries again"), ""
 
 
 @app.command
@@ -223,7 +256,7 @@ def logs(*, limit: int = 50, follow: bool = False) -> int:
     argv = service_manager.logs(max(1, limit), follow=follow)
     program = shutil.which(argv[0], path=environ.get("PATH", os.defpath))
     if program is None:
-        raise ServiceFailed(f"{argv[0]} is not installed here")
+        raise ServiceFailed(translatable("{program} is not installed here", program=argv[0]))
     sys.stdout.flush()
     os.execve(program, list(argv), dict(environ))  # noqa: S606 - it is the program that shows them, with no shell
 

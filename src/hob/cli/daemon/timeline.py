@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, when
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
@@ -32,7 +33,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
         return
     events = seen["events"]
     if not events:
-        print(f"No events{f' in trace {trace}' if trace else ' yet'}.")
+        print(_("No events in trace {trace}.").format(trace=trace) if trace else _("No events yet."))
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
 
@@ -59,7 +60,10 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
     status = "" if event["status"] == "ok" else " " + paint(event["status"], "red")
     took = "" if event["seconds"] is None else paint(f" {event['seconds'] * 1000:.0f} ms", "dim")
     usage = event["usage"]
-    tokens = "" if usage is None else paint(f" {usage['input_tokens']}→{usage['output_tokens']} tokens", "dim")
+    tokens = ""
+    if usage is not None:
+        told = _(" {input}→{output} tokens")
+        tokens = paint(told.format(input=usage["input_tokens"], output=usage["output_tokens"]), "dim")
     trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
     return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {event['name']}{status}{took}{tokens}{text}"

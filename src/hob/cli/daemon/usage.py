@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _, ngettext
 from hob.cli.output import line, paint, print_json
 from hob.core.money import MICRO, dollars
 
+LABELS = ("day", "model", "session", "sender", "task")
+"""Titles of the first column."""
 _MOST_KEY = 44
 _MOST_BAR = 30
 _FEWEST = 4
@@ -38,10 +41,16 @@ def usage(
         print_json(seen)
         return
     total = seen["total"]
-    print(f"Spent in {'one day' if days == 1 else f'{days} days'}: {paint(_usd(total['cost_usd']), 'bold')}")
-    if total["unknown_calls"]:
-        calls = total["unknown_calls"]
-        print(f"and {calls} call{'s' * (calls > 1)} of unknown price, which no limit counts")
+    cost = paint(_usd(total["cost_usd"]), "bold")
+    print(ngettext("Spent today: {cost}", "Spent in {count} days: {cost}", days, cost=cost))
+    if calls := total["unknown_calls"]:
+        print(
+            ngettext(
+                "and {count} call of unknown price, which no limit counts",
+                "and {count} calls of unknown price, which no limit counts",
+                calls,
+            )
+        )
     if total["calls"]:
         print()
         _show_rows(by, seen["rows"], total)
@@ -52,22 +61,23 @@ def usage(
 
 def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any]) -> None:
     """A table; columns in which nothing stands are left out."""
-    columns = {"dollars": [_usd(row["cost_usd"]) for row in rows]}
+    columns = {_("dollars"): [_usd(row["cost_usd"]) for row in rows]}
     if total["held_usd"]:
-        columns["held back"] = [_usd(row["held_usd"]) for row in rows]
-    columns["calls"] = [str(row["calls"]) for row in rows]
+        columns[_("reserved")] = [_usd(row["held_usd"]) for row in rows]
+    columns[_("calls")] = [str(row["calls"]) for row in rows]
     if total["unknown_calls"]:
-        columns["unknown"] = [str(row["unknown_calls"] or "") for row in rows]
-    columns["in"] = [_count(row["input_tokens"]) for row in rows]
+        columns[_("unknown")] = [str(row["unknown_calls"] or "") for row in rows]
+    columns[_("in")] = [_count(row["input_tokens"]) for row in rows]
     if total["cached_tokens"]:
-        columns["cached"] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
-    columns["out"] = [_count(row["output_tokens"]) for row in rows]
+        columns[_("cached")] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
+    columns[_("out")] = [_count(row["output_tokens"]) for row in rows]
     keys = [line(row["key"], _MOST_KEY) or "-" for row in rows]
     widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
-    width = max(len(by), *map(len, keys))
+    title = _(by)
+    width = max(len(title), *map(len, keys))
     room = _room(width + sum(widths.values()) + 2 * len(widths) + 2)
     head = "".join(f"  {name.rjust(widths[name])}" for name in columns)
-    print(paint(by.ljust(width + (room + 2 if room else 0)) + head, "dim"))
+    print(paint(title.ljust(width + (room + 2 if room else 0)) + head, "dim"))
     most = max(row["cost_usd"] for row in rows)
     for place, (key, row) in enumerate(zip(keys, rows, strict=True)):
         bar = _bar(row["cost_usd"] / most if most else 0.0, room, "cyan")
@@ -89,8 +99,9 @@ def _show_limits(limits: list[Mapping[str, Any]]) -> None:
 
 
 def _left(limit: Mapping[str, Any]) -> str:
-    held = f", {_usd(limit['held_usd'])} held back" if limit["held_usd"] else ""
-    return f"{_usd(limit['left_usd'])} of {_usd(limit['limit_usd'])} left{held}"
+    held = _(", {cost} reserved").format(cost=_usd(limit["held_usd"])) if limit["held_usd"] else ""
+    told = _("{left} of {limit} left{held}")
+    return told.format(left=_usd(limit["left_usd"]), limit=_usd(limit["limit_usd"]), held=held)
 
 
 def _percent(part: int, whole: int) -> str:

@@ -1,10 +1,12 @@
 """`hob erase`: forget a person."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json
+from hob.core.language import translatable
 
 
 def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
@@ -32,55 +34,73 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
     if json:
         print_json(done)
     else:
-        print(paint(f"Erased: {counted(done['erased'], 'piece')}.", "green"))
+        print(paint(ngettext("Erased: {count} piece.", "Erased: {count} pieces.", done["erased"]), "green"))
         _show_left(done["left"])
     return 0
 
 
 _COPIES = {
-    "erased": "erased too in this copy of the database",
-    "deleted": "deleted, because nothing can be erased in this copy of the database",
+    "erased": translatable("erased too in this copy of the database"),
+    "deleted": translatable("deleted, because nothing can be erased in this copy of the database"),
 }
-
-
-def counted(count: int, word: str) -> str:
-    """A number with its word, in the plural where it is not one."""
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _show(seen: Mapping[str, Any]) -> None:
     called = f" ({line(seen['name'], 60)})" if seen["name"] else ""
-    who = f"{seen['person']}{called}" if seen["person"] else "somebody unknown"
+    who = f"{seen['person']}{called}" if seen["person"] else _("an unknown person")
     print(f"{paint(who, 'bold')}: {line(', '.join(seen['addresses']), 200)}")
     if seen["messages"]:
-        where, answers = counted(seen["conversations"], "conversation"), counted(seen["turns"], "answer")
-        print(f"  {counted(seen['messages'], 'message')} in {where}, with {answers}")
+        told = _("{messages} in {conversations}, with {answers}").format(
+            messages=ngettext("{count} message", "{count} messages", seen["messages"]),
+            conversations=ngettext("{count} conversation", "{count} conversations", seen["conversations"]),
+            answers=ngettext("{count} answer", "{count} answers", seen["turns"]),
+        )
+        print(f"  {told}")
     else:
-        print("  no message of theirs is left")
-    for kind in ("memories", "notes"):
-        if seen[kind]:
-            one = len(seen[kind]) == 1
-            what = {"memories": "memory", "notes": "note"}[kind] if one else kind
-            print(f"  {len(seen[kind])} {what} that name{'s' if one else ''} them:")
-            for text in seen[kind][:10]:
-                print(f"    {line(text, 100)}")
+        print(f"  {_('none of their messages is left')}")
+    _show_texts(
+        ngettext("{count} memory names them:", "{count} memories name them:", len(seen["memories"])), seen["memories"]
+    )
+    _show_texts(ngettext("{count} note names them:", "{count} notes name them:", len(seen["notes"])), seen["notes"])
     for how, told in _COPIES.items():
         for file in seen["copies"][how]:
-            print(f"  {told}: {line(file, 200)}")
+            print(f"  {_(told)}: {line(file, 200)}")
+
+
+def _show_texts(title: str, texts: Sequence[str]) -> None:
+    if texts:
+        print(f"  {title}")
+    for text in texts[:10]:
+        print(f"    {line(text, 100)}")
 
 
 def _show_left(left: Mapping[str, Any]) -> None:
-    print("What is left:")
-    print(f"  {counted(left['events'], 'event')} of the timeline: ids, sender, times and costs, without a text")
+    print(_("What is left:"))
+    events = ngettext(
+        "{count} event of the timeline: ids, sender, times and costs, without a text",
+        "{count} events of the timeline: ids, sender, times and costs, without a text",
+        left["events"],
+    )
+    print(f"  {events}")
     for session, count in left["mentions"].items():
-        names = "names" if count == 1 else "name"
-        print(f"  {counted(count, 'message')} of others that {names} them in {line(session, 60)}")
+        told = ngettext(
+            "{count} message of others in {session} names them",
+            "{count} messages of others in {session} name them",
+            count,
+            session=line(session, 60),
+        )
+        print(f"  {told}")
     if left["sessions"]:
-        print("  conversations whose own names name them, empty or not; no command renames such a key:")
+        print(f"  {_('conversations whose own key names them, empty or not; no command renames such a key:')}")
         for session in left["sessions"]:
             print(f"    {line(session, 120)}")
     if left["backups"]:
-        print(f"  {counted(len(left['backups']), 'earlier backup')}, erased again when restored; a file holds all:")
+        backups = ngettext(
+            "{count} earlier backup, erased again when restored; the file still holds everything:",
+            "{count} earlier backups, erased again when restored; each file still holds everything:",
+            len(left["backups"]),
+        )
+        print(f"  {backups}")
         for file in left["backups"]:
             print(f"    {line(file, 120)}")
-    print("  the workspace and your own copies, which were not searched; the audit log holds hashes alone")
+    print(f"  {_('the workspace and your own copies, which were not searched; the audit log holds only hashes')}")

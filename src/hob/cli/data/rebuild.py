@@ -1,6 +1,7 @@
 """`hob rebuild`."""
 
 from hob.app.home import own
+from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
 
 _MOST_LINES = 20
@@ -27,13 +28,15 @@ def rebuild(*, check: bool = False) -> int:
         compared, backup = done.compared, done.backup
     differences = sum(table.differences for table in compared)
     for table in compared:
-        found = f"{table.differences} {'differ' if check else 'put right'}" if table.differences else "as the timeline"
-        print(f"{table.table:9} {table.rows:9,} rows  {found}")
+        found = _("as the timeline")
+        if table.differences:
+            found = (_("{count} differ") if check else _("{count} corrected")).format(count=table.differences)
+        print(_("{table:9} {rows:9,} rows  {found}").format(table=table.table, rows=table.rows, found=found))
         for place, line in enumerate(table.lines()):
             if place == _MOST_LINES:
-                print(f"            … and {table.differences - place} more")
+                print(f"           {_(' … and {count} more').format(count=table.differences - place)}")
                 break
             print(f"            {line}")
     if backup is not None:
-        print(f"The former database is kept as {backup}")
+        print(_("The former database is kept as {file}").format(file=backup))
     return 1 if check and differences else 0

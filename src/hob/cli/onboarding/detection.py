@@ -197,7 +197,7 @@ async def _listed(here: Here, id: str) -> tuple[str, ...]:
         async with asyncio.timeout(_LIST_SECONDS):
             listed = await here.model.routes.list_models(id)
     except TimeoutError:
-        trouble = f"no list of models came within {_LIST_SECONDS:g} s"
+        trouble = translatable("no list of models came within {seconds:g} s", seconds=_LIST_SECONDS)
         raise ModelError(ModelFault.TIMEOUT, trouble) from None
     talking = [each for each in listed if not any(word in each.name.lower() for word in _NO_CHAT)]
     return tuple(each.name for each in sorted(talking, key=_rank))

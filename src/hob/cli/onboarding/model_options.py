@@ -87,9 +87,9 @@ def candidate_of(found: DetectedModel, keep: str) -> Candidate:
 def trouble_of(address: str) -> str:
     """What is wrong with a server's address; empty if nothing is."""
     if not address:
-        return "an address is needed"
+        return translatable("an address is needed")
     if len(address) >= _SHORTEST_KEY and not set(address) & set(".:/"):
-        return "this looks like a key; an address looks like http://127.0.0.1:8000/v1"
+        return translatable("this looks like a key; an address looks like http://127.0.0.1:8000/v1")
     try:
         ModelSettings(base_url=address)
     except ValueError as error:

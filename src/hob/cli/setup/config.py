@@ -15,16 +15,18 @@ from hob.app.home import holder_of
 from hob.app.maintenance.settings import AT_RUN_TIME
 from hob.app.settings_sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
+from hob.cli.language import _, ngettext
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config, load_config
 from hob.config.problems import ConfigInvalid, Layer, Source
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.core.settings import Secret
 from hob.tools.sandbox.settings import SandboxSettings
 
 HIDDEN = "••••"
-NOT_SET = "(not set)"
+
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
@@ -39,14 +41,15 @@ def show_settings(config: Config, part: str = "", *, origin: bool = False, as_js
         return 0
     chosen = [item for item in config.items() if f"{item[0]}.".startswith(f"{part}." if part else "")]
     if not chosen:
-        return _fail(NotConfigured(f"{part}: no setting begins so; `hob config show` prints them all"))
+        told = translatable("{part}: no setting begins like this; `hob config show` prints them all", part=part)
+        return _fail(NotConfigured(told))
     if as_json:
         print(json.dumps(_as_list(chosen, origin=origin), indent=2, ensure_ascii=False))
         return 0
     coloured = sys.stdout.isatty() and not process_environment().get("NO_COLOR")
     for key, value, source in chosen:
         line = f"{key} = {as_text(value)}"
-        note = f"  # {source}" if origin else ""
+        note = f"  # {_(str(source))}" if origin else ""
         if coloured:
             weight = _PLAIN if source.layer is Layer.DEFAULT else _BOLD
             line, note = f"{weight}{line}{_PLAIN}", f"{_DIM}{note}{_PLAIN}"
@@ -83,15 +86,18 @@ def set_setting(
     try:
         config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
-        print(f"{key} is set, but the settings are still wrong:\n{error}", file=sys.stderr)
+        told = _("{key} is set, but the settings are still wrong:\n{error}")
+        print(told.format(key=key, error=_(str(error))), file=sys.stderr)
         return 0
     source = config.origin(key)
     if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
-        print(f"{key} is set, but so Hob does not start: {objection}", file=sys.stderr)
+        told = _("{key} is set, but Hob does not start like this: {problem}")
+        print(told.format(key=key, problem=_(str(objection))), file=sys.stderr)
     if source.layer is not Layer.FILE:
-        print(f"{key} is set in {path}, but {source} outranks it", file=sys.stderr)
+        told = _("{key} is set in {path}, but {source} outranks it")
+        print(told.format(key=key, path=path, source=_(str(source))), file=sys.stderr)
     elif running and holder_of(home):
-        print(f"{key} is set; {_when(key)}", file=sys.stderr)
+        print(_("{key} is set; {when}").format(key=key, when=_when(key)), file=sys.stderr)
     return 0
 
 
@@ -100,7 +106,7 @@ def unset_setting(key: str, *, sections: Mapping[str, type], home: Path, environ
     path = home / "config.toml"
     try:
         if not unset_value(path, key, sections=sections, environ=environ):
-            print(f"{key} is not in {path}", file=sys.stderr)
+            print(_("{key} is not in {path}").format(key=key, path=path), file=sys.stderr)
             return 0
     except ConfigInvalid as error:
         return _fail(error)
@@ -113,18 +119,19 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
     try:
         config = load_config(sections, home=home, environ=environ)
     except ConfigInvalid as error:
-        print(error, file=sys.stderr)
+        print(_(str(error)), file=sys.stderr)
         count = len(error.problems)
-        print(f"{count} problem{'' if count == 1 else 's'}; Hob would not start", file=sys.stderr)
+        told = ngettext("{count} problem; Hob would not start", "{count} problems; Hob would not start", count)
+        print(told, file=sys.stderr)
         return 2
     for warning in config.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"{_('warning')}: {_(str(warning))}", file=sys.stderr)
     for note in config.notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(f"{_('note')}: {_(str(note))}", file=sys.stderr)
     if SandboxSettings in sections.values() and (problem := command_problem(config)) is not None:
-        print(f"warning: {problem}", file=sys.stderr)
+        print(f"{_('warning')}: {_(str(problem))}", file=sys.stderr)
     status = 0
-    for _, secret in config.secrets():
+    for _key, secret in config.secrets():
         try:
             secret.reveal()
         except NotConfigured as error:
@@ -132,14 +139,14 @@ def check_settings(*, sections: Mapping[str, type], home: Path, environ: Mapping
     if status == 0 and (objection := start_objection(config)) is not None:
         status = _fail(objection)
     if status == 0:
-        print(f"{config.path}: {'ok' if config.path.exists() else 'there is no file; the defaults hold'}")
+        print(f"{config.path}: {_('ok') if config.path.exists() else _('there is no file; the defaults apply')}")
     return status
 
 
 def as_text(value: Any) -> str:
     """A value as TOML writes it, secrets hidden, a secret's reference beside it."""
     if value is None:
-        return NOT_SET
+        return _("(not set)")
     if isinstance(value, Secret):
         return f"{HIDDEN} ({value.reference})" if value.reference else HIDDEN
     if is_dataclass(value):
@@ -187,12 +194,12 @@ def _as_json(value: Any) -> Any:
 
 def _when(key: str) -> str:
     if key.partition(".")[0] in AT_RUN_TIME:
-        return "`hob secrets reload` has the Hob that runs take it up"
-    return "the Hob that runs takes it up when it is next started"
+        return _("`hob secrets reload` makes the running daemon use it")
+    return _("the running daemon uses it from its next start on")
 
 
 def _fail(error: NotConfigured) -> int:
-    print(f"hob: {error}", file=sys.stderr)
+    print(f"hob: {_(str(error))}", file=sys.stderr)
     return 2
 
 
@@ -259,7 +266,7 @@ def _read_line() -> str:
         from getpass import getpass  # for a person who is there to type
 
         with suppress(EOFError):
-            return getpass("Value: ")
+            return getpass(_("Value: "))
         return ""
     return sys.stdin.readline().rstrip("\r\n")
 

@@ -17,18 +17,20 @@ from hob.app.imports.contents import Assistant
 from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.run import carry_out, look_closer, make_plan
 from hob.app.imports.setting_mapping import ELSEWHERE
+from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import NotFound
+from hob.core.language import translatable
 from hob.workspace.bootstrap import NAMES
 
 _SHOWN = 12
 _KINDS: Mapping[ItemKind, str] = {
-    ItemKind.FILE: "files",
-    ItemKind.SETTING: "settings",
-    ItemKind.SECRET: "keys",
-    ItemKind.CONVERSATION: "conversations",
-    ItemKind.OTHER: "other",
+    ItemKind.FILE: translatable("files"),
+    ItemKind.SETTING: translatable("settings"),
+    ItemKind.SECRET: translatable("keys"),
+    ItemKind.CONVERSATION: translatable("conversations"),
+    ItemKind.OTHER: translatable("other"),
 }
 _MARKS: Mapping[ItemStatus, tuple[str, str]] = {
     ItemStatus.NEW: ("+", "green"),
@@ -40,12 +42,12 @@ _MARKS: Mapping[ItemStatus, tuple[str, str]] = {
     ItemStatus.FAILED: ("✗", "red"),
 }
 _COLUMNS: Sequence[tuple[str, tuple[ItemStatus, ...]]] = (
-    ("to take", (ItemStatus.NEW, ItemStatus.REPLACES)),
-    ("taken", (ItemStatus.DONE,)),
-    ("already here", (ItemStatus.THERE,)),
-    ("conflicts", (ItemStatus.CONFLICT,)),
-    ("not taken", (ItemStatus.NOT_TAKEN,)),
-    ("failed", (ItemStatus.FAILED,)),
+    (translatable("to take"), (ItemStatus.NEW, ItemStatus.REPLACES)),
+    (translatable("taken"), (ItemStatus.DONE,)),
+    (translatable("already here"), (ItemStatus.THERE,)),
+    (translatable("conflicts"), (ItemStatus.CONFLICT,)),
+    (translatable("not taken"), (ItemStatus.NOT_TAKEN,)),
+    (translatable("failed"), (ItemStatus.FAILED,)),
 )
 
 
@@ -114,7 +116,8 @@ def _offer(*, as_json: bool) -> int:
     if not found:
         raise NotFound("no other assistant was found here; `hob import openclaw PATH` reads a folder elsewhere")
     for each, folder in found:
-        print(f"{paint(each.title, 'bold')} in {line(str(folder), 200)}; to take it over: hob import {each.id}")
+        told = _("{assistant} in {folder}; `hob import {id}` takes it over")
+        print(told.format(assistant=paint(each.title, "bold"), folder=line(str(folder), 200), id=each.id))
     return 0
 
 
@@ -124,7 +127,14 @@ def _usual_place(chosen: Assistant) -> Path:
         if place.is_dir() and chosen.knows(place):
             return place
     names = ", ".join(map(str, places))
-    raise NotFound(f"there is no {chosen.title} in {names}; `hob import {chosen.id} PATH` reads a folder elsewhere")
+    raise NotFound(
+        translatable(
+            "there is no {assistant} in {places}; `hob import {id} PATH` reads a folder elsewhere",
+            assistant=chosen.title,
+            places=names,
+            id=chosen.id,
+        )
+    )
 
 
 def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
@@ -136,9 +146,10 @@ def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
     except (NobodyThere, ConnectionLost):
         return
     if problem:
-        print(f"hob: the running Hob keeps its former settings: {problem}", file=sys.stderr)
+        told = _("hob: the running daemon keeps its former settings: {problem}")
+        print(told.format(problem=problem), file=sys.stderr)
     elif not as_json:
-        print("The running Hob has read settings and secrets anew.")
+        print(_("The running daemon has read settings and secrets again."))
 
 
 class _Progress:
@@ -149,7 +160,9 @@ class _Progress:
 
     def show(self, total: int, done: int, messages: int) -> None:
         if sys.stderr.isatty():
-            print(f"\r\033[Kconversations {done}/{total}, {messages:,} messages", end="", file=sys.stderr, flush=True)
+            told = _("conversations {done}/{total}, {messages:,} messages")
+            told = told.format(done=done, total=total, messages=messages)
+            print(f"\r\033[K{told}", end="", file=sys.stderr, flush=True)
             self._shown = True
 
     def end(self) -> None:
@@ -159,16 +172,21 @@ class _Progress:
 
 
 def _show_plan(plan: ImportPlan) -> None:
-    print(f"{paint(plan.title, 'bold')} in {line(plan.folder, 200)}")
+    print(_("{assistant} in {folder}").format(assistant=paint(plan.title, "bold"), folder=line(plan.folder, 200)))
     for kind in (ItemKind.FILE, ItemKind.SETTING, ItemKind.SECRET):
         for status in ItemStatus:
             _show_some([item for item in plan.of(kind) if item.status is status])
     _show_left(plan.of(ItemKind.OTHER))
     if conversations := plan.of(ItemKind.CONVERSATION):
-        many = f"{len(conversations):,} conversation{'s' if len(conversations) > 1 else ''}"
         size = sum(getattr(item.what, "size", 0) for item in conversations)
         shown = f", {size / 1_000_000:,.1f} MB" if size >= 100_000 else ""
-        print(f"{paint('+', 'green')} {many}{shown}, as history to read")
+        told = ngettext(
+            "{count} conversation{size}, as history to read",
+            "{count} conversations{size}, as history to read",
+            len(conversations),
+            size=shown,
+        )
+        print(paint("+", "green"), told)
     print()
 
 
@@ -177,11 +195,12 @@ def _show_some(items: Sequence[Item]) -> None:
         mark, colour = _MARKS[item.status]
         # a setting is shown whole: an end that nobody sees could let somebody in
         target = line(item.target, 90 if item.kind is ItemKind.FILE else len(item.target) + 1)
-        name = f"{target} (from {line(item.source, 60)})" if target else line(item.source, 120)
-        text = f"{name}: {line(item.why, 160)}" if item.why else name
+        source = line(item.source, 60 if target else 120)
+        name = _("{target} (from {source})").format(target=target, source=source) if target else source
+        text = f"{name}: {line(_(item.why), 160)}" if item.why else name
         print(f"{paint(mark, colour)} {text}")
     if len(items) > _SHOWN and items[0].kind is not ItemKind.SETTING:
-        print(f"  … and {len(items) - _SHOWN} more; --json tells all")
+        print(_("  … and {count} more; --json lists all").format(count=len(items) - _SHOWN))
 
 
 def _show_left(items: Sequence[Item]) -> None:
@@ -191,33 +210,35 @@ def _show_left(items: Sequence[Item]) -> None:
         sources.setdefault(item.why, []).append(line(item.source, 120))
     mark, colour = _MARKS[ItemStatus.NOT_TAKEN]
     for why, names in islice(sources.items(), 2 * _SHOWN):
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        print(f"{paint(mark, colour)} {', '.join(names[:_SHOWN])}{more}: {line(why, 160)}")
+        more = _(" and {count} more").format(count=len(names) - _SHOWN) if len(names) > _SHOWN else ""
+        print(f"{paint(mark, colour)} {', '.join(names[:_SHOWN])}{more}: {line(_(why), 160)}")
     if len(sources) > 2 * _SHOWN:
-        print(f"  … and more for {len(sources) - 2 * _SHOWN} other reasons; --json tells all")
+        told = _("  … and more for {count} other reasons; --json lists all")
+        print(told.format(count=len(sources) - 2 * _SHOWN))
 
 
 def _show_end(plan: ImportPlan, *, again: str) -> None:
     """What came of it; `again` is the command that does what was only looked at."""
     for item in plan.items:
         if item.status is ItemStatus.FAILED or (item.kind is ItemKind.CONVERSATION and item.passed):
-            told = [item.why] if item.why else []
-            told += [f"{count} {why}" for why, count in item.passed.items()]
+            reasons = [_(item.why)] if item.why else []
+            reasons += [f"{count} {_(why)}" for why, count in item.passed.items()]
             mark, colour = _MARKS[item.status]
-            print(f"{paint(mark, colour)} {line(item.source, 100)}: {line('; '.join(told), 200)}")
+            print(f"{paint(mark, colour)} {line(item.source, 100)}: {line('; '.join(reasons), 200)}")
     _show_table(plan)
     new = sum(item.new for item in plan.items)
     there = sum(item.there for item in plan.items)
     if plan.of(ItemKind.CONVERSATION):
-        print(f"{new:,} messages {'are new' if again else 'taken'}, {there:,} were here already.")
+        told = _("{new:,} new messages, {there:,} already here.")
+        print((told if again else _("{new:,} messages taken, {there:,} already here.")).format(new=new, there=there))
     if again:
-        print(f"Nothing was changed. To take it over: {line(again, 400)}")
+        print(_("Nothing was changed. To take it over: {command}").format(command=line(again, 400)))
         return
     done = [item for item in plan.items if item.status is ItemStatus.DONE]
     if any(item.kind is ItemKind.FILE and item.target in NAMES for item in done):
-        print("Hob does not obey what these files say before you have read and accepted them: hob accept")
+        print(_("Hob does not follow what these files say until you have read and accepted them: hob accept"))
     if any(item.kind is ItemKind.CONVERSATION for item in done):
-        print("The conversations are in `hob sessions`, and in `hob export --all`.")
+        print(_("The conversations are in `hob sessions`, and in `hob export --all`."))
 
 
 def _show_table(plan: ImportPlan) -> None:
@@ -225,12 +246,13 @@ def _show_table(plan: ImportPlan) -> None:
         name: {title: sum(item.status in statuses for item in plan.of(kind)) for title, statuses in _COLUMNS}
         for kind, name in _KINDS.items()
     }
-    titles = [title for title, _ in _COLUMNS if any(row[title] for row in counts.values())]
+    titles = [title for title, _statuses in _COLUMNS if any(row[title] for row in counts.values())]
     if not titles:
-        print("There is nothing in it.")
+        print(_("There is nothing in it."))
         return
-    print(" " * 14 + "".join(title.rjust(14) for title in titles))
+    width = max(14, *(len(_(title)) + 2 for title in titles))
+    print(" " * 14 + "".join(_(title).rjust(width) for title in titles))
     for name, row in counts.items():
         if any(row.values()):
-            print(name.ljust(14) + "".join((str(row[title]) if row[title] else "").rjust(14) for title in titles))
+            print(_(name).ljust(14) + "".join((str(row[title]) if row[title] else "").rjust(width) for title in titles))
     print()

@@ -13,12 +13,14 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach, reload_running
 from hob.app.models.probe import Here, open_here, try_media
 from hob.app.settings_sections import SECTIONS, choose_models, read_config
+from hob.cli.language import _, ngettext
 from hob.cli.output import line, paint, tame
 from hob.cli.setup.config import set_setting
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
+from hob.core.language import translatable
 from hob.core.models import ModelRequest, Price
 from hob.core.money import dollars
 from hob.providers.http.addresses import shown
@@ -28,6 +30,8 @@ from hob.providers.routing.choice import NOTHING, ConnectedProvider
 from hob.providers.settings import ModelSettings
 
 MILLION = 1_000_000
+LABELS = ("tools", "images", "thinking")
+"""What a model may be able to do."""
 TASKS_HELP = "Use it for this task only: chat, summary, ..."
 
 app = App(name="models", help="List, choose and test models.")
@@ -47,22 +51,24 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"usual": here.choice.line(), "models": rows, "providers": providers}, indent=2))
         return 0
-    print(f"Current model: {paint(tame(here.choice.line()), 'bold')}")
+    print(_("Current model: {model}").format(model=paint(tame(_(here.choice.line())), "bold")))
     for row in rows:
-        trouble = paint(f"  {line(row['trouble'], 100)}", "red") if row["trouble"] else ""
-        print(f"  {row['role']:<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
-    print("\nAvailable:" if providers else f"\nNothing can be asked from here: {NOTHING}.")
+        trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
+        print(f"  {_(row['role']):<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
+    none = _("No model is available: {reason}.").format(reason=_(NOTHING))
+    print(f"\n{_('Available:') if providers else none}")
     for row in providers:
-        place = "stays here" if row["local"] else row["base_url"] or row["wire"]
-        print(f"  {row['id']:<16} {row['how']:<22} {paint(line(str(place), 60), 'dim')}")
+        place = _("stays here") if row["local"] else row["base_url"] or row["wire"]
+        print(f"  {row['id']:<16} {_(row['how']):<22} {paint(line(str(place), 60), 'dim')}")
     return 0
 
 
 def _roles(here: Here) -> list[tuple[str, str]]:
     settings = here.settings
-    roles = [("usual", settings.name)] + [("stands in", name) for name in settings.fallbacks]
-    roles += [(f"for {task}", name) for task, name in settings.tasks.items()]
-    roles += [(f"as {alias}", name) for alias, name in settings.aliases.items()]
+    roles: list[tuple[str, str]] = [(translatable("usual"), settings.name)]
+    roles += [(translatable("stands in"), name) for name in settings.fallbacks]
+    roles += [(translatable("for {task}", task=task), name) for task, name in settings.tasks.items()]
+    roles += [(translatable("as {alias}", alias=alias), name) for alias, name in settings.aliases.items()]
     media = ("embedding", "transcription", "speech", "vision")
     roles += [(kind, getattr(settings, kind)) for kind in media]
     return [(role, name) for role, name in roles if name]
@@ -109,7 +115,7 @@ def _facts(row: dict[str, Any]) -> str:
 
 
 def _dollars(in_: float, out: float) -> str:
-    return "free" if not in_ and not out else f"${in_:g} in, ${out:g} out"
+    return _("free") if not in_ and not out else _("${input:g} in, ${output:g} out").format(input=in_, output=out)
 
 
 def _tokens(tokens: int) -> str:
@@ -148,7 +154,7 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
         for id, listing in zip(ids, asked, strict=True):
             if isinstance(listing, ModelError):
                 failures += 1
-                print(f"{paint(id, 'red', sys.stderr)}: {tame(str(listing))}", file=sys.stderr)
+                print(f"{paint(id, 'red', sys.stderr)}: {tame(_(str(listing)))}", file=sys.stderr)
                 continue
             if isinstance(listing, BaseException):
                 raise listing
@@ -163,7 +169,9 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
     else:
         for row in found:
             print(_scanned(row))
-        print(paint(f"{len(found)} models of {len(ids)} providers", "dim"))
+        models = ngettext("{count} model", "{count} models", len(found))
+        providers = ngettext("{count} provider", "{count} providers", len(ids))
+        print(paint(_("{models} of {providers}").format(models=models, providers=providers), "dim"))
     return 1 if failures and not found else 0
 
 
@@ -178,7 +186,7 @@ def _scanned(row: dict[str, Any]) -> str:
     facts = [_dollars(*row["price"])] if row["price"] else []
     if row["context_tokens"]:
         facts.append(_tokens(row["context_tokens"]))
-    facts += [kind for kind in ("tools", "images", "thinking") if row[kind]]
+    facts += [_(kind) for kind in LABELS if row[kind]]
     return f"{tame(row['model']):<56} {paint('  '.join(facts), 'dim')}"
 
 
@@ -194,10 +202,10 @@ def set_(
     """Choose the model that is asked: written to config.toml once it has answered."""
     config = read_config()
     if not model.strip():
-        print("an empty name is no model; `hob models scan` tells what there is", file=sys.stderr)
+        print(_("the name is empty; `hob models scan` lists the models"), file=sys.stderr)
         return 2
     if not no_test and not all("answer" in row for row in _test(config, [model], as_json=False)):
-        print("Nothing was changed; `--no-test` stores it all the same.", file=sys.stderr)
+        print(_("Nothing was changed; `--no-test` stores it all the same."), file=sys.stderr)
         return 1
     settings = config[ModelSettings]
     if alias:
@@ -211,10 +219,11 @@ def set_(
     status = set_setting(key, value, sections=SECTIONS, home=config.home, environ=process_environment(), running=False)
     if status:
         return status
-    print(f"Current model: {choose_models(read_config()).line()}")
+    print(_("Current model: {model}").format(model=_(choose_models(read_config()).line())))
     told = reload_running(config.home)
     if told is not None:
-        print(told["problem"] or f"The running Hob took it up; it asks: {told['model']}", file=sys.stderr)
+        now = _("The running daemon uses it now: {model}").format(model=told["model"])
+        print(told["problem"] or now, file=sys.stderr)
     return 0
 
 
@@ -239,7 +248,7 @@ async def _test_media(config: Config, *, as_json: bool) -> int:
             rows.append(row)
             if not as_json:
                 mark = paint("✓", "green") if row["ok"] else paint("✗", "red")
-                print(f"{mark} {row['kind']:<14} {tame(row['model']):<36} {tame(row['told'])}", flush=True)
+                print(f"{mark} {_(row['kind']):<14} {tame(row['model']):<36} {tame(_(row['told']))}", flush=True)
     if as_json:
         print(json.dumps(rows, indent=2))
     return 0 if all(row["ok"] for row in rows) else 1
@@ -271,8 +280,8 @@ async def _usual(config: Config) -> Sequence[str]:
 def _tested(row: Mapping[str, Any]) -> str:
     name = f"{tame(row['model']):<36}"
     if not row["ok"]:
-        return f"{paint('✗', 'red')} {name} {tame(row['trouble'])}"
-    cost = "cost unknown" if row["cost"] is None else f"${dollars(row['cost'])}"
-    tools = "calls tools" if row["tools"] else "is shown no tools"
+        return f"{paint('✗', 'red')} {name} {tame(_(row['trouble']))}"
+    cost = _("cost unknown") if row["cost"] is None else f"${dollars(row['cost'])}"
+    tools = _("calls tools") if row["tools"] else _("is shown no tools")
     answer = line(row["answer"], 24)
     return f"{paint('✓', 'green')} {name} {answer}  {row['first']:.2f} s / {row['seconds']:.2f} s  {cost}  {tools}"

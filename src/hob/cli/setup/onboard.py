@@ -28,9 +28,9 @@ _MARKS = {
     StepStatus.SKIPPED: ("-", "dim"),
     StepStatus.FAILED: ("✗", "red"),
 }
-_NEEDS_TERMINAL = (
-    "hob onboard asks questions and needs a terminal for that;"
-    " `hob onboard --non-interactive` asks nothing and takes what it finds"
+_NEEDS_TERMINAL = translatable(
+    "hob onboard asks questions and needs a terminal; "
+    "`hob onboard --non-interactive` asks nothing and takes what it finds"
 )
 
 

@@ -10,6 +10,7 @@ from hob.app.home import make_home
 from hob.app.plugins.installed import OPENED, Installed, installed
 from hob.app.plugins.loading import load_plugin, manifest_of
 from hob.app.plugins.manifest import Manifest, read_manifests, write_manifest
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json
 from hob.cli.table import COMMANDS
 from hob.config.environment import find_home, process_environment
@@ -37,12 +38,13 @@ def list_(*, json: Json = False) -> int:
         return 0
     for view in views:
         print(
-            f"{paint(line(view['name'], 40), 'bold')} {view['version']}  {view['state']}  {', '.join(view['brings'])}"
+            f"{paint(line(view['name'], 40), 'bold')} {view['version']}  {_(view['state'])}"
+            f"  {', '.join(map(_, view['brings']))}"
         )
         if view["problem"]:
-            print(paint(f"  {line(view['problem'], 300)}", "red"))
+            print(paint(f"  {line(_(view['problem']), 300)}", "red"))
     if not views:
-        print("No plug-in is installed; `pip install PACKAGE` in Hob's environment installs one.")
+        print(_("No plug-in is installed; `pip install PACKAGE` in Hob's environment installs one."))
     return 0
 
 
@@ -61,10 +63,11 @@ def enable(name: Name) -> int:
         raise InvalidRequest(
             translatable("{name} is a provider of models and always on: `hob models set {name}` asks it", name=name)
         )
-    print(
-        f"{name} {plugin.version}, of the package {', '.join(plugin.packages)}, runs with your rights: it can read, "
-        "change and send whatever you can, and Hob's policy does not hold it back."
+    told = _(
+        "{name} {version}, of the package {package}, runs with your rights: it can read, change and send everything "
+        "that you can, and Hob's policy does not limit it."
     )
+    print(told.format(name=name, version=plugin.version, package=", ".join(plugin.packages)))
     manifest = manifest_of(plugin, load_plugin(plugin))
     before = read_manifests(home)
     if clashes := list(_clashes(manifest, before)):
@@ -73,10 +76,10 @@ def enable(name: Name) -> int:
         )
     known = before[name].declares if name in before else ()
     for each in manifest.declares:
-        print(f"  {each}{' (new)' if known and each not in known else ''}")
+        print(f"  {_(each)}{_(' (new)') if known and each not in known else ''}")
     make_home(home)
     write_manifest(home, manifest)
-    print(f"{name} is on from the next start of Hob on; `hob plugins disable {name}` switches it off.")
+    print(_("{name} is on from Hob's next start; `hob plugins disable {name}` switches it off.").format(name=name))
     return 0
 
 
@@ -90,7 +93,7 @@ def disable(name: Name) -> int:
             translatable("no plug-in {name} was enabled; `hob plugins list` shows what there is", name=line(name))
         )
     write_manifest(home, replace(manifest, on=False))
-    print(f"{name} is off from the next start of Hob on; its settings are kept.")
+    print(_("{name} is off from Hob's next start; its settings are kept.").format(name=name))
     return 0
 
 
@@ -110,11 +113,12 @@ def add_command(app: App, plugin: str, name: str) -> None:
 
 def _clashes(manifest: Manifest, others: Mapping[str, Manifest]) -> Iterator[str]:
     own = {name for name, _, _ in COMMANDS}
-    yield from (f"`hob {name}` is Hob's own" for name in manifest.commands if name in own)
+    yield from (_("`hob {name}` is Hob's own").format(name=name) for name in manifest.commands if name in own)
     for other in others.values():
         if other.on and other.name != manifest.name:
             both = [each for each in manifest.declares if each in other.declares and " " in each and _one_only(each)]
-            yield from (f"{each} is also brought by {other.name}" for each in both)
+            told = _("{other} also brings {each}")
+            yield from (told.format(each=_(each), other=other.name) for each in both)
 
 
 def _one_only(declared: str) -> bool:
@@ -128,13 +132,22 @@ def _view(name: str, manifest: Manifest | None, plugin: Installed | None) -> Map
     elif manifest is not None and manifest.on:
         state = "on"
         if plugin.version != manifest.version:
-            problem = f"version {plugin.version} is installed, {manifest.version} was enabled"
+            problem = translatable(
+                "version {installed} is installed, {enabled} was enabled",
+                installed=plugin.version,
+                enabled=manifest.version,
+            )
     elif plugin.kinds == (_PROVIDER,):
         state = "on"
     else:
         state = "off"
     if plugin is not None and len(plugin.packages) > 1:
-        state, problem = "refused", f"{' and '.join(plugin.packages)} both bring it; uninstall one"
+        state, problem = (
+            "refused",
+            translatable(
+                "several packages bring it: {packages}; uninstall all but one", packages=", ".join(plugin.packages)
+            ),
+        )
     return {
         "name": name,
         "package": plugin.packages[0] if plugin else manifest.package if manifest else "",

@@ -47,12 +47,12 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
         print_json({"secrets": rows, "unused": unused})
         return
     for each in kept:
-        where = each.reference or paint("stands openly in the settings; `hob secrets set` moves it", "yellow")
-        state = paint(each.problem, "red") if each.problem else ""
-        changed = f"  changed {when(each.changed)}" if each.changed is not None else ""
+        where = each.reference or paint(_("in plain text in the settings; `hob secrets set` moves it"), "yellow")
+        state = paint(_(each.problem), "red") if each.problem else ""
+        changed = f"  {_('changed {time}').format(time=when(each.changed))}" if each.changed is not None else ""
         print(f"{paint(line(each.key, 60), 'bold')}  {where}{changed}  {state}".rstrip())
     for name in unused:
-        print(paint(f"secrets/{line(name, 60)} is named by no setting", "dim"))
+        print(paint(_("no setting uses secrets/{name}").format(name=line(name, 60)), "dim"))
     if not kept and not unused:
         print(_("The settings name no secret; `hob secrets set KEY` keeps one."))
 
@@ -139,7 +139,10 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
     if ours:
         file.unlink(missing_ok=True)
     tell_action(home, "secrets.remove", key)
-    print(f"{key} is removed" + ("" if ours or not reference else f"; what {reference} refers to is left as it is"))
+    told = _("{key} is removed")
+    if reference and not ours:
+        told = _("{key} is removed; what {reference} refers to is kept")
+    print(told.format(key=key, reference=reference))
     return _tell_daemon(home)
 
 
@@ -200,7 +203,7 @@ def _tell_daemon(home: Path, *, must: bool = False) -> int:
             file=sys.stderr,
         )
         return 2
-    print(_("The running Hob has read settings and secrets anew."))
+    print(_("The running daemon has read settings and secrets again."))
     for waiting in answer.body.get("waiting", ()):
-        print(paint(f"{waiting} holds from the next start on", "yellow"))
+        print(paint(_("{key} applies from the next start on").format(key=waiting), "yellow"))
     return 0

@@ -7,6 +7,7 @@ from cyclopts import App, Parameter
 
 from hob.app.home import make_home
 from hob.app.settings_sections import read_config
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, when
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
@@ -57,7 +58,7 @@ def list_(*, json: Json = False) -> None:
         until = _until(view["expires"], view["holds"])
         print(f"{paint(line(view['name'], 32), 'bold')}  {view['class']}  {scopes}  {until}")
     if not views:
-        print("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program.")
+        print(_("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program."))
 
 
 @app.command
@@ -75,10 +76,13 @@ def show(
     if json:
         print_json(view)
         return
-    print(f"{paint(line(view['name'], 32), 'bold')}: {view['class']}, good for {', '.join(view['scopes'])}")
-    print(f"made {when(view['created'])}, {_until(view['expires'], view['holds'])}")
+    told = _("{name}: {sender}, for {scopes}")
+    title = paint(line(view["name"], 32), "bold")
+    print(told.format(name=title, sender=view["class"], scopes=", ".join(view["scopes"])))
+    told = _("made {time}, valid {until}")
+    print(told.format(time=when(view["created"]), until=_until(view["expires"], view["holds"])))
     if view["older"]:
-        print("its older form still holds")
+        print(_("its former secret is still valid"))
 
 
 @app.command
@@ -95,9 +99,9 @@ def rotate(
         return
     config = read_config()
     if config[GatewaySettings].auth_token is not None:
-        raise InvalidRequest("your token is the setting gateway.auth_token: change it there")
+        raise InvalidRequest(translatable("your token is the setting gateway.auth_token: change it there"))
     if lasts is not None:
-        raise InvalidRequest("your own token stays good until it is rotated again")
+        raise InvalidRequest(translatable("your own token stays valid until it is rotated again"))
     print(_file().rotate_owners(seconds))
 
 
@@ -105,7 +109,7 @@ def rotate(
 def revoke(name: Name) -> None:
     """Take a token back, at once; its older forms too."""
     _file().revoke(name)
-    print(f'token "{name}" revoked')
+    print(_('token "{name}" revoked').format(name=name))
 
 
 def _file() -> TokenFile:
@@ -133,5 +137,5 @@ def _seconds(text: str) -> float:
 
 def _until(expires: float | None, holds: bool) -> str:
     if expires is None:
-        return "until it is revoked"
-    return f"until {when(expires)}" if holds else f"over since {when(expires)}"
+        return _("until it is revoked")
+    return (_("until {time}") if holds else _("no longer, since {time}")).format(time=when(expires))

@@ -4,8 +4,8 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,8 +17,10 @@ from cyclopts import Parameter
 from hob import __version__
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.service.steps import ask
+from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
+from hob.core.language import translatable
 from hob.store.database.disk import stamp
 
 # How this Hob was installed, so how it is upgraded; and what changed. Asks nobody over the network.
@@ -26,10 +28,15 @@ from hob.store.database.disk import stamp
 CHANGELOG = "CHANGELOG.md"
 IMAGE_MARK = "hob-image"
 """The file beside the libraries that says that they are a container's."""
-_MADE_BY = {"uv-receipt.toml": "a tool of uv", "pipx_metadata.json": "an application of pipx"}
-_SAME_WAY = "install the newer one from where you had this one"
-_OF_FORMER = "the same with version {version}"
-_NOT_OURS = "Name where it comes from (a checkout, a wheel): what package indexes call hob is another program."
+_MADE_BY = {
+    "uv-receipt.toml": translatable("a tool of uv"),
+    "pipx_metadata.json": translatable("an application of pipx"),
+}
+_SAME_WAY = translatable("install the newer one from where you had this one")
+
+_NOT_OURS = translatable(
+    "Name where it comes from (a checkout, a wheel): what package indexes call hob is another program."
+)
 _SECTION = re.compile(r"^## \[?([^\]\s]+)\]?", re.MULTILINE)
 
 
@@ -44,39 +51,52 @@ class Installation:
     note: str = ""
 
 
-def find_installation(prefix: Path, python: str, version: str, origin: Mapping[str, Any]) -> Installation:
+def find_installation(
+    prefix: Path,
+    python: str,
+    version: str,
+    origin: Mapping[str, Any],
+    revision_of: Callable[[Path], str] = lambda _checkout: "",
+) -> Installation:
     """How the Hob of this environment was installed: `prefix` is where its libraries lie.
 
     `origin` is what the installer noted (https://packaging.python.org/en/latest/specifications/direct-url/).
+    `revision_of` tells which revision a checkout is at.
     """
     url = str(origin.get("url", ""))
     if (prefix / IMAGE_MARK).exists():
         again = ("docker compose build --pull", "docker compose up --detach")
-        return Installation("a container", again, "build the former image", note="Run these where compose.yaml lies.")
+        former, note = translatable("build the former image"), translatable("Run these in the folder of compose.yaml.")
+        return Installation(translatable("a container"), again, former, note=note)
+    same = translatable("the same with version {version}", version=version)
     if url.startswith("file:") and (checkout := Path(unquote(urlsplit(url).path))).is_dir():
-        return _of_checkout(checkout, prefix, python, editable=bool(origin.get("dir_info", {}).get("editable")))
+        editable = bool(origin.get("dir_info", {}).get("editable"))
+        return _of_checkout(checkout, prefix, python, revision_of(checkout), editable=editable)
     if any(part.startswith("archive-v") for part in prefix.parts):
-        note = "It lies in a cache that is emptied at times: no service can be made of it."
-        return Installation("a passing run of uvx", (_SAME_WAY,), _OF_FORMER.format(version=version), note=note)
+        note = translatable("It is in a cache that is emptied at times, so it cannot be a service.")
+        return Installation(translatable("a temporary run of uvx"), (_SAME_WAY,), same, note=note)
     pip = _pip(python)
     if control := origin.get("vcs_info"):
-        source = f"hob @ {control['vcs']}+{url}"
-        back = shlex.quote(f"{source}@{control.get('commit_id', '')}")
-        upgrade = f"{pip} --force-reinstall {shlex.quote(source)}"
-        return Installation(f"a package from {url}", (upgrade,), f"{pip} --force-reinstall {back}")
-    kind = next((kind for mark, kind in _MADE_BY.items() if (prefix / mark).exists()), "a package")
-    return Installation(kind, (_SAME_WAY,), _OF_FORMER.format(version=version), note=_NOT_OURS)
+        package = f"hob @ {control['vcs']}+{url}"
+        back = shlex.quote(f"{package}@{control.get('commit_id', '')}")
+        upgrade = f"{pip} --force-reinstall {shlex.quote(package)}"
+        source = translatable("a package from {url}", url=url)
+        return Installation(source, (upgrade,), f"{pip} --force-reinstall {back}")
+    kind = next((kind for mark, kind in _MADE_BY.items() if (prefix / mark).exists()), translatable("a package"))
+    return Installation(kind, (_SAME_WAY,), same, note=_NOT_OURS)
 
 
-def _of_checkout(checkout: Path, prefix: Path, python: str, *, editable: bool) -> Installation:
+def _of_checkout(checkout: Path, prefix: Path, python: str, revision: str, *, editable: bool) -> Installation:
     place = shlex.quote(str(checkout))
     if editable and (checkout / "Makefile").exists() and prefix == checkout / ".venv":
         renew = f"make -C {place} .venv/ready"
     else:
         renew = f"{_pip(python)} {'--editable' if editable else '--upgrade'} {place}"
     pull = (f"git -C {place} pull",) if (checkout / ".git").exists() else ()
-    back = f"git -C {place} checkout REVISION, then {renew}"
-    return Installation(f"a checkout in {checkout}", (*pull, renew), back, checkout)
+    back = translatable(
+        "git -C {place} checkout {revision}, then {renew}", place=place, revision=revision or "REVISION", renew=renew
+    )
+    return Installation(translatable("a checkout in {folder}", folder=checkout), (*pull, renew), back, checkout)
 
 
 def _pip(python: str) -> str:
@@ -122,9 +142,13 @@ def _items(text: str) -> Iterator[str]:
         yield " ".join(re.split(r"\n\s*\n|^#", item, maxsplit=1, flags=re.MULTILINE)[0].split())
 
 
-def this_installation(version: str) -> Installation:
+def this_installation(version: str, environ: Mapping[str, str]) -> Installation:
     """How this very Hob was installed."""
-    return find_installation(Path(sys.prefix), sys.executable, version, _origin())
+
+    def revision_of(checkout: Path) -> str:
+        return ask(environ, "git", "-C", str(checkout), "rev-parse", "--short", "HEAD").out.strip()
+
+    return find_installation(Path(sys.prefix), sys.executable, version, _origin(), revision_of)
 
 
 _SHOWN = 12
@@ -138,10 +162,8 @@ def upgrade(
     """How this Hob is upgraded, and what changed since the one that ran here before. Does nothing and asks nobody."""
     environ = process_environment()
     diagnostics = DiagnosticContext(find_home(environ), environ)
-    installation = this_installation(__version__)
-    if installation.checkout:
-        said = ask(environ, "git", "-C", str(installation.checkout), "rev-parse", "--short", "HEAD")
-        installation = replace(installation, back=installation.back.replace("REVISION", said.out.strip() or "REVISION"))
+    installation = this_installation(__version__, environ)
+
     backup = diagnostics.home / "backups" / f"mine-{stamp(diagnostics.clock.now())}.db"
     before = _ran_before(diagnostics)
     steps = _steps(diagnostics, installation, str(backup), kept=bool(before))
@@ -152,17 +174,16 @@ def upgrade(
             | {"back": installation.back, "changes": changes}
         )
         return
-    print(f"Hob {__version__} is {installation.kind}. There is no update check: you decide when. To upgrade:\n")
+    told = _("Hob {version} is {kind}. There is no update check: you decide when. To upgrade:")
+    print(told.format(version=__version__, kind=_(installation.kind)), end="\n\n")
     for number, step in enumerate(steps, 1):
-        print(f"  {number}. {paint(step, 'bold')}")
+        print(f"  {number}. {paint(_(step), 'bold')}")
     if installation.note:
-        print(f"\n{installation.note}")
-    back = (
-        f"; `hob restore {shlex.quote(str(backup))}`, since an older Hob refuses a newer one's database"
-        if before
-        else ""
-    )
-    print(f"\nThe way back: {installation.back}{back}.")
+        print(f"\n{_(installation.note)}")
+    told = _("The way back: {commands}.")
+    if before:
+        told = _("The way back: {commands}; `hob restore {backup}`, since an older Hob refuses a newer one's database.")
+    print(f"\n{told.format(commands=_(installation.back), backup=shlex.quote(str(backup)))}")
     _show_changes(changes, before, everything=all)
 
 
@@ -180,19 +201,19 @@ def _steps(diagnostics: DiagnosticContext, installation: Installation, backup: s
     if diagnostics.service_manager.file.exists() and diagnostics.service_manager.home() == str(diagnostics.home):
         steps.append("hob service restart")
     elif diagnostics.owner is not None and diagnostics.owner.daemon:
-        steps.append("stop `hob serve` (Ctrl-C or SIGTERM) and start it again")
+        steps.append(translatable("stop `hob serve` (Ctrl-C or SIGTERM) and start it again"))
     return [*steps, "hob doctor"]
 
 
 def _show_changes(changes: list[str], before: str, *, everything: bool) -> None:
     if not changes:
-        print("\nWhat changes stands in CHANGELOG.md, which did not come along.")
+        print(f"\n{_('The changes are in CHANGELOG.md, which is not part of this installation.')}")
         return
-    print(
-        f"\n{f'New since Hob {before}, which ran here last' if before not in ('', __version__) else 'New in this one'}:"
-    )
+    since = _("New since Hob {version}, which ran here last:").format(version=before)
+    print(f"\n{since if before not in ('', __version__) else _('New in this version:')}")
     shown = changes if everything else changes[-_SHOWN:]
     if len(shown) < len(changes):
-        print(paint(f"  … {len(changes) - len(shown)} more: `hob upgrade --all`", "dim"))
+        told = _("  … {count} more: `hob upgrade --all`").format(count=len(changes) - len(shown))
+        print(paint(told, "dim"))
     for change in shown:
         print(f"  - {change}")

@@ -13,6 +13,7 @@ from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import NobodyThere, upload
 from hob.app.home import socket_of
 from hob.app.settings_sections import read_config
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.language import translatable
@@ -36,11 +37,13 @@ def list_(*, json: Json = False) -> None:
         return
     for view in views:
         where = paint(f"POST /hooks/{view['name']}", "bold")
-        print(f"{where}  signed: {view['scheme']}, counts as: {view['sender']}, answer: {view['answer']}")
+        told = _("{where}  signed: {scheme}, counts as: {sender}, answer: {answer}")
+        print(told.format(where=where, scheme=view["scheme"], sender=view["sender"], answer=view["answer"]))
         if view["problem"]:
-            print(paint(f"  takes nothing: {line(view['problem'], 200)}", "red"))
+            told = _("  accepts nothing: {problem}").format(problem=line(_(view["problem"]), 200))
+            print(paint(told, "red"))
     if not views:
-        print("No webhook comes in; a table [webhooks.NAME] in config.toml makes one.")
+        print(_("There is no incoming webhook; a table [webhooks.NAME] in config.toml makes one."))
 
 
 @app.command(name="test")
@@ -72,7 +75,8 @@ def try_(
     if json:
         print_json(answer.body)
     else:
-        print(f"{answer.body['state']}: {answer.body['id']}; `hob tasks --all` shows what became of it")
+        told = _("{state}: {id}; `hob tasks --all` shows what came of it")
+        print(told.format(state=_(answer.body["state"]), id=answer.body["id"]))
 
 
 def _read(file: Path) -> bytes:

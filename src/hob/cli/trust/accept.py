@@ -10,7 +10,7 @@ from hob.core.errors import HobError, NotFound
 from hob.core.language import translatable
 from hob.workspace.settings import WorkspaceSettings
 
-_NOT = ("not accepted: given to the model as untrusted text", "yellow")
+_NOT = (translatable("not accepted: given to the model as untrusted text"), "yellow")
 
 
 def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:  # noqa: A002 - the option's name

@@ -4,6 +4,7 @@ import json as json_text
 
 from cyclopts import App
 
+from hob.cli.language import _, ngettext
 from hob.cli.output import line, paint, print_json, when
 from hob.config.environment import find_home, process_environment
 from hob.store.audit.audit import AuditRow, show_audit, verify_audit
@@ -43,12 +44,19 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
         )
         return 0 if checked.whole else 1
     for problem in checked.problems:
-        print(f"{paint('changed', 'red')}  {problem}")
+        print(f"{paint(_('changed'), 'red')}  {_(problem)}")
     for seq in checked.breaks:
-        print(f"{paint('note', 'yellow')}     entry {seq} tells of a loss, e.g. that an older backup was put in place")
-    erased = f", of {checked.erased} the details were erased" if checked.erased else ""
-    print(f"{checked.head.count} entries{erased}: {'whole' if checked.whole else 'not as they were written'}")
-    print(f"head {checked.head}")
+        told = _("entry {seq} tells of a loss, e.g. that an older backup was put in place")
+        print(f"{paint(_('note'), 'yellow')}     {told.format(seq=seq)}")
+    erased = _(", the details of {count} were erased").format(count=checked.erased) if checked.erased else ""
+    state = _("intact") if checked.whole else _("not as they were written")
+    count = checked.head.count
+    print(
+        ngettext(
+            "{count} entry{erased}: {state}", "{count} entries{erased}: {state}", count, erased=erased, state=state
+        )
+    )
+    print(_("head {head}").format(head=checked.head))
     return 0 if checked.whole else 1
 
 
@@ -70,7 +78,7 @@ def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> Non
         print_json({"entries": [_view(row) for row in rows]})
         return
     if not rows:
-        print("No entries yet.")
+        print(_("No entries yet."))
     for row in rows:
         _show(row)
 
@@ -95,8 +103,8 @@ def _view(row: AuditRow) -> dict[str, str | int | float | None]:
 def _show(row: AuditRow) -> None:
     e = row.entry
     outcome = paint(e.outcome, "red" if e.outcome in _BAD else "green")
-    detail = paint("(erased)", "dim") if row.detail is None else line(_told(row.detail), 100)
-    rule = paint(f" by {e.rule}", "dim") if e.rule else ""
+    detail = paint(_("(erased)"), "dim") if row.detail is None else line(_told(row.detail), 100)
+    rule = paint(_(" by {rule}").format(rule=e.rule), "dim") if e.rule else ""
     print(f"{row.seq:>6}  {when(e.at)}  {e.kind:<14} {e.name} {outcome}{rule}  {e.sender}  {detail}".rstrip())
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, tame, when
 
 app = App(name="pairing", help="Who asks to be let in.")
@@ -23,9 +24,10 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
         return
     for request in seen["requests"]:
         who = f"{line(request['address'], 60)}  {line(request['name'], 40)}".rstrip()
-        print(f"{paint(request['code'], 'bold')}  until {when(request['expires'])}  {who}")
+        until = _("until {time}").format(time=when(request["expires"]))
+        print(f"{paint(request['code'], 'bold')}  {until}  {who}")
     if not seen["requests"]:
-        print("Nobody waits.")
+        print(_("No one is waiting."))
 
 
 @app.command
@@ -39,7 +41,9 @@ def approve(
 
     fields = {"code": code, "person": person, "name": name}
     let_in = reach("POST", "/pairing/approve", fields)
-    print(f"{tame(let_in['id'])} ({let_in['class']}) may write now: {tame(', '.join(let_in['addresses']))}")
+    told = _("{person} ({sender}) may write now: {addresses}")
+    addresses = tame(", ".join(let_in["addresses"]))
+    print(told.format(person=tame(let_in["id"]), sender=let_in["class"], addresses=addresses))
 
 
 @app.command
@@ -47,4 +51,4 @@ def deny(code: Code) -> None:
     """Turn somebody away; they get no further code. `hob people link` lets them in all the same."""
 
     denied = reach("POST", "/pairing/deny", {"code": code})
-    print(f"{tame(denied['address'])} gets no further code")
+    print(_("{address} gets no further code").format(address=tame(denied["address"])))

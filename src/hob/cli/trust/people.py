@@ -23,8 +23,9 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
     if json:
         print_json(seen)
         return
-    width = max(len(line(id, 40)) for id in ("person", *(person["id"] for person in seen["people"])))
-    print(paint(f"{'person'.ljust(width)}  {'class':<8}  name, and the addresses below", "dim"))
+    width = max(len(line(id, 40)) for id in (_("person"), *(person["id"] for person in seen["people"])))
+    title = _("name, and the addresses below")
+    print(paint(f"{_('person').ljust(width)}  {_('class'):<8}  {title}", "dim"))
     for person in seen["people"]:
         id, name = line(person["id"], 40).ljust(width), line(person["name"], 60)
         print(f"{paint(id, 'bold')}  {person['class']:<8}  {name}".rstrip())

@@ -13,12 +13,14 @@ from hob.app.settings_sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
 from hob.app.trust.guard import BackendHere, rules_of
 from hob.bus.notices import Hub
+from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.core.labels import SenderClass, Trust
+from hob.core.language import translatable
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.tools import ToolSpec
 from hob.guard.approvals.question_text import visible
@@ -110,9 +112,9 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
         print_json(_view(decided, analysis))
         return
     first, *rest = _lines(decided, analysis, tool, known=spec is not None)
-    print(paint(visible(first), _COLOURS[type(decided.verdict)]))
+    print(paint(visible(_(first)), _COLOURS[type(decided.verdict)]))
     for line in rest:
-        print(visible(line))
+        print(visible(_(line)))
 
 
 def _context(guarding: Guarding, supposed: Supposed) -> Context:
@@ -134,7 +136,7 @@ def _context(guarding: Guarding, supposed: Supposed) -> Context:
 def _lines(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None, tool: str, *, known: bool) -> Iterable[str]:
     yield from explanation(decided, analysis)
     if not known:
-        yield f"there is no tool {tool} here, so it was taken at its worst"
+        yield translatable("there is no tool {tool} here, so the strictest rules were used", tool=tool)
 
 
 def _view(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> dict[str, object]:

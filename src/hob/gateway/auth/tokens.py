@@ -21,6 +21,7 @@ from typing import Any
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.settings import Secret
 from hob.gateway.auth.browsers import HALF
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
@@ -85,14 +86,18 @@ def load_token(home: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise NotConfigured(f"{file}: {error}; remove the file and start Hob again to make a new token") from error
+        raise NotConfigured(
+            translatable(
+                "{file}: {error}; remove the file and start Hob again to make a new token", file=file, error=str(error)
+            )
+        ) from error
 
 
 def checked_token(configured: Secret) -> str:
     """The configured token. Raises NotConfigured for one that cannot be read or can be guessed."""
     chosen = configured.reveal()
     if len(chosen) < SHORTEST:
-        raise NotConfigured(f"gateway.auth_token {TOO_SHORT}")
+        raise NotConfigured(translatable("gateway.auth_token {problem}", problem=TOO_SHORT))
     return chosen
 
 
@@ -125,20 +130,32 @@ class TokenFile:
             return ()
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise NotConfigured(
-                f"{self._file} cannot be read ({error}); remove it, and make the tokens anew"
+                translatable(
+                    "{file} cannot be read ({error}); remove it, and make the tokens anew",
+                    file=self._file,
+                    error=str(error),
+                )
             ) from error
 
     def add(self, name: str, scopes: frozenset[TokenScope], cls: SenderClass, lasts: float | None) -> str:
         """Make a token, for so many seconds or for ever; its secret, which is told this once. Raises InvalidRequest."""
         if not _NAME.fullmatch(name) or name == OWNER:
-            raise InvalidRequest(f"{name!r} is no name for a token; use letters, digits and dashes, e.g. phone")
+            raise InvalidRequest(
+                translatable("{name!r} is no name for a token; use letters, digits and dashes, e.g. phone", name=name)
+            )
         if cls is not SenderClass.OWNER and not scopes <= {TokenScope.CHAT}:
-            raise InvalidRequest(f"a token of class {cls.value} can have the scope chat only: the rest is the owner's")
+            raise InvalidRequest(
+                translatable(
+                    "a token of class {cls} can have the scope chat only: the rest is the owner's", cls=cls.value
+                )
+            )
         now = self._clock.now().timestamp()
         with self._changing() as tokens:
             if any(each.name == name for each in tokens):
                 raise InvalidRequest(
-                    f"there is a token {name} already; revoke it, or rotate it with `hob token rotate`"
+                    translatable(
+                        "there is a token {name} already; revoke it, or rotate it with `hob token rotate`", name=name
+                    )
                 )
             secret = _new_secret()
             tokens.append(Token(name, scopes, cls, now, (_keep(secret, _until(now, lasts)),)))
@@ -155,7 +172,9 @@ class TokenFile:
             old = tokens[place]
             newest = old.kept[-1]
             if lasts is None and not newest.holds(now):
-                raise InvalidRequest(f"{name} has run out; say with --expires how long the new one is to last")
+                raise InvalidRequest(
+                    translatable("{name} has expired; set with --expires how long the new one is valid", name=name)
+                )
             secret = _new_secret()
             ends = newest.expires if lasts is None else now + lasts
             tokens[place] = replace(old, kept=(*_ending(old.kept, now, overlap), _keep(secret, ends)))
@@ -327,7 +346,7 @@ def _place(tokens: list[Token], name: str) -> int:
     for place, token in enumerate(tokens):
         if token.name == name:
             return place
-    raise NotFound(f"no token is called {name}; `hob token list` shows them")
+    raise NotFound(translatable("no token is called {name}; `hob token list` shows them", name=name))
 
 
 def _stamp(file: Path) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
 from hob.core.ids import InboundId, TraceId
+from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ports.accept import Accepted
@@ -96,7 +97,7 @@ async def _trace(api: Api, view: dict[str, Any]) -> TraceId:
 async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
     result = await api.store.inbox.find_result(accepted.id)
     if result is None:
-        raise NotFound("no message has this id")
+        raise NotFound(translatable("no message has this id"))
     return chat_view(result)
 
 
@@ -149,7 +150,7 @@ async def find_accepted(api: Api, id: InboundId) -> Accepted:
     """What was said when the message was accepted. Raises NotFound."""
     result = await api.store.inbox.find_result(id)
     if result is None:
-        raise NotFound(f"no message is called {id}; `hob tasks --all` lists them")
+        raise NotFound(translatable("no message is called {id}; `hob tasks --all` lists them", id=id))
     return Accepted(result.id, result.trace, result.session, duplicate=True)
 
 
@@ -157,7 +158,7 @@ async def find_own(api: Api, id: InboundId, caller: ApiCaller) -> Accepted:
     """The same for a caller: others than the owner have conversations of their own alone. Raises NotFound."""
     accepted = await find_accepted(api, id)
     if not is_own(caller, accepted.session):
-        raise NotFound("no message of yours has this id")
+        raise NotFound(translatable("no message of yours has this id"))
     return accepted
 
 

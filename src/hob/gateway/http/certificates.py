@@ -3,6 +3,7 @@
 import ssl
 
 from hob.core.errors import NotConfigured, Unready
+from hob.core.language import translatable
 from hob.gateway.settings import GatewaySettings
 
 
@@ -10,7 +11,9 @@ def secured_by(settings: GatewaySettings) -> ssl.SSLContext | None:
     """What TLS is spoken with; None where it is not. Raises NotConfigured."""
     if settings.tls_cert is None:
         if settings.tls_key is not None:
-            raise NotConfigured("gateway.tls_key is set, and gateway.tls_cert is not: set both, or neither")
+            raise NotConfigured(
+                translatable("gateway.tls_key is set, and gateway.tls_cert is not: set both, or neither")
+            )
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     load_certificate(context, settings)
@@ -32,8 +35,15 @@ def load_certificate(context: ssl.SSLContext, settings: GatewaySettings) -> None
         context.load_cert_chain(settings.tls_cert, settings.tls_key)
     except ssl.SSLError as error:
         raise NotConfigured(
-            f"gateway.tls_cert {settings.tls_cert} and gateway.tls_key {settings.tls_key or 'in the same file'} are no "
-            f"certificate with its key ({error.reason or error}); both are PEM files, the key without a passphrase"
+            translatable(
+                "gateway.tls_cert {tls_cert} and gateway.tls_key {tls_key} are no certificate with its key "
+                "({reason}); both are PEM files, the key without a passphrase",
+                tls_cert=settings.tls_cert,
+                tls_key=settings.tls_key or "in the same file",
+                reason=error.reason or error,
+            )
         ) from error
     except OSError as error:
-        raise Unready(f"gateway.tls_cert or gateway.tls_key cannot be read: {error}") from error
+        raise Unready(
+            translatable("gateway.tls_cert or gateway.tls_key cannot be read: {error}", error=str(error))
+        ) from error

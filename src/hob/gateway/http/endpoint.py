@@ -14,13 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hob.core.errors import HobError, InvalidRequest
+from hob.core.language import Translatable
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.auth.visitors import AtTheSocket, Visitor
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, Text, read
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.http.reply import failure_response
+from hob.gateway.http.reply import failure_response, packed_failure_response
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +115,9 @@ class Endpoint(Generic[T]):
                     log.error("%s %s failed (%s)", self.method, self.path, request.scope["request_id"], exc_info=error)
             except HttpRefusal as refusal:
                 failure = refusal.failure
+            local = isinstance(request.scope["visitor"], AtTheSocket) and self.failing is failure_response
+            if local and isinstance(failure.message, Translatable):
+                return packed_failure_response(failure, failure.message)
             return self.failing(failure)
 
         return Route(self.path, answer, methods=[self.method])

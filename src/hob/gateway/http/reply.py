@@ -9,6 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hob.core.language import Translatable, packed
 from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"
@@ -44,6 +45,12 @@ def etagged(request: Request, value: Any) -> Response:
         return Response(status_code=304, headers={"etag": tag})
     response.headers["etag"] = tag
     return response
+
+
+def packed_failure_response(failure: Failure, text: Translatable) -> Response:
+    """The same for commands at the Unix socket: with message and values of the text, which they translate."""
+    told = {"error": {**failure.view()["error"], "text": packed(text)}}
+    return json_response(told, failure.status, failure_headers(failure))
 
 
 def failure_headers(failure: Failure) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, Unready
+from hob.core.language import translatable
 
 _MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
 """Another program has it, or the network is not up yet."""
@@ -57,4 +58,6 @@ def _short(path: Path) -> str:
     text = str(path)
     if len(text.encode()) < 100:
         return text
-    raise NotConfigured(f"HOB_HOME is too long for a Unix socket: {text}; choose a shorter directory")
+    raise NotConfigured(
+        translatable("HOB_HOME is too long for a Unix socket: {text}; choose a shorter directory", text=text)
+    )

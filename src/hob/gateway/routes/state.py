@@ -9,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS
 from hob.gateway.api import Api
 from hob.gateway.http.endpoint import LINES, EndpointCall
@@ -107,7 +108,9 @@ async def status(call: EndpointCall[Nothing]) -> Response:
 async def metrics(call: EndpointCall[Nothing]) -> Response:
     """Figures in Prometheus's text format, where `gateway.metrics` is on: turns, tokens, costs, ages, failures."""
     if not call.api.settings.metrics:
-        raise NotFound("there are no figures; `hob config set gateway.metrics true` and a new start tell them")
+        raise NotFound(
+            translatable("metrics are off; `hob config set gateway.metrics true` and a restart switch them on")
+        )
     return Response(exposition(await call.api.operations.metrics()), media_type=MEDIA_TYPE)
 
 
@@ -179,7 +182,7 @@ async def backup(call: EndpointCall[BackingUp]) -> Response:
     """Write a consistent copy of the database to a file."""
     file = Path(call.asked.file)
     if not file.is_absolute():
-        raise InvalidRequest("file must be an absolute path")
+        raise InvalidRequest(translatable("file must be an absolute path"))
     return json_response(await call.api.operations.backup(file))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey
+from hob.core.language import translatable
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
@@ -113,7 +114,9 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     if trace:
         found = await store.timeline.begins(trace)
         if len(found) > 1:
-            raise InvalidRequest(f"the ids of several traces begin with {trace}; give more of it")
+            raise InvalidRequest(
+                translatable("the ids of several traces begin with {trace}; give more of it", trace=trace)
+            )
         events = await store.timeline.trace(found[0]) if found else ()
     else:
         events = await store.timeline.latest(limit, session=SessionKey(session) if session else None)

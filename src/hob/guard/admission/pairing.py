@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.labels import SenderClass
+from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS
 from hob.core.people import PairingRequest, Person, SenderAddress
 from hob.guard.admission.contents import one_line
@@ -51,7 +52,9 @@ class PairingService:
         """It is nobody's any more. Raises NotFound, InvalidRequest."""
         found = _address(address)
         if not await self._store.unlink(found, _told("people.unlink", found)):
-            raise NotFound(f"{found} is linked to nobody; `hob people list` tells who has which address")
+            raise NotFound(
+                translatable("{found} is not linked to a person; `hob people list` shows all addresses", found=found)
+            )
         self.people.renew(await self._store.persons())
         return found
 
@@ -93,7 +96,9 @@ class PairingService:
     def _request(self, code: str) -> PairingRequest:
         request = self.pairing.find(code)
         if request is None:
-            raise NotFound(f"nobody waits with the code {code}; `hob pairing list` tells who does")
+            raise NotFound(
+                translatable("no one is waiting with the code {code}; `hob pairing list` shows who is", code=code)
+            )
         return request
 
     def _free_id(self, name: str) -> str:
@@ -113,14 +118,23 @@ def _address(text: str) -> SenderAddress:
     except ValueError as error:
         raise InvalidRequest(str(error)) from None
     if address.channel in FETCHED_CHANNELS or address.id == "*":
-        raise InvalidRequest(f"{address} is nobody's address: the terminal and the API are the owner's, * is everybody")
+        raise InvalidRequest(
+            translatable(
+                "{address} is nobody's address: the terminal and the API are the owner's, * is everybody",
+                address=address,
+            )
+        )
     return address
 
 
 def _person_id(text: str) -> str:
     id = text.strip().lower()
     if not _ID.fullmatch(id):
-        raise InvalidRequest(f"{text!r} is no name of a person here; use letters, digits, dots and dashes, e.g. anna")
+        raise InvalidRequest(
+            translatable(
+                "{text!r} is no name of a person here; use letters, digits, dots and dashes, e.g. anna", text=text
+            )
+        )
     return id
 
 

@@ -7,6 +7,7 @@ from enum import Enum, auto
 
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.core.people import SenderAddress
 from hob.guard.admission.windows import Windows
 
@@ -30,7 +31,11 @@ class Passphrase:
 
     def __init__(self, passphrase: str, hours: float, clock: Clock) -> None:
         if len(passphrase) < SHORTEST:
-            raise NotConfigured(f"admission.passphrase is shorter than {SHORTEST} characters; choose a longer one")
+            raise NotConfigured(
+                translatable(
+                    "admission.passphrase is shorter than {shortest} characters; choose a longer one", shortest=SHORTEST
+                )
+            )
         self._salt = os.urandom(16)
         self._hash = self._hashed(passphrase)
         self._seconds = hours * _HOUR

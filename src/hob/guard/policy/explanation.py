@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
+from hob.core.language import translatable
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ToolCall, ToolSpec
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
@@ -41,18 +42,26 @@ def arguments_from(tool: str, text: str, readings: Mapping[str, ArgumentRole]) -
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
     """The decision for people, one line each."""
-    yield f"{_said(decided.verdict)}: {sentence_of(decided.rule)} ({decided.rule})"
+    yield translatable(
+        "{verdict}: {sentence} ({rule})",
+        verdict=_said(decided.verdict),
+        sentence=sentence_of(decided.rule),
+        rule=decided.rule,
+    )
     if not isinstance(decided.verdict, Allow):
-        yield f"  because {decided.verdict.reason}"
+        yield translatable("  because {reason}", reason=decided.verdict.reason)
     if analysis is not None:
-        yield f"it would: {', '.join(sorted(analysis.acts)) or 'do nothing of note'}; tier {int(analysis.tier)}"
+        acts = ", ".join(sorted(analysis.acts)) or translatable("nothing that matters")
+        yield translatable("effects: {acts}; tier {tier}", acts=acts, tier=int(analysis.tier))
         if not analysis.complete:
-            yield "where its arguments lead is not known, so the owner's words exempt it from nothing"
+            yield translatable("where its arguments lead is not known, so the owner's words exempt it from nothing")
     for stage, verdict in decided.trail:
         yield f"  {stage:18} {'-' if verdict is None else f'{_said(verdict)} ({verdict.rule})'}"
     if isinstance(decided.verdict, Ask):
-        more = may_be_granted(decided.rule)
-        yield f"approval can be given {'once, for the session or always' if more else 'once only'}"
+        if may_be_granted(decided.rule):
+            yield translatable("you can approve it once, for the session or always")
+        else:
+            yield translatable("you can approve it only once")
 
 
 def _said(verdict: Verdict) -> str:

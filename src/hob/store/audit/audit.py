@@ -13,6 +13,7 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
+from hob.core.language import translatable
 from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import close_quietly, translate
@@ -163,7 +164,7 @@ def verify_audit(home: Path, noted: str | None = None) -> Checked:
             kept = Head.parse(noted)
         except ValueError:
             raise InvalidRequest(
-                "a head is a number, a colon and hex digits, as `hob audit verify` prints it"
+                translatable("a head is a number, a colon and hex digits, as `hob audit verify` prints it")
             ) from None
     with _opened(home) as connection:
         return check_log(connection, kept)
@@ -173,13 +174,13 @@ def verify_audit(home: Path, noted: str | None = None) -> Checked:
 def _opened(home: Path, *, writes: bool = False) -> Iterator[apsw.Connection]:
     path = home / NAME
     if not path.exists():
-        raise NotFound(f"there is no Hob in {home} yet")
+        raise NotFound(translatable("there is no Hob in {home} yet", home=home))
     connection: apsw.Connection | None = None
     try:
         connection = connect(path, StoreSettings(), None, writes=writes)
         connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         if find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'") is None:
-            raise NotFound("this database has no audit log yet; the next start of Hob makes one")
+            raise NotFound(translatable("this database has no audit log yet; the next start of Hob makes one"))
         yield connection
     except apsw.Error as error:
         raise translate(error) from error

@@ -15,6 +15,7 @@ import apsw
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.ids import digest
+from hob.core.language import translatable
 from hob.store.backup.line_files import import_carried_files
 from hob.store.blobs import blob_path, write_blob
 from hob.store.database.database import NAME, check_note, connect
@@ -46,7 +47,7 @@ def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Pa
     StoreError.
     """
     if file.exists() and not force:
-        raise InvalidRequest(f"{file} exists already; choose another name.")
+        raise InvalidRequest(translatable("{file} exists already; choose another name.", file=file))
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,7 +67,9 @@ def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Pa
     except apsw.Error as error:
         raise translate(error) from error
     except OSError as error:
-        raise StoreFull(f"{file} cannot be written: {error.strerror}.") from error
+        raise StoreFull(
+            translatable("{file} cannot be written: {reason}.", file=file, reason=error.strerror)
+        ) from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -79,8 +82,13 @@ def _check_room(home: Path, file: Path) -> None:
     free = free_bytes(file.parent)
     if free < needed:
         raise StoreFull(
-            f"{file} was not begun: it may need {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free. Make room,"
-            " or keep fewer: `hob config set backups.keep N`."
+            translatable(
+                "{file} was not begun: it may need {needed:,.1f} MB, and {free:,.1f} MB are free. Make room, or "
+                "keep fewer: `hob config set backups.keep N`.",
+                file=file,
+                needed=needed / 1e6,
+                free=free / 1e6,
+            )
         )
 
 
@@ -111,9 +119,9 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     now = (clock or SystemClock()).now()
     path = home / NAME
     if not file.is_file():
-        raise NotFound(f"There is no file {file}.")
+        raise NotFound(translatable("There is no file {file}.", file=file))
     if path.exists() and file.samefile(path):
-        raise InvalidRequest(f"{file} is the database itself.")
+        raise InvalidRequest(translatable("{file} is the database itself.", file=file))
     fresh = home / f"{NAME}.restoring"
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -129,7 +137,9 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     except apsw.Error as error:
         raise translate(error) from error
     except OSError as error:
-        raise StoreFull(f"{file} cannot be put in place: {error.strerror}.") from error
+        raise StoreFull(
+            translatable("{file} cannot be put in place: {reason}.", file=file, reason=error.strerror)
+        ) from error
     finally:
         drop_database(fresh)
     return kept
@@ -141,16 +151,22 @@ def _copy_checked(file: Path, goal: Path) -> None:
         try:
             problem = find_row(connection, "PRAGMA quick_check(1)")
             if problem is None or problem[0] != "ok":
-                raise StoreDamaged(f"{file} is damaged ({problem[0] if problem else 'unreadable'}).")
+                raise StoreDamaged(
+                    translatable(
+                        "{file} is damaged ({problem}).", file=file, problem=problem[0] if problem else "unreadable"
+                    )
+                )
             if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
-                raise InvalidRequest(f"{file} is no database of Hob.")
+                raise InvalidRequest(translatable("{file} is no database of Hob.", file=file))
             if version_of(connection) > len(migrations()):
-                raise StoreNewer(f"{file} was written by a newer Hob; upgrade Hob first.")
+                raise StoreNewer(translatable("{file} was written by a newer Hob; upgrade Hob first.", file=file))
             connection.execute("VACUUM INTO ?", (str(goal),))
         finally:
             connection.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise StoreDamaged(f"{file} is damaged or no database ({error}).") from error
+        raise StoreDamaged(
+            translatable("{file} is damaged or no database ({error}).", file=file, error=str(error))
+        ) from error
     goal.chmod(0o600)
 
 
@@ -195,7 +211,7 @@ def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
             continue
         data = all_rows(connection, "SELECT data FROM backup_blobs WHERE id = ?", (blob,))[0][0]
         if digest(data) != blob:
-            raise StoreDamaged(f"The backup's copy of the blob {blob} is damaged.")
+            raise StoreDamaged(translatable("The backup's copy of the blob {blob} is damaged.", blob=blob))
         write_blob(folder, blob, data)
     connection.execute("DROP TABLE backup_blobs")
 
@@ -213,6 +229,6 @@ def _step_aside(path: Path, goal: Path) -> Path | None:
     except apsw.Error:
         return move_database(path, goal)  # it cannot be opened: its parts only make sense together
     if row is None or row[0] or any(path.with_name(path.name + side).exists() for side in SIDES):
-        raise StoreError(f"{path} is in use; stop Hob first.")
+        raise StoreError(translatable("{path} is in use; stop Hob first.", path=path))
     os.link(path, goal)
     return goal

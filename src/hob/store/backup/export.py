@@ -9,6 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import SessionKey
+from hob.core.language import translatable
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, dump_json
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row
@@ -42,7 +43,7 @@ class Export:
         """The lines of one session, without line ends. What was erased is named as such. Raises NotFound."""
         row = await self._readers.read(lambda c: find_row(c, _SESSION, (key,)))
         if row is None:
-            raise NotFound(f"There is no session {key}.")
+            raise NotFound(translatable("There is no session {key}.", key=key))
         yield self._metadata(row)
         for line in await self._readers.read(lambda c: [_summary(row) for row in all_rows(c, _SUMMARIES, (key,))]):
             yield line

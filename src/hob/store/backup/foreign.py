@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
 from hob.store.database.rows import Row, all_rows
 
 _MOST_BYTES = 64_000_000  # of one value, and of one row
@@ -74,7 +75,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise InvalidRequest(f"it is no database that can be read ({error})") from error
+        raise InvalidRequest(translatable("it is no database that can be read ({error})", error=str(error))) from error
 
 
 def _quoted(name: str) -> str:

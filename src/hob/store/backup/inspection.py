@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from hob.core.errors import NotFound, StoreDamaged
+from hob.core.language import translatable
 from hob.store.audit.audit import HEAD_FILE, check_log, read_head
 from hob.store.audit.chain import Checked
 from hob.store.database.database import NAME
@@ -96,7 +97,7 @@ def opened(file: Path, *, owned: bool) -> Iterator[apsw.Connection]:
     Raises NotFound, StoreDamaged and other StoreErrors.
     """
     if not file.exists():
-        raise NotFound(f"there is no {file}")
+        raise NotFound(translatable("there is no {file}", file=file))
     connection: apsw.Connection | None = None
     with _readable(file, owned=owned) as uri:
         try:

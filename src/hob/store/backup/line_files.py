@@ -18,6 +18,7 @@ import apsw
 from hob.core.errors import StoreFull
 from hob.core.ids import CallId, SessionKey, TurnId, digest
 from hob.core.labels import Label, Origin, Trust
+from hob.core.language import translatable
 from hob.core.memory import Memory, WorkingNote
 from hob.core.undo import Begun, Span, UndoNote
 from hob.store.database.disk import sync_directory
@@ -55,7 +56,13 @@ def import_line_files(connection: apsw.Connection, home: Path, at: float) -> Non
     except apsw.Error as error:
         raise translate(error) from error
     except OSError as error:
-        raise StoreFull(f"{folder} cannot be imported into the database: {error.strerror or error}.") from error
+        raise StoreFull(
+            translatable(
+                "{folder} cannot be imported into the database: {reason}.",
+                folder=folder,
+                reason=error.strerror or error,
+            )
+        ) from error
 
 
 def import_carried_files(connection: apsw.Connection, home: Path, at: float, *, older: bool) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import StoreDamaged
+from hob.core.language import translatable
 from hob.store.backup.inspection import opened
 from hob.store.database.database import connect
 from hob.store.database.disk import drop_database, sync_directory, sync_file
@@ -50,7 +51,7 @@ def salvage(damaged: Path, goal: Path, at: float) -> int:
         ):
             version = version_of(source)
             if not 0 < version <= len(migrations()):
-                raise StoreDamaged(f"Nothing can be read of {damaged}.")
+                raise StoreDamaged(translatable("Nothing can be read of {damaged}.", damaged=damaged))
             fresh.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF")
             apply_migrations(fresh, version)
             saved = sum(_copy(source, fresh, name, sql) for name, sql in all_rows(fresh, _TABLES))
@@ -60,7 +61,7 @@ def salvage(damaged: Path, goal: Path, at: float) -> int:
             problem = find_row(fresh, "PRAGMA integrity_check(1)")
             fresh.execute("PRAGMA journal_mode = DELETE").fetchall()
         if not saved or problem is None or problem[0] != "ok":
-            raise StoreDamaged(f"Nothing can be read of {damaged}.")
+            raise StoreDamaged(translatable("Nothing can be read of {damaged}.", damaged=damaged))
         sync_file(part)
         part.rename(goal)
         sync_directory(goal.parent)

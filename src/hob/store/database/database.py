@@ -10,6 +10,7 @@ import apsw
 
 from hob import __version__
 from hob.core.errors import StoreDamaged, StoreError, StoreFull
+from hob.core.language import translatable
 from hob.store.database.disk import SIDES, make_private, move_database, stamp
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.migration import backup_hint, migrate
@@ -80,7 +81,9 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
     except OSError as error:
-        raise StoreFull(f"{path} cannot be written: {error.strerror}.") from error
+        raise StoreFull(
+            translatable("{path} cannot be written: {reason}.", path=path, reason=error.strerror)
+        ) from error
     if not _looks_right(path):
         raise _set_aside(home, path, now, "it is no SQLite database")
     if empty and was_used(home):
@@ -124,8 +127,12 @@ def _need_sqlite() -> None:
     if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
         oldest = ".".join(map(str, OLDEST_SQLITE))
         raise StoreError(
-            f"SQLite {version} can damage a database that several connections write to: Hob needs {oldest} or newer."
-            " Install a newer apsw, which brings it along: pip install --upgrade apsw."
+            translatable(
+                "SQLite {version} can damage a database that several connections write to: Hob needs {oldest} "
+                "or newer. Install a newer apsw, which brings it along: pip install --upgrade apsw.",
+                version=version,
+                oldest=oldest,
+            )
         )
 
 
@@ -142,7 +149,14 @@ def _need_decision(home: Path, path: Path) -> None:
         return
     kept = " and ".join(str(file) for file in (*damaged, *used))
     hint = backup_hint(home, damaged=bool(damaged))
-    raise StoreDamaged(f"{problem} {hint} To begin with an empty one instead, move {kept} elsewhere.")
+    raise StoreDamaged(
+        translatable(
+            "{problem} {hint} To begin with an empty one instead, move {kept} elsewhere.",
+            problem=problem,
+            hint=hint,
+            kept=kept,
+        )
+    )
 
 
 def damaged_files(home: Path) -> list[Path]:
@@ -200,7 +214,12 @@ def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDama
     aside = move_database(path, path.with_name(f"{path.name}.damaged-{stamp(now)}"))
     check_note(path).unlink(missing_ok=True)
     return StoreDamaged(
-        f"The database is damaged ({problem}) and was moved to {aside}. {backup_hint(home, damaged=True)}"
+        translatable(
+            "The database is damaged ({problem}) and was moved to {aside}. {home}",
+            problem=problem,
+            aside=aside,
+            home=backup_hint(home, damaged=True),
+        )
     )
 
 

@@ -73,8 +73,12 @@ def migrate(
     version = version_of(connection)
     if version > len(files):
         raise StoreNewer(
-            f"The database is of version {version} and this Hob knows only {len(files)}: upgrade Hob."
-            f" {backup_hint(home)}"
+            translatable(
+                "The database is of version {version} and this Hob knows only {files}: upgrade Hob. {home}",
+                version=version,
+                files=len(files),
+                home=backup_hint(home),
+            )
         )
     if version == len(files):
         return connection
@@ -92,7 +96,9 @@ def migrate(
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()
         if any(path.with_name(path.name + side).exists() for side in SIDES):
-            raise StoreError(f"{path} is in use by another program; end that and start Hob again.")
+            raise StoreError(
+                translatable("{path} is in use by another program; end that and start Hob again.", path=path)
+            )
         goal = _backup_name(home, f"upgrade-{version}", now)
         os.link(path, goal)
         copy.replace(path)
@@ -116,10 +122,14 @@ def _upgrade(copy: Path, connect: Callable[[Path], WriteConnection]) -> None:
     except apsw.FullError as error:
         raise translate(error) from error
     except apsw.Error as error:  # even damage is the copy's
-        raise StoreError(f"The database could not be upgraded ({error}); nothing was changed.") from error
+        raise StoreError(
+            translatable("The database could not be upgraded ({error}); nothing was changed.", error=str(error))
+        ) from error
     if problem is None or problem[0] != "ok" or orphan is not None:
         told = f"a row of {orphan[0]} without its {orphan[2]}" if orphan else problem
-        raise StoreError(f"The upgraded copy of the database is not whole ({told}); nothing was changed.")
+        raise StoreError(
+            translatable("The upgraded copy of the database is not whole ({told}); nothing was changed.", told=told)
+        )
 
 
 def apply_migrations(connection: apsw.Connection, upto: int | None = None) -> None:
@@ -157,7 +167,13 @@ def back_up_aside(connection: apsw.Connection, home: Path, occasion: str, now: d
 def _need_room(connection: apsw.Connection, home: Path) -> None:
     size = connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
     if free_bytes(home) < 2 * size:
-        raise StoreFull(f"This needs {2 * size:,} free bytes in {home} for a copy and the work; nothing was changed.")
+        raise StoreFull(
+            translatable(
+                "This needs {value:,} free bytes in {home} for a copy and the work; nothing was changed.",
+                value=2 * size,
+                home=home,
+            )
+        )
 
 
 def _backup_name(home: Path, occasion: str, now: datetime) -> Path:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreError
+from hob.core.language import translatable
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.jobs import JobFailed, attempt
@@ -46,7 +47,7 @@ class Readers:
     async def read(self, query: Callable[[apsw.Connection], T]) -> T:
         """Run the query on one snapshot that holds everything committed before this call. Raises StoreErrors."""
         if self._closed:
-            raise StoreError("The database is closed.")
+            raise StoreError(translatable("The database is closed."))
         self._pending += 1
         if self._pending > len(self._threads) < self._at_most:
             thread = threading.Thread(target=self._run, name="hob-store-reader", daemon=True)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreDamaged, StoreError
+from hob.core.language import translatable
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, translate
 from hob.store.database.jobs import JobFailed, attempt
@@ -70,7 +71,7 @@ class Writer:
         if self._check.damage is not None:
             raise StoreDamaged(self._check.damage)
         if self._closed:
-            raise StoreError("The database is closed.")
+            raise StoreError(translatable("The database is closed."))
         queued = _Queued(job, self._loop.create_future())
         self._queue.put(queued)
         try:

@@ -21,6 +21,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
+from hob.core.language import translatable
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
 from hob.store.database.disk import sync_directory
@@ -263,7 +264,7 @@ class Erasure:
         def look(connection: apsw.Connection) -> frozenset[TurnId]:
             _doom_turns(connection, asked)
             if find_row(connection, _OPEN) is not None:
-                raise InvalidRequest("Some of this is still being worked on or sent; stop it first.")
+                raise InvalidRequest(translatable("Some of this is still being worked on or sent; stop it first."))
             return frozenset(TurnId(row[0]) for row in all_rows(connection, "SELECT id FROM doomed_turns"))
 
         turns = await self._writer.write(look)
@@ -299,7 +300,9 @@ class Erasure:
         except apsw.Error as error:
             raise translate(error) from error
         if row is None or row[0]:
-            raise StoreError("The content is erased, but the log is in use and may still hold a copy; do it again.")
+            raise StoreError(
+                translatable("The content is erased, but the log is in use and may still hold a copy; do it again.")
+            )
 
 
 @dataclass(frozen=True, slots=True)

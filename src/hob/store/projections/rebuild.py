@@ -13,6 +13,7 @@ import apsw
 
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreNewer
+from hob.core.language import translatable
 from hob.core.models import Usage
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import translate
@@ -187,15 +188,19 @@ def _opened(home: Path, settings: StoreSettings, *, writes: bool) -> Iterator[ap
     # Not `open_store`: this is no run of Hob, after which the end of the last one would look clean.
     path = home / NAME
     if not path.is_file():
-        raise NotFound(f"There is no database in {home}.")
+        raise NotFound(translatable("There is no database in {home}.", home=home))
     try:
         connection = connect(path, settings, None, writes=writes)
         try:
             version, known = version_of(connection), len(migrations())
             if version > known:
-                raise StoreNewer(f"{path} was written by a newer Hob; upgrade Hob first.")
+                raise StoreNewer(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
             if version < known:
-                raise InvalidRequest(f"{path} was written by an older Hob; start this one once, that upgrades it.")
+                raise InvalidRequest(
+                    translatable(
+                        "{path} was written by an older Hob; start this one once, that upgrades it.", path=path
+                    )
+                )
             yield connection
         finally:
             connection.close()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
+from hob.core.language import translatable
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USER = "hob"
@@ -39,7 +40,7 @@ def shared_environ(outer: Mapping[str, str], names: Iterable[str]) -> dict[str, 
     kept = {name: value for name, value in outer.items() if _KEPT.fullmatch(name)}
     for name in names:
         if problem := refused_name(name):
-            raise NotConfigured(f"{problem}; take it out of sandbox.environment.")
+            raise NotConfigured(translatable("{problem}; take it out of sandbox.environment.", problem=problem))
         if name in outer:
             kept[name] = outer[name]
     return kept

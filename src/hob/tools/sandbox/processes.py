@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
+from hob.core.language import translatable
 from hob.core.ports.processes import ProcessRecords
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend
@@ -99,7 +100,7 @@ class Processes:
         """The command of this id. Raises NotFound, also where it is another's."""
         entry = self._entries.get(name)
         if entry is None or entry.owner != owner:
-            raise NotFound(f"There is no command {name}.")
+            raise NotFound(translatable("There is no command {name}.", name=name))
         return entry.running
 
     async def poll(self, name: str, owner: str, seconds: float = 0.0) -> Polled:

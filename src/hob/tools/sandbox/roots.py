@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
+from hob.core.language import translatable
 from hob.tools.sandbox.job import Job, JobRoot
 
 # Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.
@@ -36,14 +37,26 @@ def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
     """Raises NotConfigured where this folder may not be given: the system's, or with something private in it."""
     path = root.path
     if not path.is_absolute() or ".." in path.parts:
-        raise NotConfigured(f"{path} is not an absolute path. Name the folder by its whole path.")
+        raise NotConfigured(
+            translatable("{path} is not an absolute path. Name the folder by its whole path.", path=path)
+        )
     if str(path) in _WHOLE or any(path.is_relative_to(system) for system in _SYSTEM):
-        raise NotConfigured(f"{path} belongs to the system and cannot be given to commands. Name a folder inside it.")
+        raise NotConfigured(
+            translatable(
+                "{path} belongs to the system and cannot be given to commands. Name a folder inside it.", path=path
+            )
+        )
     if root.writable and path.is_relative_to("/usr"):
-        raise NotConfigured(f"{path} belongs to the system; commands may only read it.")
+        raise NotConfigured(translatable("{path} belongs to the system; commands may only read it.", path=path))
     for place in forbidden:
         if path.is_relative_to(place) or place.is_relative_to(path):
-            raise NotConfigured(f"{path} cannot be given to commands, since {place} is private. Name another folder.")
+            raise NotConfigured(
+                translatable(
+                    "{path} cannot be given to commands, since {place} is private. Name another folder.",
+                    path=path,
+                    place=place,
+                )
+            )
 
 
 def open_place(path: Path) -> int:

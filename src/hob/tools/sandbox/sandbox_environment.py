@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.tools.sandbox.environment import job_environ, shared_environ
 from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits
 from hob.tools.sandbox.roots import check_root, private_places
@@ -149,7 +150,11 @@ def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Pat
     """
     path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
     if not path.is_absolute():
-        raise NotConfigured(f"{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.")
+        raise NotConfigured(
+            translatable(
+                "{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.", name=name
+            )
+        )
     root = JobRoot(path.resolve(), writable)
     check_root(root, (*private_places(owner), *forbidden))
     return root

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,13 @@ def _own_folder(name: str, home: Path) -> Path:
     folder = home / name[2:] if name.startswith("~/") else Path(name)
     if not folder.is_absolute():
         known = ", ".join(TOOLCHAINS)
-        raise NotConfigured(f"{name!r} is neither a toolchain Hob knows ({known}) nor an absolute folder")
+        raise NotConfigured(
+            translatable(
+                "{name!r} is neither a toolchain Hob knows ({known}) nor an absolute folder", name=name, known=known
+            )
+        )
     if not folder.is_dir():
-        raise NotConfigured(f"there is no folder {folder}")
+        raise NotConfigured(translatable("there is no folder {folder}", folder=folder))
     return folder
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
+from hob.core.language import translatable
 from hob.core.ports.tools import Blobs
 from hob.core.undo import FileChange, FileVersion, Kept, Undone, undo_of
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
@@ -115,7 +116,7 @@ class Undo:
             return Planned(found, None)
         data = await self._blobs.load(target.blob)
         if digest(data) != target.hash:
-            raise NotFound(f"what {found.place.path} was is not kept any more")
+            raise NotFound(translatable("what {path} was is not kept any more", path=found.place.path))
         untouched = found.data is None or (ours is not None and found.mode == ours.mode)
         return Planned(found, data, target.mode if untouched else found.mode)
 

@@ -29,7 +29,7 @@ HOME = Path("/home") / USER
 class Containers(SupervisedBackend):
     """Commands in containers. `name` is docker or podman, `program` its client."""
 
-    hostless: ClassVar[str] = "Commands in {0.name} have no network. Use bubblewrap for those that need hosts."
+    hostless: ClassVar[str] = "Commands in {name} have no network. Use bubblewrap for those that need hosts."
 
     name: str
     program: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
@@ -75,7 +76,14 @@ def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fo
         try:
             return _named(name, sandbox_environment, path)
         except Unusable as problem:
-            raise NotConfigured(f"sandbox.backend = {name!r} does not work here: {problem}. {problem.advice}") from None
+            raise NotConfigured(
+                translatable(
+                    "sandbox.backend = {name!r} does not work here: {problem}. {advice}",
+                    name=name,
+                    problem=problem,
+                    advice=problem.advice,
+                )
+            ) from None
     problems: list[Unusable] = []
     for candidate in ("sandbox-exec",) if _SYSTEM == "Darwin" else ("bubblewrap", "landlock"):
         try:
@@ -90,7 +98,11 @@ def _choose(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fo
     why = "; ".join(map(str, problems))
     advice = problems[0].advice
     raise NotConfigured(
-        f"There is no sandbox for commands: {why}. {advice} Or set sandbox.backend to docker, podman, or plain."
+        translatable(
+            "There is no sandbox for commands: {why}. {advice} Or set sandbox.backend to docker, podman, or plain.",
+            why=why,
+            advice=advice,
+        )
     )
 
 
@@ -108,7 +120,7 @@ def _named(name: str, sandbox_environment: SandboxEnvironment, path: str) -> Fou
             return FoundBackend(Seatbelt(sandbox_environment), "sandbox-exec: a profile for every command")
         case "plain":
             return FoundBackend(Plain(sandbox_environment), "plain: nothing confines commands, as set", _INSTALL)
-    raise NotConfigured(f"There is no sandbox backend {name!r}.")
+    raise NotConfigured(translatable("There is no sandbox backend {name!r}.", name=name))
 
 
 def _bubblewrap(sandbox_environment: SandboxEnvironment, path: str) -> Bubblewrap:

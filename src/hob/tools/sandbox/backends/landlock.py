@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from hob.core.language import translatable
 from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
@@ -55,7 +56,9 @@ class Landlock(SupervisedBackend):
     name: ClassVar[str] = "landlock"
     protects: ClassVar[bool] = False
     hides: ClassVar[bool] = False
-    hostless: ClassVar[str] = "Commands have no network here, since Landlock cannot limit it. Install bubblewrap."
+    hostless: ClassVar[str] = translatable(
+        "Commands have no network here, since Landlock cannot limit it. Install bubblewrap."
+    )
 
     version: int
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
@@ -31,7 +32,7 @@ class SupervisedBackend(ABC):
         """Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:
-            raise NotConfigured(self.hostless.format(self))
+            raise NotConfigured(translatable(self.hostless, name=self.name))
         check_job(job, self.sandbox_environment.forbidden)
         return self.launch(job, before, after)
 
@@ -47,7 +48,7 @@ class Plain(SupervisedBackend):
     confines = False
     protects = False
     hides = False
-    hostless = "Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches."
+    hostless = translatable("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
 
     def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment

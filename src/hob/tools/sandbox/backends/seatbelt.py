@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar
 
+from hob.core.language import translatable
 from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.job import Job, JobRoot
 from hob.tools.sandbox.launcher.launcher import Launch
@@ -40,7 +41,7 @@ class Seatbelt(SupervisedBackend):
     """Commands under a profile."""
 
     name: ClassVar[str] = "sandbox-exec"
-    hostless = "Commands have no network under sandbox-exec."
+    hostless = translatable("Commands have no network under sandbox-exec.")
 
     def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from hob.core.errors import NotConfigured
+from hob.core.language import translatable
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "pypi": ("pypi.org", "files.pythonhosted.org"),
@@ -56,8 +57,11 @@ class HostRules:
                 name = host_name(pattern[2:] if below else pattern)
                 if not name or (below and "." not in name):
                     raise NotConfigured(
-                        f"{rule!r} is not a host name. Write a name (example.org), *.example.org or group:packages; "
-                        "addresses are not accepted"
+                        translatable(
+                            "{rule!r} is not a host name. Write a name (example.org), *.example.org or group:packages; "
+                            "addresses are not accepted",
+                            rule=rule,
+                        )
                     )
                 (self._below if below else self._exact).add(name)
 
@@ -76,7 +80,14 @@ def _expanded(rule: str) -> tuple[str, ...]:
     if name == ALL_PACKAGES:
         return tuple(host for group in PACKAGES for host in GROUPS[group])
     if name not in GROUPS:
-        raise NotConfigured(f"There is no group of hosts {name!r}. There are: {ALL_PACKAGES}, {', '.join(GROUPS)}.")
+        raise NotConfigured(
+            translatable(
+                "There is no group of hosts {name!r}. There are: {all}, {groups}.",
+                name=name,
+                all=ALL_PACKAGES,
+                groups=", ".join(GROUPS),
+            )
+        )
     return GROUPS[name]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
+from hob.core.language import translatable
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
 from hob.tools.undo.snapshots.objects import Objects, create_private
@@ -86,7 +87,7 @@ class Snapshots:
             text = (self._home(tree) / f"{name}.json").read_text("utf-8")
             return _snapshot(json.loads(text), tree, name)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise NotFound(f"The state of {tree} before is not kept any more.") from error
+            raise NotFound(translatable("The state of {tree} before is not kept any more.", tree=tree)) from error
 
     def restore(self, tree: Path, wanted: Iterable[SnapshotChange]) -> tuple[Restored, ...]:
         """Put back what was there before these changes; what became of each. What was changed again since stays.

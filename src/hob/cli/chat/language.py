@@ -1,0 +1,13 @@
+"""The language of a chat: that of Hob's conversations, not the terminal's."""
+
+from hob.agent.settings import AgentSettings
+from hob.app.settings_sections import read_config
+from hob.core.errors import NotConfigured
+
+
+def chat_language() -> str:
+    """What `agent.language` says; English where the settings cannot be read."""
+    try:
+        return read_config()[AgentSettings].language
+    except NotConfigured:  # the daemon that is attached to was started before that
+        return "en"

@@ -1,0 +1,82 @@
+"""What commands say, and the errors they show, can be said in every language."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hob.core.errors
+from docs import catalog
+from hob.core.errors import HobError
+
+SOURCE = Path(hob.core.errors.__file__).parents[1]
+TRANSLATING = {"_", "ngettext", "translatable", "translate", "say"}
+NOT_SAID = {"Parameter", "App", "load", "compile", "partition", "info", "warning", "error", "parse_and_bind"}
+"""Calls whose texts are help pages (which the catalog collects), log lines, names or patterns."""
+NAMES = {"Google Gemini", "LM Studio", "Claude Code", "Gemini CLI", "Copilot CLI", " pull", ": hob ", "slash command "}
+COMMANDS = re.compile(r"`[^`]*`|\b(hob|docker|uv|git|python|pip) [A-Za-z. -]+|[A-Z_]{2,}|https?://\S+|--\w+")
+STYLES = re.compile(r"(bold|bg:|session |undo |# |was sich|\{\{)")
+"""Styles of the screen, slash commands, the heading of a file, and a sample in JSON."""
+SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,;:.]? +[A-Za-z]{2,}|^[,;:]? [a-z]{3,}")
+FOR_PEOPLE = ("app", "bus", "cli", "config", "guard", "store")
+SHOWN = {name for name, each in vars(hob.core.errors).items() if isinstance(each, type) and issubclass(each, HobError)}
+TO_MODELS = {"ToolFailed", "ToolRefused", "ModelError"}
+DEFECTS = {"IllegalMove"}
+
+
+def messages() -> set[str]:
+    said: set[str] = set()
+    for entry in catalog.load("de"):
+        said.update(entry.id if isinstance(entry.id, list | tuple) else [str(entry.id)])
+    return said
+
+
+MESSAGES = messages()
+
+
+def untranslated(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Texts of several words that are no message; those in an f-string are none, whatever they say."""
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Expr) or called in TRANSLATING | NOT_SAID:
+            skipped.update(map(id, ast.walk(node) if called else [node.value]))  # type: ignore[attr-defined]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            text = COMMANDS.sub("", node.value)
+            if SEVERAL_WORDS.search(text) and not STYLES.match(text) and node.value not in MESSAGES | NAMES:
+                yield node
+
+
+def test_everything_that_commands_say_is_translatable() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}: {node.value!r}"
+        for path in sorted((SOURCE / "cli").rglob("*.py"))
+        for node in untranslated(ast.parse(path.read_text()))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("package", FOR_PEOPLE)
+def test_errors_that_commands_show_are_translatable(package: str) -> None:
+    found = []
+    for path in sorted((SOURCE / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Raise(exc=ast.Call(func=ast.Name(id=name), args=[first, *_])) if name in SHOWN - DEFECTS:
+                    if name not in TO_MODELS:
+                        found += [
+                            f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(first)
+                        ]
+    assert found == []
+
+
+def test_a_text_that_is_not_translated_is_found() -> None:
+    code = """
+print("Nothing was foreseen here.")
+print(f"{count} things were found")
+print(_("Nothing was changed."), f"{file}: {reason}", "hob service status")
+"""
+    assert [node.lineno for node in untranslated(ast.parse(code))] == [2, 3]
