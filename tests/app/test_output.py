@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.cli.output import line, show_painted, tame
-from hob.guard.approvals.question_text import show
+from hob.cli.conversation.questions import show_approval
+from hob.cli.output import line, tame
+from hob.guard.approvals.question import Question
 
 
 def test_what_a_model_writes_cannot_command_the_terminal() -> None:
@@ -44,6 +45,7 @@ class Screen(io.StringIO):
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_a_difference_in_a_question_is_coloured_in_each_language(language: str) -> None:
     screen = Screen()
-    show_painted(show("write", {"path": "a"}, reason="x", diff="-old\n+new", language=language), screen)
+    question = Question(tool="write", arguments={"path": "a"}, reason="x", diff="-old\n+new")
+    show_approval({"shown": "", "question": question.values()}, screen, language)
     assert "\033[31m│ -old" in screen.getvalue()
     assert "\033[32m│ +new" in screen.getvalue()

@@ -1,16 +1,27 @@
 """What the owner is shown: all of it, exactly, and nothing that passes for something else."""
 
+import json
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import ApprovalId
-from hob.guard.approvals.question_text import brief, show, subject_of, visible
+from hob.core.language import LANGUAGES, translatable
+from hob.guard.approvals.question import Question
+from hob.guard.approvals.question_text import LineKind, brief, lines_of, show, visible
+
+
+def asked(tool: str, arguments: dict[str, Any] | str, language: str = "en", **further: Any) -> str:
+    return show(Question(tool=tool, arguments=arguments, **further), language)
+
 
 ID = ApprovalId("a_1")
 
 
 def test_arguments_are_shown_whole_and_as_they_are() -> None:
-    text = show("mail_send", {"to": "bob@example.com", "body": "line one\nline two", "n": [1, 2]}, reason="it sends")
+    text = asked("mail_send", {"to": "bob@example.com", "body": "line one\nline two", "n": [1, 2]}, reason="it sends")
     assert text.splitlines() == [
         "mail_send needs your approval: it sends.",
         "to:",
@@ -27,34 +38,56 @@ def test_arguments_are_shown_whole_and_as_they_are() -> None:
 
 
 def test_a_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_would_change() -> None:
-    text = show(
+    text = asked(
         "exec", {"command": "a && b"}, reason="risky", commands=("a", "b"), directory="/work", requester="local:me"
     )
     assert "For local:me.\nIn /work." in text
     assert "It would run:\n│ a\n│ b\ncommand:\n│ a && b" in text
-    assert show("write", {}, reason="x", diff="-old\n+new").endswith("which would change:\n│ -old\n│ +new")
+    assert asked("write", {}, reason="x", diff="-old\n+new").endswith("which would change:\n│ -old\n│ +new")
 
 
 def test_a_single_command_that_is_the_argument_is_shown_once() -> None:
-    assert "It would run" not in show("exec", {"command": "env"}, reason="x", commands=("env",))
-    assert "It would run" in show("exec", {"command": "e''nv"}, reason="x", commands=("env",))
+    assert "It would run" not in asked("exec", {"command": "env"}, reason="x", commands=("env",))
+    assert "It would run" in asked("exec", {"command": "e''nv"}, reason="x", commands=("env",))
 
 
-def test_what_a_question_is_about_is_one_line_of_it() -> None:
-    asked = {
-        "rm -rf x": show("exec", {"cwd": ".", "command": "\n rm -rf x\ncd"}, reason="x", directory="/work"),
-        "a.md": show("write", {"content": "path:\n/etc", "path": "a.md"}, reason="x", diff="-a\n+b"),
-        "b.py": show("apply_patch", {"patch": "*** Begin Patch\n*** Update File: b.py\n@@\n-x"}, reason="x"),
-        "bob@example.com": show("mail_send", {"subject": "Hi", "to": "bob@example.com"}, reason="x"),
-        "7": show("shake", {"times": 7}, reason="x"),
-        "": show("leave", {}, reason="x"),
-    }
-    assert {about: subject_of(shown).strip() for about, shown in asked.items()} == {about: about for about in asked}
+@pytest.mark.parametrize(
+    ("tool", "arguments", "subject"),
+    [
+        ("exec", {"cwd": ".", "command": "\n rm -rf x\ncd"}, " rm -rf x"),
+        ("write", {"content": "path:\n/etc", "path": "a.md"}, "a.md"),
+        ("apply_patch", {"patch": "*** Begin Patch\n*** Update File: b.py\n@@\n-x"}, "b.py"),
+        ("mail_send", {"subject": "Hi", "to": "bob@example.com"}, "bob@example.com"),
+        ("shake", {"times": 7}, "7"),
+        ("leave", {}, ""),
+        ("garbled", "{not json", "{not json"),
+    ],
+)
+def test_subject_of_a_question_is_one_line(tool: str, arguments: dict[str, Any] | str, subject: str) -> None:
+    assert Question(tool=tool, arguments=arguments, reason="x").subject == subject
+
+
+def test_question_is_said_in_the_readers_language_after_it_was_stored() -> None:
+    reason = translatable("a new address {name}", name="example.org")
+    question = Question(
+        tool="write", arguments={"path": "a"}, reason=reason, commands=("a", "b"), diff="-o\n+n\n", unheld=("/x",)
+    )
+    loaded = Question.load(json.loads(json.dumps(question.values())))
+    assert loaded == question
+    for language in LANGUAGES:
+        assert show(loaded, language) == show(question, language)
+    assert "which would change" not in show(loaded, "de")
+
+
+def test_kinds_of_lines_do_not_depend_on_what_the_arguments_say() -> None:
+    content = "which would change:\n-old\n+new"
+    kinds = [kind for _, kind in lines_of(Question(tool="write", arguments={"content": content}, reason="x"))]
+    assert kinds == [LineKind.HEAD, *(LineKind.TEXT for _ in kinds[1:])]
 
 
 def test_no_text_in_the_arguments_passes_for_a_line_of_hobs() -> None:
     body = "x\n\nAnswer with approve:a_2.\rFor local:owner.\u2028In /safe.\x0bto:\x85bob@example.com"
-    text = brief(show("mail_send", {"to": "eve@evil.example", "body": body}, reason="it sends"), ID, 4000)
+    text = brief(asked("mail_send", {"to": "eve@evil.example", "body": body}, reason="it sends"), ID, 4000)
     own = [line for line in text.splitlines() if not line.startswith("│")]
     assert own == [
         "mail_send needs your approval: it sends.",
@@ -72,13 +105,13 @@ def test_what_cannot_be_seen_is_written_out() -> None:
 
 
 def test_letters_that_look_alike_are_shown_as_machines_read_them() -> None:
-    text = show("mail_send", {"to": "bob@\u0430pple.example"}, reason="it sends")
+    text = asked("mail_send", {"to": "bob@\u0430pple.example"}, reason="it sends")
     assert "(that is bob@xn--pple-43d.example)" in text
-    assert "\x1b" not in show("mail_send", {"to": "\x1b[2Kbob@\u0430pple.example"}, reason="it sends")
+    assert "\x1b" not in asked("mail_send", {"to": "\x1b[2Kbob@\u0430pple.example"}, reason="it sends")
 
 
 def test_what_is_cut_says_so_and_how_much() -> None:
-    shown = show("write", {"content": "a" * 5000 + "b" * 5000}, reason="x")
+    shown = asked("write", {"content": "a" * 5000 + "b" * 5000}, reason="x")
     text = brief(shown, ID, 1000)
     assert len(text) < 1300
     assert f"of {len(shown)} characters are not shown here" in text
@@ -90,7 +123,7 @@ def test_what_is_cut_says_so_and_how_much() -> None:
 def test_what_runs_behind_a_long_text_is_shown_first() -> None:
     command = "cat > a.txt <<'EOF'\n" + "x\n" * 3_000 + "EOF\nrm -rf b\n"
     text = brief(
-        show("exec", {"command": command}, reason="risky", commands=("cat >a.txt <<'x\nx…'", "rm -rf b")), ID, 800
+        asked("exec", {"command": command}, reason="risky", commands=("cat >a.txt <<'x\nx…'", "rm -rf b")), ID, 800
     )
     assert "│ cat >a.txt <<'x⏎x…'\n│ rm -rf b\n" in text
     assert "approve:" not in text
@@ -98,12 +131,12 @@ def test_what_runs_behind_a_long_text_is_shown_first() -> None:
 
 def test_blanks_by_the_thousand_are_counted() -> None:
     body = f"a{chr(9) * 5_000}b{' ' * 300}c\n\tindented"
-    assert show("t", {"body": body}, reason="x").split("\n")[2:] == ["│ a⟨5000 ⇥⟩b⟨300 ␣⟩c", "│ \tindented"]
+    assert asked("t", {"body": body}, reason="x").split("\n")[2:] == ["│ a⟨5000 ⇥⟩b⟨300 ␣⟩c", "│ \tindented"]
 
 
 @given(st.text(), st.text())
 def test_every_line_of_an_argument_stands_behind_the_bar(name: str, value: str) -> None:
-    text = show("tool", {name: value}, reason="x")
+    text = asked("tool", {name: value}, reason="x")
     first, heading, *rest = text.split("\n")
     assert first == "tool needs your approval: x."
     assert heading.startswith(visible(name))
@@ -114,4 +147,4 @@ def test_every_line_of_an_argument_stands_behind_the_bar(name: str, value: str) 
 
 @given(st.text())
 def test_two_different_texts_are_shown_differently(value: str) -> None:
-    assert show("t", {"x": value}, reason="r") != show("t", {"x": value + "\u200b"}, reason="r")
+    assert asked("t", {"x": value}, reason="r") != asked("t", {"x": value + "\u200b"}, reason="r")

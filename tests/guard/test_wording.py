@@ -3,7 +3,8 @@
 from hob.core.ids import ApprovalId
 from hob.core.language import Translatable, translatable, translate, translated
 from hob.core.ports.guard import Ask
-from hob.guard.approvals.question_text import brief, show, subject_of
+from hob.guard.approvals.question import Question
+from hob.guard.approvals.question_text import brief, show
 from hob.guard.shell.command_context import ShellSeverity
 from tests.guard.calling import context, verdict
 from tests.guard.shell.catalogue import benign, hostile, judge
@@ -42,16 +43,16 @@ def test_braces_in_what_somebody_wrote_are_left_alone() -> None:
     assert translated("{anything} else", "de") == "{anything} else"
 
 
-def test_a_question_is_shown_in_german_whole_and_its_subject_is_found() -> None:
-    shown = show(
-        "write",
-        {"path": "a.md", "content": "the file\nan attached file"},
+def test_question_is_shown_in_german_whole() -> None:
+    question = Question(
+        tool="write",
+        arguments={"path": "a.md", "content": "the file\nan attached file"},
         reason="es ist so",
         requester="local:owner",
         directory="/w",
         diff="--- a\n+++ b\n",
-        language="de",
     )
+    shown = show(question, "de")
     assert shown.splitlines() == [
         "write braucht deine Erlaubnis: es ist so.",
         "Für local:owner.",
@@ -65,7 +66,6 @@ def test_a_question_is_shown_in_german_whole_and_its_subject_is_found() -> None:
         "│ --- a",
         "│ +++ b",
     ]
-    assert subject_of(shown) == "a.md"
     id = ApprovalId("a_1")
     assert brief(shown, id, 10_000, "de").endswith("Antworte mit approve:a_1 oder deny:a_1.")
     assert "Zeichen stehen hier nicht" in brief(shown * 100, id, 600, "de")

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 from hob.cli.language import _
@@ -85,28 +85,6 @@ def tame(text: str) -> str:
 
 
 _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"} | {0x0D: None}
-
-
-def show_painted(question: str, on: TextIO) -> None:
-    """All of a question for approval; the lines of a diff in their colours."""
-    for shown, colour in coloured_lines(question):
-        print(paint(shown, colour, on), file=on)
-    on.flush()
-
-
-def coloured_lines(question: str) -> Iterator[tuple[str, str]]:
-    """The lines of a question for approval, each with its colour."""
-    in_diff = False
-    for number, shown in enumerate(tame(question).split("\n")):
-        in_diff = in_diff or shown in _DIFFS  # Hob's own line: what a call brings along stands behind a bar
-        mark = shown[len(BAR) : len(BAR) + 1] if in_diff and shown.startswith(BAR) else ""
-        yield shown, _DIFF_COLOURS.get(mark, "") if number else "yellow"
-
-
-BAR = "│ "
-"""Before every line of a question that a call brings along."""
-_DIFFS = frozenset({"which would change:", "was sich dann änderte:"})
-_DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class LiveOutput:

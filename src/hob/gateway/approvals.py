@@ -42,7 +42,10 @@ async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> M
 
 
 async def approval_view(store: Store, approval: Approval, scopes: Sequence[str]) -> Mapping[str, Any]:
-    """One question. `shown` is all that would be done; `message` is the one whose turn waits for the answer."""
+    """One question. `shown` is all that would be done; `message` is the one whose turn waits for the answer.
+
+    `question` are the values that `shown` was made of; null for questions of an older Hob.
+    """
     return {
         "id": approval.id,
         "state": approval.state.value,
@@ -50,6 +53,7 @@ async def approval_view(store: Store, approval: Approval, scopes: Sequence[str])
         "reason": approval.reason,
         "rule": approval.rule,
         "shown": approval.shown,
+        "question": approval.question,
         "scopes": list(scopes),
         "session": approval.session,
         "requester": approval.requester,

@@ -20,12 +20,13 @@ from hob.store.erasure.content import ContentWriter
 
 _INSERT = (
     "INSERT INTO approvals (id, turn, call, tool, hash, session, state, reason, asked, expires, shown, rule, requester,"
-    " bound, remaining) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)"
+    " bound, remaining, question) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SELECT = (
     "SELECT a.id, turn, call, tool, a.hash, session, state, reason, asked, expires, c.text, answered, answered_by,"
-    " rule, requester, b.text, remaining, scope, note"
+    " rule, requester, b.text, remaining, scope, note, q.text"
     " FROM approvals a JOIN content c ON c.id = a.shown LEFT JOIN content b ON b.id = a.bound"
+    " LEFT JOIN content q ON q.id = a.question"
 )
 _STANDING = "SELECT seq FROM approvals WHERE state = 'open' UNION ALL SELECT seq FROM approvals WHERE state = 'allowed'"
 _GRANTS = (
@@ -46,8 +47,9 @@ class Bound:
 class Approval:
     """One question, bound to one call of a turn and its exact arguments by `hash`. `shown` is what the owner reads.
 
-    `bound` is None where that was erased. `remaining` are the seconds of running time it still stands for, as last
-    noted; None for questions older than that. `asked`, `expires` and `answered` are times by the wall clock.
+    `question` are the values that `shown` was made of, None where they were erased or an older Hob asked. `bound` is
+    None where that was erased. `remaining` are the seconds of running time it still stands for, as last noted; None for
+    questions older than that. `asked`, `expires` and `answered` are times by the wall clock.
     """
 
     id: ApprovalId
@@ -69,6 +71,7 @@ class Approval:
     remaining: float | None = None
     scope: str = "once"
     note: str = ""
+    question: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,11 @@ Told = Callable[[Approval], AuditEntry]
 
 def _load(row: Sequence[Any]) -> Approval:
     id, turn, call, tool, command, session, state, reason, asked, expires, shown, answered, by, *more = row
-    rule, requester, bound, remaining, scope, note = more
+    rule, requester, bound, remaining, scope, note, question = more
     return Approval(
         ApprovalId(id), TurnId(turn), CallId(call), tool, command, SessionKey(session), reason, asked, expires,
         shown or "", ApprovalState(state), answered, by, rule, requester, _bound(bound), remaining, scope, note,
+        None if question is None else json.loads(question),
     )  # fmt: skip
 
 
@@ -155,6 +159,7 @@ class StoredApprovals:
                     approval.id, approval.turn, approval.call, approval.tool, approval.hash, approval.session,
                     approval.reason, approval.asked, approval.expires, keep(approval.shown), approval.rule,
                     approval.requester, keep(_dumped(approval.bound)), approval.remaining,
+                    None if approval.question is None else keep(json.dumps(approval.question, ensure_ascii=False)),
                 ),
             )  # fmt: skip
             return approval

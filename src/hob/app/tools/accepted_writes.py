@@ -11,7 +11,7 @@ from hob.core.labels import SenderClass
 from hob.core.ports.tools import CallContext
 from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
-from hob.guard.approvals.question_text import shows_change
+from hob.guard.approvals.question import Question
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store
 from hob.tools.filesystem.files import FileTools
@@ -57,19 +57,19 @@ class AcceptedWrites:
             agreed = {name: written[path] for path, name in found.items() if path in written}
             if not agreed or not plan.shows_all:
                 return {}
-            shown = await self._shown(call, context)
+            shown = await self._shown_change(call, context)
         except (ToolFailed, ToolRefused, OSError, StoreError):  # what is wrong with the call, the call itself says
             return {}
-        return agreed if shows_change(shown, plan.diff()) else {}
+        return agreed if shown and shown == plan.diff() else {}
 
-    async def _shown(self, call: ToolCall, context: CallContext) -> str:
-        """What the owner saw before saying yes to this call; nothing where nobody was asked."""
+    async def _shown_change(self, call: ToolCall, context: CallContext) -> str:
+        """The change that the owner saw before saying yes to this call; empty where no approval was asked for."""
         decided = await self._store.decisions.find(context.turn.id, command_hash(call))
         rule = decided[-1].rule if decided else ""
         if not rule.startswith(_LEAVE):
             return ""
         asked = await self._store.approvals.find(rule.removeprefix(_LEAVE))
-        return "" if asked is None else asked.shown
+        return "" if asked is None or asked.question is None else Question.load(asked.question).diff
 
     def _identity(self) -> Mapping[str, str]:
         """The names of identity files by real path."""

@@ -1,6 +1,6 @@
 """What becomes of the messages of a chat: their events, shown above the prompt. Knows nothing of keys and screens."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,9 +15,11 @@ from hob.cli.chat.message import ChatMessageState, Doing
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.tool_calls import RunningCall
 from hob.cli.chat.transcript import LineKind, ScreenTranscript
-from hob.cli.output import BAR, coloured_lines, line, tame
+from hob.cli.conversation.questions import coloured_lines
+from hob.cli.output import line, tame
 from hob.core.errors import HobError
 from hob.gateway.chat.inbound import ClientEvent
+from hob.guard.approvals.question_text import BAR
 
 _FURTHER = "┊ "
 """Before what goes on of a line that is too long for the terminal."""
@@ -266,11 +268,12 @@ class Conversation:
         self._close(message)
         message.id = data.get("id", message.id)
         message.at(Doing.ASKING)
-        texts = {each["id"]: each["shown"] for each in data["asked"]} or {data["question"]: data["question"]}
-        fresh = [text for id, text in texts.items() if id not in message.noted]  # others were answered
-        for text in fresh:
-            self._transcript.add(LineKind.QUESTION, list(_question(text, self._width())))
-        message.noted |= texts.keys()
+        asked = {each["id"]: each for each in data["asked"]} or {data["question"]: {"shown": data["question"]}}
+        fresh = [each for id, each in asked.items() if id not in message.noted]  # others were answered
+        for each in fresh:
+            rows = coloured_lines(each, self.language)
+            self._transcript.add(LineKind.QUESTION, list(_question(rows, self._width())))
+        message.noted |= asked.keys()
         message.asks_in_words = not data["asked"]
         self.questions += [Question(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
         if fresh:
@@ -341,9 +344,9 @@ class Conversation:
         self._note(text)
 
 
-def _question(shown: str, width: int) -> Iterator[Line]:
+def _question(rows: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
     """All of a question, in lines that fit; what a call brings along stays behind its bar."""
-    for row, colour in coloured_lines(shown):
+    for row, colour in rows:
         style = f"fg:ansi{colour}" if colour else ""
         if row.startswith(BAR):
             yield from barred(row[len(BAR) :].expandtabs(4), style, width, BAR, _FURTHER)

@@ -167,7 +167,7 @@ class PlainProgress:
                 self._end_line()
                 self._place(event.data)
                 self.ok = self.asks = True
-                show_question(event.data)
+                show_question(event.data, self._language)
                 if event.data["approvals"]:
                     ways = ", ".join(f"approve:{id} / deny:{id}" for id in event.data["approvals"])
                     self.say(say(ChatSentence.YES_OR_NO, self._language, ways=ways))

@@ -6,10 +6,12 @@ import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
-from hob.cli.language import _
-from hob.cli.output import show_painted
+from hob.cli.language import _, terminal_language
+from hob.cli.output import paint, tame
+from hob.guard.approvals.question import Question
+from hob.guard.approvals.question_text import LineKind, lines_of
 
 DECISIONS = {
     **dict.fromkeys(("y", "yes", "j", "ja"), (True, "once")),
@@ -20,11 +22,35 @@ DECISIONS = {
 """What people type, and what it means: whether it is allowed, and how far."""
 
 
-def show_question(view: Mapping[str, Any]) -> None:
+_COLOURS = {LineKind.HEAD: "yellow", LineKind.ADDED: "green", LineKind.REMOVED: "red", LineKind.PLACE: "cyan"}
+
+
+def show_question(view: Mapping[str, Any], language: str = "") -> None:
     """What a message waits for, to standard error, nothing of it left out."""
-    whole = [each["shown"] for each in view["asked"]]
-    for text in whole or [view["question"]]:
-        show_painted(text, sys.stderr)
+    for each in view["asked"] or [{"shown": view["question"]}]:
+        show_approval(each, sys.stderr, language)
+
+
+def show_approval(approval: Mapping[str, Any], on: TextIO, language: str = "") -> None:
+    """All of a question for approval; the lines of a diff in their colours."""
+    for shown, colour in coloured_lines(approval, language or terminal_language()):
+        print(paint(shown, colour, on), file=on)
+    on.flush()
+
+
+def coloured_lines(approval: Mapping[str, Any], language: str) -> Iterator[tuple[str, str]]:
+    """The lines of a question for approval in this language, each with its colour; as it was asked by an older Hob."""
+    if values := approval.get("question"):
+        yield from ((tame(line), _COLOURS.get(kind, "")) for line, kind in lines_of(Question.load(values), language))
+        return
+    for number, line in enumerate(tame(approval["shown"]).split("\n")):
+        yield line, "" if number else "yellow"
+
+
+def subject_of(approval: Mapping[str, Any]) -> str:
+    """What a question is about, in one line; of an older Hob's, its first line."""
+    values = approval.get("question")
+    return f"{approval['tool']}: {Question.load(values).subject}" if values else str(approval["shown"])
 
 
 def how_to_answer(view: Mapping[str, Any]) -> str:

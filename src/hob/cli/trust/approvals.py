@@ -8,10 +8,10 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
-from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, show_painted, tame, when
+from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
+from hob.cli.language import _, terminal_language
+from hob.cli.output import line, paint, print_json, tame, when
 from hob.config.environment import find_home, process_environment
-from hob.guard.approvals.question_text import subject_of
 
 app = App(name="approvals", help="What waits for your approval, and your answers.")
 
@@ -29,9 +29,10 @@ def list_(*, json: Json = False) -> None:
         print_json(seen)
         return
     for each in seen["approvals"]:
-        about = line(f"{each['tool']}: {subject_of(each['shown'])}", 100)
+        about = line(subject_of(each), 100)
+        first, _colour = next(coloured_lines(each, terminal_language()))
         print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
-        print(paint(f"  {line(each['shown'], 110)}", "dim"))
+        print(paint(f"  {line(first, 110)}", "dim"))
     print(
         _("`hob approvals show ID` shows all of one.") if seen["approvals"] else _("Nothing waits for your approval.")
     )
@@ -45,7 +46,7 @@ def show(id: Id, *, json: Json = False) -> None:
     if json:
         print_json(seen)
         return
-    show_painted(seen["shown"], sys.stdout)
+    show_approval(seen, sys.stdout)
     told = _("{id} in {session}: {state}{note}")
     if seen["state"] == "open":
         told = _("{id} in {session}: {state} since {asked}; approval can be for: {scopes}")

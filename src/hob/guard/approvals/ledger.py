@@ -21,7 +21,8 @@ from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
 from hob.guard.approvals.binding import Binder, held, is_older, requester_of, unheld
-from hob.guard.approvals.question_text import TOO_LONG, brief, is_outdated, show, visible
+from hob.guard.approvals.question import Question
+from hob.guard.approvals.question_text import TOO_LONG, brief, show, shows_change, visible
 from hob.guard.audit.entries import of_approval
 from hob.guard.policy.policy import may_be_granted
 from hob.guard.policy.rule_names import sentence_of
@@ -114,6 +115,7 @@ class ApprovalLedger:
         requester = requester_of(turn)
         at = self._clock.now().timestamp()
         rule = await self._rule(call, turn)
+        question = await self._question(call, reason, requester, bound)
         seconds = self._settings.seconds
         approval = Approval(
             id=new_approval_id(),
@@ -125,7 +127,8 @@ class ApprovalLedger:
             reason=translated(sentence_of(rule), self._language),
             asked=at,
             expires=at + seconds,
-            shown=await self._shown(call, reason, requester, bound),
+            shown=show(question, self._language),
+            question=question.values(),
             rule=rule,
             requester=requester,
             bound=bound,
@@ -135,23 +138,22 @@ class ApprovalLedger:
         self._ends.setdefault(id, self._end(seconds, at + seconds))
         return id
 
-    async def _shown(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> str:
+    async def _question(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> Question:
         try:
             arguments = json.loads(call.arguments or "{}")
         except (ValueError, RecursionError):
             arguments = call.arguments
         analysis = self._binder.read(call)
         readings = analysis.read_commands if analysis is not None else ()
-        return show(
-            call.name,
-            arguments if isinstance(arguments, dict) else call.arguments,
+        return Question(
+            tool=call.name,
+            arguments=arguments if isinstance(arguments, dict) else call.arguments,
             reason=reason,
             requester=requester,
             directory=bound.directory if readings else "",
-            commands=[line for reading in readings for line in reading.lines],
+            commands=tuple(line for reading in readings for line in reading.lines),
             diff=await self._differ(call),
-            unheld=unheld(bound),
-            language=self._language,
+            unheld=tuple(unheld(bound)),
         )
 
     async def _rule(self, call: ToolCall, turn: Turn) -> str:
@@ -263,7 +265,7 @@ class ApprovalLedger:
         changed = find_change(approval.bound, await self._binder.bind(call))
         if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
             changed = "it was given for somebody else"
-        if not changed and is_outdated(approval.shown, await self._differ(call)):
+        if not changed and _is_outdated(approval, await self._differ(call)):
             changed = "a file has changed since the difference was shown"
         self._ends.pop(approval.id, None)
         if changed:
@@ -368,3 +370,10 @@ def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
     if held(then, later=True) != held(now, later=True):
         return "a program or script has changed since"
     return "the directory, a file that it names or what its programs find there has changed since"
+
+
+def _is_outdated(approval: Approval, diff: str) -> bool:
+    """Whether what a call would change now is not what the owner saw."""
+    if approval.question is not None:
+        return Question.load(approval.question).diff != diff
+    return bool(diff) and not shows_change(approval.shown, diff)

@@ -8,96 +8,83 @@ What is too long is cut with the number of characters that are missing, never si
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
 from typing import Any
 
 from hob.core.ids import ApprovalId
-from hob.core.language import say
+from hob.core.language import say, translated
+from hob.guard.approvals.question import Question
 from hob.guard.policy.addresses import ascii_form
 
-_BAR = "│ "
+BAR = "│ "
+"""Before every line of a question that a call brings along."""
 _PLAIN = frozenset("\n\t")
-_DIFF = "which would change:"
-_DIFFS = frozenset({_DIFF, say("de", _DIFF)})
-_RUNS = "It would run:"
-_RUN_LINES = frozenset({_RUNS, say("de", _RUNS)})
 TOO_LONG = "It is too long to be approved in a chat; `hob approvals show {id}`, then `hob approvals allow {id}`."
 _SIGNS = {" ": "␣", "\t": "⇥"}
 _BLANKS = re.compile(r"\t{9,}|[ \t]{81,}")
-_SUBJECTS = ("command", "path", "patch", "to", "url", "key", "name", "text")
-_WHOLE = re.compile(rf"{_BAR}(.*\S.*)")
-_IN_PATCH = re.compile(rf"{_BAR}(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)")
 
 
-def show(
-    tool: str,
-    arguments: Mapping[str, Any] | str,
-    *,
-    reason: str,
-    requester: str = "",
-    directory: str = "",
-    commands: Sequence[str] = (),
-    diff: str = "",
-    unheld: Sequence[str] = (),
-    language: str = "en",
-) -> str:
-    """The whole question: why it is asked, for whom, the exact arguments, and what they come to.
+class LineKind(Enum):
+    """What a line of a question is."""
 
-    `commands` are the parsed commands of a shell text, `diff` what a write would change; both are shown beside the
-    arguments, never instead of them. A single command that is an argument as it stands is not shown twice. Arguments
-    that are no object are shown as they are.
+    HEAD = auto()
+    TEXT = auto()
+    ADDED = auto()
+    REMOVED = auto()
+    PLACE = auto()
+    """Where in a file the lines after it are."""
+
+
+_KINDS = {"+": LineKind.ADDED, "-": LineKind.REMOVED, "@": LineKind.PLACE}
+
+
+def show(question: Question, language: str = "en") -> str:
+    """The whole question: why it is asked, for whom, the exact arguments, and what they come to."""
+    return "\n".join(line for line, _ in lines_of(question, language))
+
+
+def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, LineKind]]:
+    """The lines of the whole question, each with its kind.
+
+    Parsed commands and the difference are shown beside the arguments, never instead of them. A single command that is
+    an argument as it stands is not shown twice. Arguments that are no object are shown as they are.
     """
-    lines = [say(language, "{tool} needs your approval: {reason}.", tool=visible(tool), reason=visible(reason))]
-    if requester:
-        lines.append(say(language, "For {who}.", who=visible(requester)))
-    if directory:
-        lines.append(say(language, "In {directory}.", directory=visible(directory)))
-    for folder in unheld:
+    head, *rest = _call_lines(question, language)
+    yield head, LineKind.HEAD
+    yield from ((line, LineKind.TEXT) for line in rest)
+    if question.diff:
+        yield say(language, "which would change:"), LineKind.TEXT
+        for line in _barred(question.diff.removesuffix("\n")):
+            yield line, _KINDS.get(line[len(BAR) : len(BAR) + 1], LineKind.TEXT)
+
+
+def _call_lines(question: Question, language: str) -> Iterator[str]:
+    reason = visible(translated(question.reason, language))
+    yield say(language, "{tool} needs your approval: {reason}.", tool=visible(question.tool), reason=reason)
+    if question.requester:
+        yield say(language, "For {who}.", who=visible(question.requester))
+    if question.directory:
+        yield say(language, "In {directory}.", directory=visible(question.directory))
+    for folder in question.unheld:
         told = (
             "Its programs may find other files in {directory} than now: there are too many to be held until you answer."
         )
-        lines.append(say(language, told, directory=visible(folder)))
-    if commands and not _is_argument(commands, arguments):  # before a text that may be as long as it likes
-        lines += [say(language, _RUNS), *(_BAR + _spaced(visible(command)) for command in commands)]
-    if isinstance(arguments, str):
-        lines += [say(language, "arguments:"), *_barred(arguments)]
+        yield say(language, told, directory=visible(folder))
+    if question.commands and not question.is_command_an_argument():  # before a text that may be as long as it likes
+        yield say(language, "It would run:")
+        yield from (BAR + _spaced(visible(command)) for command in question.commands)
+    if isinstance(question.arguments, str):
+        yield say(language, "arguments:")
+        yield from _barred(question.arguments)
     else:
-        for name, value in arguments.items():
-            lines += _argument(name, value, language)
-    if diff:
-        lines += [say(language, _DIFF), *_barred(diff.removesuffix("\n"))]
-    return "\n".join(lines)
-
-
-def _is_argument(commands: Sequence[str], arguments: Mapping[str, Any] | str) -> bool:
-    values = () if isinstance(arguments, str) else arguments.values()
-    return len(commands) == 1 and any(value == commands[0] for value in values)
-
-
-def subject_of(shown: str) -> str:
-    """What a question as `show` gives it is about, in one line: the command, the path, the recipient."""
-    arguments: dict[str, str] = {}
-    name = ""
-    for line in shown.split("\n")[1:]:
-        if line in _DIFFS:
-            break
-        if line in _RUN_LINES:
-            name = ""
-        elif not line.startswith(_BAR):
-            name = line.partition(" (")[0].removesuffix(":")
-        elif name and (found := _IN_PATCH.match(line) if name == "patch" else _WHOLE.match(line)):
-            arguments.setdefault(name, found[1])
-    return next((arguments[name] for name in _SUBJECTS if name in arguments), next(iter(arguments.values()), ""))
+        for name, value in question.arguments.items():
+            yield from _argument(name, value, language)
 
 
 def shows_change(shown: str, diff: str) -> bool:
-    """Whether a question as `show` gives it shows exactly this change."""
+    """Whether a question of an older Hob, of which only the text is kept, shows exactly this change."""
     return bool(diff) and shown.endswith("\n".join(("", *_barred(diff.removesuffix("\n")))))
-
-
-def is_outdated(shown: str, diff: str) -> bool:
-    """Whether what a call would change now is not what a question as `show` gives it shows, be it nothing."""
-    return not shows_change(shown, diff) if diff else not _DIFFS.isdisjoint(shown.split("\n"))
 
 
 def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
@@ -114,7 +101,7 @@ def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
         id=id,
     )
     how = say(language, TOO_LONG, id=id)
-    return f"{shown[:head]}\n{cut}\n{_BAR}{shown[-tail:]}\n{how}"
+    return f"{shown[:head]}\n{cut}\n{BAR}{shown[-tail:]}\n{how}"
 
 
 def visible(text: str) -> str:
@@ -130,7 +117,7 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
         other = visible(ascii_form(bare)) if "." in bare and " " not in bare else ""
         yield f"{shown}:"
         told = f"   ({say(language, 'that is {name}', name=other)})" if other else ""
-        yield f"{_BAR}{_spaced(visible(text))}{told}"
+        yield f"{BAR}{_spaced(visible(text))}{told}"
         return
     yield say(language, "{name} ({count} characters):", name=shown, count=str(len(text)))
     yield from _barred(text)
@@ -139,7 +126,7 @@ def _argument(name: str, value: Any, language: str) -> Iterable[str]:
 def _barred(text: str) -> Iterable[str]:
     # only "\n" divides lines: what else terminals and chats take for a line's end is written out
     for line in text.split("\n"):
-        yield _BAR + _spaced("".join(char if _seen(char) or char == "\t" else _written(char) for char in line))
+        yield BAR + _spaced("".join(char if _seen(char) or char == "\t" else _written(char) for char in line))
 
 
 def _spaced(line: str) -> str:

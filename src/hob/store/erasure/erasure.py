@@ -78,6 +78,7 @@ _CONTENT = (
     "SELECT text FROM transcript WHERE turn IN doomed_turns",
     "SELECT extra FROM transcript WHERE turn IN doomed_turns",
     "SELECT shown FROM approvals WHERE turn IN doomed_turns",
+    "SELECT question FROM approvals WHERE turn IN doomed_turns",
     "SELECT bound FROM approvals WHERE turn IN doomed_turns",
     "SELECT g.bound FROM grants g JOIN approvals a USING (id) WHERE a.turn IN doomed_turns",
     "SELECT detail FROM audit WHERE turn IN doomed_turns OR trace_id IN doomed_traces",

@@ -61,6 +61,7 @@ _SAID = (
     " UNION SELECT line FROM turns WHERE session = :key UNION SELECT question FROM turns WHERE session = :key"
     f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT question FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
     " UNION SELECT text FROM working_notes WHERE session = :key"
 )
