@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hob.app.daemon.daemon_client import OPENING_SECONDS, error_of
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, text_of
 from hob.app.home import socket_of
 from hob.app.loading import load
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
@@ -228,7 +228,7 @@ class AdminProgress:
                 self._note(note)
         if "error" in data:
             if not self.json:
-                say(data["error"]["message"])
+                say(_(text_of(data["error"])))
             return FAILED
         if data["state"] not in ENDED:
             told = _("{state}; wait for it with: hob ask --resume {id}")

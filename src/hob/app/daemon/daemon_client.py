@@ -10,11 +10,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, lines
+from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, lines, text_of
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
-from hob.core.language import unpacked
 
 T = TypeVar("T")
 
@@ -60,8 +59,7 @@ def reach(
 def error_of(body: Mapping[str, Any]) -> HobError:
     """What the owner of a home told instead of an answer."""
     error = body["error"]
-    text = unpacked(error["text"]) if "text" in error else error["message"]
-    return _RAISED.get(error["code"], HobError)(text)
+    return _RAISED.get(error["code"], HobError)(text_of(error))
 
 
 def reload_running(home: Path) -> Mapping[str, Any] | None:

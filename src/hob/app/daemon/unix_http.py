@@ -18,6 +18,11 @@ from hob.core.language import unpacked
 from hob.gateway.chat.inbound import ClientEvent
 
 
+def text_of(error: Mapping[str, Any]) -> str:
+    """What an error of an answer says; translatable where its message and values came along."""
+    return unpacked(error["text"]) if "text" in error else str(error.get("message", ""))
+
+
 class NobodyThere(HobError):
     """No Hob is running in this home."""
 
@@ -31,7 +36,7 @@ class RequestFailed(HobError):
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         error = body.get("error", {})
-        super().__init__(unpacked(error["text"]) if "text" in error else error.get("message", ""))
+        super().__init__(text_of(error))
         self.code: str = error.get("code", "")
 
 

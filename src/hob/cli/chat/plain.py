@@ -5,14 +5,14 @@ from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
-from hob.app.daemon.unix_http import ConnectionLost
+from hob.app.daemon.unix_http import ConnectionLost, text_of
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.language import chat_language
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame
-from hob.core.language import translate
+from hob.core.language import translated
 from hob.gateway.chat.inbound import ClientEvent
 
 _WORDS = {"y": "yes", "j": "ja", "n": "no"}
@@ -225,7 +225,7 @@ class PlainProgress:
         if "notice" in data:
             self.say(data["notice"])
         elif "error" in data:
-            print(paint(translate(data["error"]["message"], self._language), "red"), file=sys.stderr, flush=True)
+            print(paint(translated(text_of(data["error"]), self._language), "red"), file=sys.stderr, flush=True)
         elif reply is None:
             print(paint(f"({data['state']})", "dim"), file=sys.stderr, flush=True)
 
