@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from hob.core.language import translatable
 from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.environment import USER, job_environ
 from hob.tools.sandbox.job import Job, JobRoot, Limits
@@ -29,7 +30,9 @@ HOME = Path("/home") / USER
 class Containers(SupervisedBackend):
     """Commands in containers. `name` is docker or podman, `program` its client."""
 
-    hostless: ClassVar[str] = "Commands in {name} have no network. Use bubblewrap for those that need hosts."
+    hostless: ClassVar[str] = translatable(
+        "Commands in containers have no network. Use bubblewrap for those that need hosts."
+    )
 
     name: str
     program: str

@@ -32,7 +32,7 @@ class SupervisedBackend(ABC):
         """Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:
-            raise NotConfigured(translatable(self.hostless, name=self.name))
+            raise NotConfigured(translatable(self.hostless))
         check_job(job, self.sandbox_environment.forbidden)
         return self.launch(job, before, after)
 
