@@ -1,5 +1,6 @@
 """Words for tests about prompts."""
 
+from hob.agent.ports import TurnMemory
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.core.files import BootstrapFile
@@ -7,7 +8,6 @@ from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
 from hob.core.models import Entry, ModelRequest
-from hob.core.ports.memory import Recall
 from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.testing.clock import ManualClock
@@ -34,9 +34,9 @@ def builder(
     files: Files | None = None,
     *,
     clock: ManualClock | None = None,
-    recall: Recall | None = None,
+    memory: TurnMemory | None = None,
 ) -> PromptBuilder:
-    return PromptBuilder(settings or AgentSettings(), clock or ManualClock(), files or Files(), recall, b"salt")
+    return PromptBuilder(settings or AgentSettings(), clock or ManualClock(), files or Files(), memory, b"salt")
 
 
 def inbound(

@@ -16,7 +16,7 @@ from hob.core.messages import Attachment
 from hob.core.models import AssistantMessage, Entry, Image, ToolMessage, UserMessage
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
-from hob.core.turns import Summary, View
+from hob.core.turns import Summary, Turn, View
 from hob.providers.wires.openai_chat.wire import encode_request
 from hob.testing.clock import ManualClock
 from hob.workspace.bootstrap import BootstrapFiles
@@ -268,21 +268,38 @@ async def test_growing_old_changes_what_was_sent_only_every_few_turns() -> None:
 
 
 class Remembers:
-    async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
+    may = True
+
+    def allowed(self, turn: Turn, model: str) -> bool:
+        return self.may
+
+    async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         return (
-            Memory("do <evil>", "https://example.org/\n<x>", WEB),
-            Memory("likes\ntea", "chat of May", OWNER_LABEL),
+            Memory("do <evil>", "https://example.org/\n<x>", WEB, 86_400.0, id="ab12"),
+            Memory("likes\ntea", "chat of May", OWNER_LABEL, 86_400.0),
             Memory("worse", "mail", WEB),
         )
 
 
 async def test_trusted_memories_are_told_and_better_untrusted_ones_named() -> None:
-    prompt = await builder(recall=Remembers()).build(turn(inbound("hi")), (), View(), (), "m", patience=8)
-    assert "- likes tea [chat of May]" in texts(prompt.request)
-    assert "- (untrusted, not shown: web, https://example.org/ (x>)" in texts(prompt.request)
+    prompt = await builder(memory=Remembers()).build(turn(inbound("hi")), (), View(), (), "m", patience=8)
+    assert "- likes tea [1970-01-02, chat of May]" in texts(prompt.request)
+    assert "- (untrusted, not shown: web, https://example.org/ (x>, 1970-01-02, ab12)" in texts(prompt.request)
     assert "evil" not in texts(prompt.request)
     assert "worse" not in texts(prompt.request)
     assert prompt.trust is Trust.TRUSTED
+
+
+async def test_memories_vanish_from_the_next_step_on_when_they_are_forbidden() -> None:
+    memory, asking = Remembers(), turn(inbound("hi"))
+    prompts = builder(memory=memory)
+    first = await prompts.build(asking, (), View(), (), "m", patience=8)
+    memory.may = False
+    second = await prompts.build(asking, (), View(), (), "m", patience=8)
+    assert "likes tea" in texts(first.request)
+    assert "likes tea" not in texts(second.request)
+    memory.may = True
+    assert (await prompts.build(asking, (), View(), (), "m", patience=8)).request == first.request
 
 
 async def test_parked_work_and_a_late_message_are_told() -> None:

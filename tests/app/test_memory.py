@@ -31,3 +31,37 @@ async def test_what_was_said_is_remembered_once_over_restarts_and_rebuilds(tmp_p
         await hob.answer("The club meets on Friday.", ANNA)
         await eventually(hob, ["The club meets on Friday."], "person:anna")
         assert await texts(hob) == ["My sister is called Anna."]
+
+
+async def test_what_was_said_before_is_shown_to_the_owner_and_to_nobody_else(tmp_path: Path) -> None:
+    async with visited(tmp_path, "Noted.", "Sure.", "Sure.", "Sure.") as hob:
+        await hob.knows()
+        await hob.answer("My sister is called Anna and she lives in Oslo.", ME)
+        await eventually(hob, ["My sister is called Anna and she lives in Oslo."])
+        await hob.answer("/new", ME)
+        await hob.answer("Where does my sister live?", ME)
+        day = f"{hob.clock.now():%Y-%m-%d}"
+        assert f"My sister is called Anna and she lives in Oslo. [{day}, conversation:telegram, t_" in hob.seen
+        await hob.answer("Where does my sister live?", ANNA)
+        assert "Oslo" not in hob.seen
+
+
+async def test_recall_keeps_what_was_sent_before_and_shows_the_same_for_the_same(tmp_path: Path) -> None:
+    """The provider's cache holds: each request begins with all of the last but its volatile block."""
+    async with visited(tmp_path, *["Noted."] * 51, HOB_AGENT_COMPACT_ABOVE="400", HOB_AGENT_WINDOW="200") as hob:
+        await hob.knows()
+        await hob.answer("My sister Anna lives in Oslo and grows leeks.", ME)
+        await eventually(hob, ["My sister Anna lives in Oslo and grows leeks."])
+        await hob.answer("/new", ME)
+        blocks, before = set(), ""
+        for _ in range(50):
+            await hob.clock.advance(10)  # no more than so many messages in a minute
+            await hob.answer("What grows my sister?", ME)
+            request = hob.model.requests[-1]
+            *head, last = request.messages
+            shown = request.system + "".join(message.text for message in head)
+            assert shown.startswith(before)
+            before = request.system + "".join(message.text for message in head)
+            blocks.add(last.text.partition("Memories:")[2].partition("- ")[2].partition("\n")[0])
+        assert blocks == {next(iter(blocks))}
+        assert "leeks" in blocks.pop()

@@ -48,7 +48,7 @@ def kept(*entries: Entry, turn: Turn | None = None) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     ["Hallo!", "thank you!!", "Good morning, Hob", "ok", "/status now please", '{"tool_call": {"name": "x"}}',
-     '[{"id": 1, "name": "x"}]', "I see."],
+     '[{"id": 1, "name": "x"}]', "I see.", "Where does my sister live?"],
 )  # fmt: skip
 def test_greeting_command_and_raw_json_are_not_kept(text: str) -> None:
     assert kept(said(text)) == []

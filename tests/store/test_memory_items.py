@@ -80,5 +80,3 @@ async def test_memories_of_an_earlier_release_are_items_now(tmp_path: Path) -> N
             "Anna likes tea", Layer.FACT, "local:main", "t_1", 5.25, False,
         )  # fmt: skip
         assert await store.items.of(GROUP).select() == []
-        (memory,) = await store.memories.recall("tea", "owner", 5)  # type: ignore[arg-type]
-        assert memory.source == "local:main, t_1"

@@ -9,6 +9,7 @@ from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.guard.policy.argument_roles import READINGS
+from hob.memory.service import MemoryService
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.testing.toolset import FunctionTools, tool
@@ -30,7 +31,7 @@ async def done(_arguments: object) -> str:
 def toolsets(top: Path) -> list[Toolset]:
     commands = object.__new__(CommandTools)  # declared as it is, over no sandbox: it is not called here
     memories, notes = object.__new__(StoredMemories), object.__new__(StoredWorkingNotes)
-    remembering = MemoryTools(memories, memories, notes)
+    remembering = MemoryTools(memories, object.__new__(MemoryService), notes)
     shell = Tools(commands.exec, commands.process)
     return [shell, file_tools(top).toolset, remembering.toolset, ConversationTools(Notebook()).toolset]
 

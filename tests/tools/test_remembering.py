@@ -13,6 +13,9 @@ from hob.core.memory import WorkingNote
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.turns import Turn
+from hob.memory.service import MemoryService
+from hob.memory.settings import MemorySettings
+from hob.memory.words import WordRetriever
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock
@@ -24,6 +27,10 @@ from tests.tools.calling import a_call
 OWNERS = SessionKey("owner")
 
 
+def service(store: Store) -> MemoryService:
+    return MemoryService(store.items, WordRetriever(store.items), MemorySettings(), ManualClock())
+
+
 @pytest.fixture
 async def store() -> AsyncIterator[Store]:
     async with memory_store(ManualClock()) as store:
@@ -32,7 +39,7 @@ async def store() -> AsyncIterator[Store]:
 
 @pytest.fixture
 def tools(store: Store) -> MemoryTools:
-    return MemoryTools(store.memories, store.memories, store.working_notes)
+    return MemoryTools(store.memories, service(store), store.working_notes)
 
 
 def wrote(cls: SenderClass = SenderClass.OWNER, *, group: bool = False) -> Inbound:
@@ -64,17 +71,17 @@ async def test_rare_words_count_more_and_of_equals_the_newest_comes_first() -> N
         for line in ("the red door", "the old door", "the door of the dentist"):
             await store.memories.remember(line, OWNERS, HOB_LABEL, "x")
             await clock.advance(60)
-        assert [each.text for each in await store.memories.recall("the door, dentist", OWNERS, 2)] == [
+        assert [each.text for each in await service(store).recall("the door, dentist", OWNERS, 2)] == [
             "the door of the dentist",
             "the old door",
         ]
-        assert await store.memories.recall("nothing like it", OWNERS, 5) == ()
+        assert await service(store).recall("nothing like it", OWNERS, 5) == ()
 
 
 async def test_the_same_is_kept_once_also_after_a_restart(tmp_path: Path) -> None:
     for _ in range(2):
         async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
-            tools = MemoryTools(store.memories, store.memories, store.working_notes)
+            tools = MemoryTools(store.memories, service(store), store.working_notes)
             await text(tools, of(), "remember", text="Tea, not coffee.")
             await text(tools, of(), "remember", text="Tea, not coffee.")
             assert (await text(tools, of(), "recall", query="coffee")).count("Tea") == 1
@@ -151,7 +158,14 @@ async def test_the_memory_tools_keep_the_contract(tools: MemoryTools) -> None:
         yield tools.toolset
 
     await check_toolset(
-        opened, {"remember": {"text": "x"}, "recall": {"query": "x"}, "update_working_memory": {"content": "x"}}
+        opened,
+        {
+            "remember": {"text": "x"},
+            "recall": {"query": "x"},
+            "memory_search": {"query": "x"},
+            "memory_get": {"path": "MEMORY.md"},
+            "update_working_memory": {"content": "x"},
+        },
     )
 
 
@@ -166,3 +180,21 @@ async def test_an_untrusted_note_is_recalled_when_untrusted_things_are_asked_for
 async def test_a_note_is_short_for_it_stands_in_every_prompt(tools: MemoryTools) -> None:
     with pytest.raises(ToolFailed, match="at most 2,000"):
         await text(tools, of(), "update_working_memory", content="x" * 2_001)
+
+
+async def test_nothing_of_a_private_conversation_is_remembered(tools: MemoryTools) -> None:
+    with pytest.raises(ToolFailed, match="private"):
+        await text(tools, of(session="local:private-1"), "remember", text="The safe's number is 4711.")
+
+
+async def test_item_that_was_found_is_read_by_its_id_and_a_missing_file_is_empty(tools: MemoryTools) -> None:
+    await text(tools, of(), "remember", text="Anna's birthday is on 4 May.")
+    await text(tools, of(trust=Trust.UNTRUSTED), "remember", text="Anna's birthday is on 1 April.")
+    found = await text(tools, of(), "memory_search", query="Anna's birthday")
+    assert "4 May" in found
+    assert "April" not in found
+    assert "1 more from model" in found
+    id = found.split("]")[0].split(", ")[-1]
+    assert "4 May" in await text(tools, of(), "memory_get", path=id)
+    assert await text(tools, of(wrote(group=True)), "memory_get", path=id) == ""
+    assert await text(tools, of(), "memory_get", path="memory/1999-01-01.md") == ""

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.labels import Label, Trust
+from hob.core.memory import Memory
 from hob.core.messages import Address
 from hob.core.models import Entry, ModelRequest, Remark
 from hob.core.ports.tools import Toolset
@@ -34,6 +35,16 @@ class BuiltPrompt(Protocol):
 
     @property
     def remarks(self) -> tuple[Remark, ...]: ...
+
+
+class TurnMemory(Protocol):
+    """What a turn is shown of memory by itself."""
+
+    def allowed(self, turn: Turn, model: str) -> bool:
+        """Whether it is shown any, with this model, now."""
+
+    async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
+        """What helps with the query, best first; not what its conversation shows from that place on. Never raises."""
 
 
 class Prompts(Protocol):

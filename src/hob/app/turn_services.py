@@ -15,6 +15,7 @@ from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
 from hob.agent.commands.slash_commands import CommandCall, Perform, SlashCommands
 from hob.agent.commands.table import ANSWERS, BY_NAME, SlashCommand
 from hob.agent.compaction.compaction import Compactor
+from hob.agent.ports import TurnMemory
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.sessions import zone_of
@@ -250,9 +251,16 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Featur
     await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
     budget = Budget(limits, store.ledger, prices, clock, settings.language, zone)
-    sections = [section for each in features for section in each.prompt_sections]
+    sections, memory = [section for each in features for section in each.prompt_sections], features.port(TurnMemory)
     prompts = PromptBuilder(
-        settings, clock, kernel.files, salt=salt, context_room=room, notes=store.working_notes, sections=sections
+        settings,
+        clock,
+        kernel.files,
+        memory,
+        salt=salt,
+        context_room=room,
+        notes=store.working_notes,
+        sections=sections,
     )
     compactor = Compactor(
         settings, model=model, transcript=store.transcript, budget=budget, clock=clock, salt=salt, context_room=room

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hob.core.ids import SessionKey
-from hob.core.labels import Label, SenderClass
-from hob.core.turns import Turn
+from hob.core.labels import Label
 
 OWNER = "owner"
 """Whose the owner's own memory is, whatever the session; no session's key is without a colon."""
@@ -114,13 +113,6 @@ class WorkingNote:
     """When it was put, in Unix seconds."""
     turn: str = ""
     """Which turn wrote it."""
-
-
-def scope_of(turn: Turn) -> Scope:
-    """Whose memory a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
-    inbounds = (*turn.inbounds, *turn.joined)
-    own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
-    return Scope(OWNER if inbounds and own else turn.session)
 
 
 def is_private(session: SessionKey) -> bool:

@@ -5,7 +5,8 @@ from enum import StrEnum
 from typing import TypedDict
 
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import Label
+from hob.core.labels import Label, SenderClass
+from hob.core.memory import OWNER, Scope
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Entry, Thinking
 from hob.core.states import TurnState
@@ -151,3 +152,10 @@ class SessionChange(TypedDict, total=False):
     autonomy: str | None
     paused: bool
     archived: bool
+
+
+def scope_of(turn: Turn) -> Scope:
+    """Whose memory a turn may use: the owner's where the owner alone wrote and reads, else its session's own."""
+    inbounds = (*turn.inbounds, *turn.joined)
+    own = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in inbounds)
+    return Scope(OWNER if inbounds and own else turn.session)

@@ -10,7 +10,7 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey, digest
 from hob.core.labels import OWNER_LABEL
-from hob.core.memory import WorkingNote
+from hob.core.memory import Scope, WorkingNote
 from hob.store.backup.backup import restore
 from hob.store.database.migration import APPLICATION_ID, migrations
 from hob.store.erasure.copies import Copies
@@ -86,8 +86,8 @@ async def test_memories_and_notes_of_an_earlier_release_are_known(tmp_path: Path
     for _ in range(2):
         async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
             assert await remembered(store) == (("one",), ("aim",))
-            (found,) = await store.memories.recall("one", SessionKey("owner"), 5)
-            assert (found.source, found.at, found.label) == ("local:main, t_1", 5.25, OWNER_LABEL)
+            (found,) = await store.items.of(Scope("owner")).select()
+            assert (found.session, found.turn, found.at, found.label) == ("local:main", "t_1", 5.25, OWNER_LABEL)
             known = await store.working_notes.load(SESSION)
             assert known == WorkingNote("aim", OWNER_LABEL, 7.5, "t_3")
     assert not [*(tmp_path / "tools").glob("memories*"), *(tmp_path / "tools/notes").iterdir()]

@@ -12,11 +12,12 @@ The summary is a user message and not part of the system text: a model wrote it,
 no more say than its label allows.
 """
 
+import sys
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hob.agent.ports import Bootstrap, PromptSection
+from hob.agent.ports import Bootstrap, PromptSection, TurnMemory
 from hob.agent.prompt import context
 from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.assessment import LINES, assess
@@ -38,7 +39,7 @@ from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.labels import HOB_LABEL, join
 from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
-from hob.core.ports.memory import Recall, WorkingNotes
+from hob.core.ports.memory import WorkingNotes
 from hob.core.sentences import Sentence
 from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
@@ -49,6 +50,7 @@ _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run
 _MOST_SYSTEMS = 16  # an audience has one per limit of a model
 _LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
 _HOW_TO_CALL = 110  # tokens; to a model without tool calls of its own it has to be said in words
+_MEMORIES = "memories"
 _WAKES = (Waited, ApprovalAnswered, UserAnswered)
 
 
@@ -78,6 +80,13 @@ class _Moment:
     note: tuple[Entry, ...] = ()
     """Untrusted notes, which no block of Hob's own may hold."""
 
+    def without(self, name: str) -> "_Moment":
+        """The same without this part."""
+        if not any(part for part in self.parts if part[0] == name and part[1]):
+            return self
+        parts = tuple((each, "" if each == name else text) for each, text in self.parts)
+        return replace(self, parts=parts, text=context.block([text for _, text in parts]))
+
 
 class PromptBuilder:
     """Implements the driver's `Prompts`.
@@ -91,7 +100,7 @@ class PromptBuilder:
         settings: AgentSettings,
         clock: Clock,
         bootstrap: Bootstrap,
-        recall: Recall | None = None,
+        memory: TurnMemory | None = None,
         salt: bytes = b"",
         context_room: ContextRoom | None = None,
         notes: WorkingNotes | None = None,
@@ -101,7 +110,7 @@ class PromptBuilder:
         self._notes = notes
         self._clock = clock
         self._bootstrap = bootstrap
-        self._recall = recall
+        self._memory = memory
         self._marks = Marks(salt)
         self._features = FeatureSections(sections)
         self._context_room = context_room or ContextRoom()
@@ -129,7 +138,7 @@ class PromptBuilder:
         limits = self._context_room.measure(model, settings, settings.max_tokens)
         budget, shares = limits.prompt, _SMALL if limits.small else _USUAL
         tools, tool_section = self._tools_that_fit(tools, steps, limits)
-        moment = await self._moment(turn, steps, view)
+        moment = await self._moment(turn, steps, view, model)
         audience = audience_of(turn)
         stable = await self._features.stable(turn, view, audience, budget // shares.profile)
         system = self._system(audience, budget // shares.system, limits.small).with_parts(stable.parts)
@@ -174,24 +183,27 @@ class PromptBuilder:
         turn = Turn(TurnId(""), session, TraceId(""), SpanId(""), ())
         return await self.build(turn, (), view, tools, model, patience=0)
 
-    async def _moment(self, turn: Turn, steps: Sequence[Step], view: View) -> _Moment:
+    async def _moment(self, turn: Turn, steps: Sequence[Step], view: View, model: str) -> _Moment:
         if not turn.id:  # a preview: it opens no turn, and is of its session and of now
-            return await self._look_around(turn, view)
+            return await self._look_around(turn, view, model)
         key = (turn.id, sum(isinstance(step, _WAKES) for step in steps))
         moment = self._moments.get(key)
         if moment is None:
-            moment = await self._look_around(turn, view)
+            moment = await self._look_around(turn, view, model)
             self._moments[key] = moment
             while len(self._moments) > _OPEN_TURNS:
                 self._moments.popitem(last=False)
+        if self._memory is not None and not self._memory.allowed(turn, model):  # no more: it holds from this step on
+            return moment.without(_MEMORIES)
         return moment
 
-    async def _look_around(self, turn: Turn, view: View) -> _Moment:
+    async def _look_around(self, turn: Turn, view: View, model: str) -> _Moment:
         now = self._clock.now()
         text = "\n".join(inbound.text for inbound in turn.inbounds)
-        memories: tuple[Memory, ...] = ()
-        if self._recall is not None and text and self._settings.recall_limit:
-            memories = await self._recall.recall(text, turn.session, self._settings.recall_limit)
+        memories: Sequence[Memory] = ()
+        if self._memory is not None and text and self._settings.recall_limit and self._memory.allowed(turn, model):
+            shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
+            memories = await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
         sent = context.sent_line(turn.inbounds, now, self._zone)
         note = await self._notes.load(turn.session) if self._notes is not None else None
         note_line, foreign = self._note(turn, note, now.timestamp())
@@ -199,8 +211,8 @@ class PromptBuilder:
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
             (
-                "memories",
-                context.listed("Memories", context.memory_lines(memories, self._settings.memory_chars)),
+                _MEMORIES,
+                context.listed("Memories", context.memory_lines(memories, self._settings.memory_chars, self._zone)),
             ),
             ("working memory", note_line),
             *theirs.parts,

@@ -2,10 +2,9 @@
 and stays the same through all rounds of the turn."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from hob.agent.prompt.tokens import shorten
-from hob.core.labels import Label
 from hob.core.memory import Memory
 from hob.core.messages import UNKNOWN_TIME, Inbound
 
@@ -32,17 +31,18 @@ def sent_line(inbounds: Sequence[Inbound], now: datetime, zone: tzinfo | None) -
     return f"The message was sent at {sent.astimezone(zone):%Y-%m-%d %H:%M} and is answered only now."
 
 
-def memory_lines(memories: Sequence[Memory], limit: int) -> list[str]:
+def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = None) -> list[str]:
     """Trusted memories, best first, in at most `limit` characters; untrusted ones that were better are only named."""
     lines: list[str] = []
     left, named = limit, 0
     first = next((place for place, memory in enumerate(memories) if memory.label.trusted), len(memories))
     for place, memory in enumerate(memories):
         if memory.label.trusted:
-            line = f"- {_one_line(memory.text, 1_000)} [{_one_line(memory.source, 60)}]"
+            line = f"- {_one_line(memory.text, 1_000)}{_bracketed(_day(memory.at, zone), memory.source)}"
         elif place < first and named < _NAMED:
             named += 1
-            line = f"- (untrusted, not shown: {_origin(memory.label, memory.source)})"
+            where = _parts(memory.label.origin, memory.source, _day(memory.at, zone), memory.id)
+            line = f"- (untrusted, not shown: {where})"
         else:
             continue
         if len(line) + 1 > left:
@@ -50,6 +50,19 @@ def memory_lines(memories: Sequence[Memory], limit: int) -> list[str]:
         left -= len(line) + 1
         lines.append(line)
     return lines
+
+
+def _day(at: float, zone: tzinfo | None) -> str:
+    return f"{datetime.fromtimestamp(at, zone or UTC):%Y-%m-%d}" if at else ""
+
+
+def _parts(*parts: str) -> str:
+    return ", ".join(_one_line(part, 80) for part in parts if part)
+
+
+def _bracketed(*parts: str) -> str:
+    told = _parts(*parts)
+    return f" [{told}]" if told else ""
 
 
 def block(sections: Sequence[str]) -> str:
@@ -76,10 +89,6 @@ def hidden_note_line(length: int) -> str:
 def waiting_lines(parked: Sequence[str]) -> list[str]:
     """One line for each piece of parked work, the newest ones if they are many."""
     return [f"- {_one_line(line, 200)}" for line in parked[-_WAITING:]]
-
-
-def _origin(label: Label, source: str) -> str:
-    return f"{label.origin}, {_one_line(source, 60)}"
 
 
 def _one_line(text: str, limit: int) -> str:

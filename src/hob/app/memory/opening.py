@@ -6,15 +6,19 @@ from functools import partial
 
 import apsw
 
+from hob.agent.ports import TurnMemory
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
+from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running import Running
 from hob.core.ids import TurnId
 from hob.core.memory import MemoryItem
 from hob.core.models import Entry
+from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
+from hob.guard.settings import PolicySettings
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_turn
 from hob.memory.settings import MemorySettings
@@ -42,7 +46,11 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
                     news.clear()
                     await news.wait()
 
+    policy = MemoryPolicy(kernel.config[PolicySettings])
+    service = open_service(kernel.config, kernel.store, kernel.clock, policy)
     yield Contribution(
+        provides={MemorySearch: service, TurnMemory: service},
+        on_settings=policy.become,
         followers=(Follower(FOLLOWER, TurnIndexer(settings).work, (EventKind.TURN,), Start.BEGINNING, at_once=50),),
         jobs=(Job("memory_files", look),),
     )

@@ -2,6 +2,7 @@
 
 from hob.app.subsystem import KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
+from hob.core.ports.memory import MemorySearch
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.web.settings import WebSettings
 
@@ -15,6 +16,7 @@ def _open() -> Open:
 
 TOOLS = Subsystem(
     name="tools",
+    needs=(MemorySearch,),
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hob.agent.prompt.read_back import GROUP, LINE, ReadingBack
 from hob.agent.remarks import render
@@ -17,6 +17,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import SessionKey, TurnId
 from hob.core.lazy import Lazy
+from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
@@ -115,6 +116,7 @@ async def open_tool_runtime(
     known: KnownSecrets | None = None,
     warn: Callable[[Remark], Awaitable[None]] | None = None,
     records: ProcessRecords | None = None,
+    memory: MemorySearch | None = None,
 ) -> AsyncIterator[LazyToolRuntime]:
     """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
 
@@ -127,7 +129,7 @@ async def open_tool_runtime(
         async with asyncio.TaskGroup() as watching:
 
             def make() -> "ToolRuntime":
-                told = {} if warn is None else {"warn": warn}
+                told: dict[str, Any] = {"memory": memory} if warn is None else {"memory": memory, "warn": warn}
                 return _maker()(
                     config,
                     store,
@@ -156,10 +158,11 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
     async def warn(remark: Remark) -> None:
         await kernel.notifier.tell(render(remark, kernel.language), "obeyed")
 
-    config, store, clock = kernel.config, kernel.store, kernel.clock
-    async with open_tool_runtime(
-        config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes
-    ) as tool_runtime:
+    config, store, clock, memory = kernel.config, kernel.store, kernel.clock, kernel.port(MemorySearch)
+    opening = open_tool_runtime(
+        config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory
+    )
+    async with opening as tool_runtime:
         yield Contribution(
             provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime}, erase=tool_runtime.erase
         )

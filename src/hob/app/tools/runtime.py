@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+from hob.app.memory.service import open_service
 from hob.app.tools.accepted_writes import AcceptedWrites
 from hob.app.tools.executable_config import obeyed_of, places_of
 from hob.app.tools.turn_undo import TurnUndoService
@@ -19,6 +20,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
 from hob.core.labels import least_known
 from hob.core.notices import Progress
+from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
@@ -243,6 +245,7 @@ def make_hands(
     watching: asyncio.TaskGroup,
     warn: Warn = nobody_warned,
     records: ProcessRecords | None = None,
+    memory: MemorySearch | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
@@ -268,7 +271,7 @@ def make_hands(
     log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     documents = DocumentReader(_READER_LINGERS)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
-    remembering = MemoryTools(store.memories, store.memories, store.working_notes)
+    remembering = MemoryTools(store.memories, memory or open_service(config, store, clock), store.working_notes)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))

@@ -1,10 +1,11 @@
 """Remembering."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from hob.core.ids import SessionKey
 from hob.core.labels import Label
-from hob.core.memory import Memory, WorkingNote
+from hob.core.memory import Memory, MemoryItem, Recalled, Scope, WorkingNote
 
 
 class Recall(Protocol):
@@ -12,6 +13,22 @@ class Recall(Protocol):
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
         """What is known that helps with the query, best first. Never raises; nothing known is empty."""
+        ...
+
+
+class MemorySearch(Recall, Protocol):
+    """The port through which tools look into all of a person's memory."""
+
+    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[Recalled]:
+        """What of this scope helps with the query, best first. Raises StoreErrors."""
+        ...
+
+    async def find(self, id: str, scope: Scope) -> MemoryItem | None:
+        """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
+        ...
+
+    async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
+        """The sections of a document, in order. Raises StoreErrors."""
         ...
 
 

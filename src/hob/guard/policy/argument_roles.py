@@ -39,6 +39,8 @@ READINGS: Mapping[str, ArgumentRole] = {
     ),
     "remember": ArgumentRole(plain=("text",)),
     "recall": ArgumentRole(plain=("query", "limit", "untrusted")),
+    "memory_search": ArgumentRole(plain=("query", "limit", "untrusted")),
+    "memory_get": ArgumentRole(plain=("path", "start", "lines")),
     "update_working_memory": ArgumentRole(plain=("content",)),
     "ask_user": ArgumentRole(plain=("question", "options")),
     "report_progress": ArgumentRole(plain=("text", "percent")),

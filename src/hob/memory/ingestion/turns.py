@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hob.core.ids import ONE_TURN
 from hob.core.labels import Origin
-from hob.core.memory import Layer, MemoryItem, is_private, scope_of
+from hob.core.memory import Layer, MemoryItem, is_private
 from hob.core.models import Entry
-from hob.core.turns import Turn
+from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 
 LEAST = {"user": 12, "assistant": 100, "tool": 200}
@@ -25,6 +25,8 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 _RAW = ('{"tool_call', '[{"id"', '{"', "[{")
+_QUESTION = re.compile(r"[^.!?\n]{1,80}\?+")
+"""It tells nothing, and stands in the way of what answers it."""
 _COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _OWN = frozenset({
     "recall", "remember", "memory_search", "memory_get", "update_working_memory", "ask_user", "report_progress",
@@ -72,4 +74,4 @@ def is_worth_keeping(entry: Entry, tool: str = "") -> bool:
         return False
     if entry.role == "tool":
         return not entry.is_error
-    return not (_IDLE.fullmatch(text) or _COMMAND.match(text) or text.startswith(_RAW))
+    return not (_IDLE.fullmatch(text) or _QUESTION.fullmatch(text) or _COMMAND.match(text) or text.startswith(_RAW))

@@ -1,4 +1,4 @@
-"""The tools that remember: `remember`, `recall`, `update_working_memory`."""
+"""The tools that remember: `remember`, `recall`, `memory_search`, `memory_get`, `update_working_memory`."""
 
 import json
 from collections import Counter
@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
-from hob.core.memory import Memory, WorkingNote, scope_of
-from hob.core.ports.memory import Recall, Remember, WorkingNotes
+from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
+from hob.core.ports.memory import MemorySearch, Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.turns import scope_of
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 
 _PERSISTS = frozenset({Effect.PERSISTS})
@@ -20,6 +21,8 @@ _READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _LONGEST = 4_000
 _LONGEST_NOTE = 2_000  # it stands in every prompt of its session
 _MOST = 50
+_LONGEST_RESULT = 700
+_LONGEST_READ = 12_000
 _USUAL = 8
 _NOTHING = "(nothing)"
 
@@ -27,11 +30,13 @@ _NOTHING = "(nothing)"
 class MemoryTools:
     """Remembers over ports. What others can read too, a group's session, keeps its own memories and sees no other."""
 
-    def __init__(self, memories: Remember, recall: Recall, working: WorkingNotes) -> None:
+    def __init__(self, memories: Remember, memory: MemorySearch, working: WorkingNotes) -> None:
         self._memories = memories
-        self._recall = recall
+        self._memory = memory
         self._working = working
-        self.toolset = Tools(self.remember, self.recall, self.update_working_memory)
+        self.toolset = Tools(
+            self.remember, self.recall, self.memory_search, self.memory_get, self.update_working_memory
+        )
 
     @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
     async def remember(self, text: str, context: CallContext) -> str:
@@ -39,6 +44,8 @@ class MemoryTools:
         text = _checked(text.strip())
         if not text:
             raise ToolFailed("the text is empty.")
+        if is_private(context.turn.session):
+            raise ToolFailed("this conversation is private: nothing of it is remembered.")
         label = Label(Origin.MODEL, context.trust)
         source = f"{context.turn.session}, {context.turn.id}"  # by which it is found when either is erased
         await self._memories.remember(text, SessionKey(scope_of(context.turn).person), label, source)
@@ -56,7 +63,7 @@ class MemoryTools:
     ) -> ToolOutput:
         """Find what was remembered."""
         limit = min(max(limit, 1), _MOST)
-        found = await self._recall.recall(query, SessionKey(scope_of(context.turn).person), limit)
+        found = await self._memory.recall(query, SessionKey(scope_of(context.turn).person), limit)
         lines, labels = _told(found, untrusted)
         lines = lines or [_NOTHING]
         note = await self._working.load(context.turn.session) if untrusted else None
@@ -64,6 +71,29 @@ class MemoryTools:
             lines.append(f"- {note.text} [this conversation's working note, untrusted]")
             labels.append(note.label)
         return ToolOutput("\n".join(lines), Label(Origin.TOOL, join(labels)))
+
+    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    async def memory_search(
+        self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False
+    ) -> ToolOutput:
+        """Search all that was said, read or noted, MEMORY.md and daily notes too; each result has an id."""
+        limit = min(max(limit, 1), _MOST)
+        found = [each.item for each in await self._memory.search(query, scope_of(context.turn), limit)]
+        shown = [item for item in found if untrusted or item.label.trusted]
+        lines = [_item_line(item, _LONGEST_RESULT) for item in shown]
+        if left := _left_out([item.label for item in found if item not in shown]):
+            lines.append(f"[{left}; to read them too, set untrusted=true]")
+        return ToolOutput("\n".join(lines) or _NOTHING, Label(Origin.TOOL, join(item.label for item in shown)))
+
+    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
+        """Read one remembered item by its id, or a remembered file (MEMORY.md, memory/DATE.md) from a line on."""
+        scope = scope_of(context.turn)
+        item = await self._memory.find(path, scope)
+        found = [item] if item is not None else await self._memory.sections(path, scope)
+        shown = [each for each in found if item is not None or start <= each.position < start + lines]
+        text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
+        return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, join(each.label for each in shown)))
 
     @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
     async def update_working_memory(
@@ -117,7 +147,7 @@ def _told(found: Sequence[Memory], untrusted: bool) -> tuple[list[str], list[Lab
     """A line for each memory that may be shown, and how many others there are; and the labels of those shown."""
     shown = [memory for memory in found if untrusted or memory.label.trusted]
     lines = [_line(memory) for memory in shown]
-    if left := _left_out([memory for memory in found if memory not in shown]):
+    if left := _left_out([memory.label for memory in found if memory not in shown]):
         lines.append(f"[{left}; to read them too, set untrusted=true]")
     return lines, [memory.label for memory in shown]
 
@@ -128,6 +158,14 @@ def _line(memory: Memory) -> str:
     return f"- {memory.text} [{day}, {memory.source}{trust}]"
 
 
-def _left_out(memories: Sequence[Memory]) -> str:
-    counts = Counter(memory.label.origin for memory in memories)
+def _item_line(item: MemoryItem, longest: int) -> str:
+    day = f"{datetime.fromtimestamp(item.at, UTC):%Y-%m-%d}"
+    where = item.evidence[0] if item.kind == "section" and item.evidence else item.source
+    who = f"{item.speaker}, " if item.speaker else ""
+    trust = "" if item.label.trusted else ", untrusted"
+    return f"- {item.text[:longest]} [{who}{day}, {where}, {item.id[:12]}{trust}]"
+
+
+def _left_out(labels: Sequence[Label]) -> str:
+    counts = Counter(label.origin for label in labels)
     return ", ".join(f"{count} more from {origin}" for origin, count in counts.items())

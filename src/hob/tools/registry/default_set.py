@@ -20,7 +20,10 @@ SHOWN = (
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, where paths lead", ("list_dir", "resolve_path")),
     "web": ("search, read pages", ("web_search", "web_fetch")),
-    "notes": ("track long work, report on it", ("update_working_memory", "report_progress")),
+    "notes": (
+        "track work, search memory",
+        ("update_working_memory", "report_progress", "memory_search", "memory_get"),
+    ),
 }
 
 

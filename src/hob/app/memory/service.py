@@ -1,0 +1,34 @@
+"""Memory as a service over the store."""
+
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.guard.policy.tool_lists import PROFILES, ToolList
+from hob.guard.settings import PolicySettings, ToolRules
+from hob.memory.service import MemoryService
+from hob.memory.settings import MemorySettings
+from hob.memory.words import WordRetriever
+from hob.store.store import Store
+
+
+class MemoryPolicy:
+    """Whether the owner's turns may use memory: what forbids them the tool `recall` forbids it."""
+
+    def __init__(self, policy: PolicySettings) -> None:
+        self._policy = policy
+
+    def become(self, config: Config) -> None:
+        """These settings hold from now on."""
+        self._policy = config[PolicySettings]
+
+    def __call__(self, model: str) -> bool:
+        policy = self._policy
+        rules = [ToolRules(policy.allow, policy.deny), ToolRules(list(PROFILES[policy.profile]))]
+        rules += [policy.senders[who] for who in ("owner",) if who in policy.senders]
+        rules += [policy.providers[name] for name in (model.partition("/")[0], model) if name in policy.providers]
+        return not any(ToolList(tuple(each.allow), tuple(each.deny)).refuses("recall") for each in rules)
+
+
+def open_service(config: Config, store: Store, clock: Clock, policy: MemoryPolicy | None = None) -> MemoryService:
+    """Memory over this store."""
+    allows = policy or MemoryPolicy(config[PolicySettings])
+    return MemoryService(store.items, WordRetriever(store.items), config[MemorySettings], clock, allows)

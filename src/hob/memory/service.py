@@ -1,0 +1,114 @@
+"""Memory as its users see it: search, recall, and what a turn is shown by itself."""
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.ids import SessionKey
+from hob.core.memory import OWNER, Layer, Memory, MemoryItem, Recalled, Scope
+from hob.core.turns import Turn, scope_of
+from hob.memory.settings import MemorySettings
+from hob.store.memory.items import StoredItems
+
+log = logging.getLogger(__name__)
+
+SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
+"""What is recalled: identity files stand in the prompt anyway."""
+_DAY = 86_400.0
+
+
+class Retriever(Protocol):
+    """Finds items."""
+
+    async def search(
+        self, query: str, *, scope: Scope, layers: Collection[Layer] = (), now: float, limit: int = 8, budget: int = 0
+    ) -> Sequence[Recalled]:
+        """The items of this scope that help with the query, best first. Raises StoreErrors."""
+
+
+class MemoryService:
+    """Implements `Recall`, the tools' `MemorySearch` and the prompt's `TurnMemory`."""
+
+    def __init__(
+        self,
+        items: StoredItems,
+        retriever: Retriever,
+        settings: MemorySettings,
+        clock: Clock,
+        allows: Callable[[str], bool] = lambda _: True,
+    ) -> None:
+        """`allows` tells whether the owner's turns may use memory now, with this model."""
+        self._items = items
+        self._retriever = retriever
+        self._settings = settings
+        self._clock = clock
+        self._allows = allows
+
+    async def search(
+        self, query: str, scope: Scope, limit: int, layers: Collection[Layer] = (), budget: int = 0
+    ) -> Sequence[Recalled]:
+        """What of this scope helps with the query, best first. Raises StoreErrors."""
+        now = self._clock.now().timestamp() // _DAY * _DAY  # within a day the same is found in the same order
+        return await self._retriever.search(query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
+
+    async def find(self, id: str, scope: Scope) -> MemoryItem | None:
+        """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
+        found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2) if id else []
+        return found[0] if len(found) == 1 else None
+
+    async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
+        """The sections of a document, in order. Raises StoreErrors."""
+        sources = (f"{Layer.DOCUMENT}:{name}", f"{Layer.SOUL}:{name}")
+        found = await self._items.of(scope).select("i.source IN (?, ?)", sources)
+        return sorted(found, key=lambda item: (item.position, item.seq))
+
+    async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
+        """As the tool `recall` tells it. Never raises."""
+        return await self._memories(query, Scope(session), limit)
+
+    def allowed(self, turn: Turn, model: str) -> bool:
+        """Whether the turn is shown memories by itself: the owner's alone, with a model that may have them."""
+        return self._settings.recall and scope_of(turn).person == OWNER and self._allows(model)
+
+    async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
+        """What helps with a turn's message; not what its own conversation shows anyway, from that place on."""
+
+        def shown(item: MemoryItem) -> bool:
+            return item.session == turn.session and item.position >= shown_from
+
+        found = await self._memories(query, scope_of(turn), limit, shown)
+        return tuple(replace(each, source="") for each in found) if self._settings.citations == "off" else found
+
+    async def _memories(
+        self,
+        query: str,
+        scope: Scope,
+        limit: int,
+        shown: Callable[[MemoryItem], bool] = lambda _: False,
+    ) -> tuple[Memory, ...]:
+        try:
+            found = await self.search(query, scope, limit * 3, SEARCHED)
+        except StoreError as error:
+            log.warning("memory cannot be read: %s", error)
+            return ()
+        kept = [each for each in found if not shown(each.item)][:limit]
+        return tuple(
+            Memory(told(each.item), citation(each.item), each.item.label, each.item.at, each.score, each.item.id[:12])
+            for each in kept
+        )
+
+
+def told(item: MemoryItem) -> str:
+    """The text, with who said it where that is not plain."""
+    return f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
+
+
+def citation(item: MemoryItem) -> str:
+    """Where it stands: lines of a file, or a turn."""
+    if item.layer in (Layer.DOCUMENT, Layer.SOUL) and item.evidence:
+        return f"Source: {item.evidence[0]}"
+    place = item.session if item.layer is Layer.FACT else item.source
+    return ", ".join(part for part in (place, item.turn) if part)
