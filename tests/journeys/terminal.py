@@ -6,12 +6,16 @@ import fcntl
 import os
 import pty
 import struct
+import sys
 import termios
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import pyte
 
+from .fork_server import MODULE, ForkedProcess, fork_server
+
+Process = asyncio.subprocess.Process | ForkedProcess
 ENTER, ESCAPE, CTRL_C, CTRL_D, TAB, BACKSPACE, UP = "\r", "\x1b", "\x03", "\x04", "\t", "\x7f", "\x1b[A"
 _SECONDS = 20.0
 
@@ -19,7 +23,7 @@ _SECONDS = 20.0
 class Terminal:
     """What is typed and seen. Waiting is for what is on the screen, never for a time."""
 
-    def __init__(self, descriptor: int, process: asyncio.subprocess.Process, columns: int, rows: int) -> None:
+    def __init__(self, descriptor: int, process: Process, columns: int, rows: int) -> None:
         self._descriptor = descriptor
         self.process = process
         self._screen = pyte.HistoryScreen(columns, rows, history=10_000)
@@ -115,15 +119,22 @@ async def open_terminal(
     """The program at a terminal of its own, until the block ends."""
     ours, theirs = pty.openpty()
     _set_size(ours, columns, rows)
-    process = await asyncio.create_subprocess_exec(
-        *program,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={"TERM": "xterm-256color", "LANG": "C.UTF-8", **environ},
-        start_new_session=True,
-        preexec_fn=_take_terminal,
-    )
+    variables = {"TERM": "xterm-256color", "LANG": "C.UTF-8", **environ}
+    process: Process
+    if tuple(program[:2]) == (sys.executable, MODULE):
+        process = await fork_server().start(
+            program[1:], variables, stdin=theirs, stdout=theirs, stderr=theirs, terminal=True
+        )
+    else:
+        process = await asyncio.create_subprocess_exec(
+            *program,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=variables,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
     os.close(theirs)
     terminal = Terminal(ours, process, columns, rows)
     try:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ from hob.testing.channel import SpoolChannel
 from hob.testing.model_server import ModelServer
 from tests.confined import BACKEND
 
+from .fork_server import MODULE, fork_server
+from .terminal import Process
+
 TOKEN = "journeys-token-0123456789"
 HARNESS = str(Path(__file__).with_name("daemon.py"))
 _WITH_FEW = """
@@ -29,6 +32,7 @@ import os, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
 os.execv(sys.executable, [sys.executable, "-m", "hob", "serve"])
 """
+_OF_PYTHON = re.compile(r"PYTHON|LC_|LANG")
 LOST = (httpx2.TransportError, OSError)
 """What a client sees of a process that dies."""
 
@@ -45,7 +49,7 @@ class Said:
 class Daemon:
     """One process. `url` is its API's."""
 
-    def __init__(self, process: asyncio.subprocess.Process, url: str, errors: Path) -> None:
+    def __init__(self, process: Process, url: str, errors: Path) -> None:
         self.process = process
         self.url = url
         self._errors = errors
@@ -120,7 +124,7 @@ def kinds_of(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
     return Counter(event["kind"] for event in events if event["kind"] != "turn" or event["seconds"] is not None)
 
 
-def send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+def send(process: Process, number: signal.Signals) -> None:
     """A signal to a child; unlike its own `kill` this never takes the exit status away from who waits for it."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(process.pid, number)
@@ -183,9 +187,7 @@ class World:
     async def stillborn(self, seconds: float, *, harness: bool) -> None:
         """A daemon, killed so long after it was started."""
         program = [HARNESS, str(self.platform)] if harness else ["-m", "hob", "serve"]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *program, env=self.environ(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        process = await self._start(program, {}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await process.wait()
@@ -193,13 +195,28 @@ class World:
             send(process, signal.SIGKILL)
         await process.communicate()
 
+    async def _start(
+        self,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        stdin: Any = subprocess.DEVNULL,
+        stdout: Any,
+        stderr: Any,
+    ) -> Process:
+        """Python with these arguments; from the fork server, where how Python starts is no matter."""
+        variables = self.environ(**environ)
+        if arguments[0] == "-c" or any(map(_OF_PYTHON.match, environ)):
+            return await asyncio.create_subprocess_exec(
+                sys.executable, *arguments, env=variables, stdin=stdin, stdout=stdout, stderr=stderr
+            )
+        return await fork_server().start(arguments, variables, stdin=stdin, stdout=stdout, stderr=stderr)
+
     @asynccontextmanager
     async def _started(self, arguments: list[str], environ: Mapping[str, str]) -> AsyncIterator[Daemon]:
         errors = self.root / "stderr.log"
         with errors.open("ab") as log:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, *arguments, env=self.environ(**environ), stdout=subprocess.PIPE, stderr=log
-            )
+            process = await self._start(arguments, environ, stdout=subprocess.PIPE, stderr=log)
         try:
             daemon = Daemon(process, await self._ready(process, errors), errors)
             async with daemon.client:
@@ -209,7 +226,7 @@ class World:
                 send(process, signal.SIGKILL)
             await process.communicate()
 
-    async def _ready(self, process: asyncio.subprocess.Process, errors: Path) -> str:
+    async def _ready(self, process: Process, errors: Path) -> str:
         assert process.stdout is not None
         async with asyncio.timeout(20):
             line = (await process.stdout.readline()).decode()
@@ -218,17 +235,10 @@ class World:
         return found[1]
 
     @asynccontextmanager
-    async def running(self, *arguments: str, **environ: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    async def running(self, *arguments: str, **environ: str) -> AsyncIterator[Process]:
         """A `hob` command that runs while the block is open, at most."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "hob",
-            *arguments,
-            env=self.environ(**environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        process = await self._start(
+            [MODULE, "hob", *arguments], environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         try:
             yield process
@@ -239,12 +249,9 @@ class World:
 
     async def hob(self, *arguments: str, stdin: bytes | None = None, **environ: str) -> Said:
         """Run a `hob` command to its end."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "hob",
-            *arguments,
-            env=self.environ(**environ),
+        process = await self._start(
+            [MODULE, "hob", *arguments],
+            environ,
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

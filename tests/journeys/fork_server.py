@@ -1,0 +1,260 @@
+"""Starts Python programs by forking a process that has loaded all of Hob: most of what a start costs is loading.
+
+The tests ask over a Unix socket; each connection is one program. Its process is as real as any other, to be killed
+like any other. What depends on how Python itself starts (locales, options) is not started this way.
+"""
+
+import asyncio
+import atexit
+import fcntl
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+MODULE = "-m"
+
+
+class ForkedProcess(asyncio.Protocol):
+    """What the tests use of `asyncio.subprocess.Process`."""
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.returncode: int | None = None
+        self.stdin: asyncio.WriteTransport | None = None
+        self.stdout: asyncio.StreamReader | None = None
+        self.stderr: asyncio.StreamReader | None = None
+        self.began = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._told = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._told += data
+        *lines, self._told = self._told.split(b"\n")
+        for line in lines:
+            if not self.pid:
+                self.pid = int(line)
+                self.began.set()
+            else:
+                self.returncode = int(line)
+                self._ended.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.returncode is None:  # the server is gone, and with it all that is known
+            self.returncode = -signal.SIGKILL
+        self.began.set()
+        self._ended.set()
+
+    def kill(self) -> None:
+        self._send(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self._send(signal.SIGTERM)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    async def wait(self) -> int:
+        await self._ended.wait()
+        assert self.returncode is not None
+        return self.returncode
+
+    async def communicate(self, given: bytes | None = None) -> tuple[bytes, bytes]:
+        """All that it still writes, and its end."""
+        if self.stdin is not None:
+            self.stdin.write(given or b"")
+            self.stdin.close()
+        out = await self.stdout.read() if self.stdout is not None else b""
+        err = await self.stderr.read() if self.stderr is not None else b""
+        await self.wait()
+        return out, err
+
+
+class ForkServer:
+    """The client's side. The server ends with this process."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="hob")
+        self._path = str(Path(self._folder.name, "s"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self._path)
+            listener.listen(64)
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(listener.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[listener.fileno()],
+            )
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._process.wait()
+        self._folder.cleanup()
+
+    async def start(
+        self,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        stdin: Any = subprocess.DEVNULL,
+        stdout: Any,
+        stderr: Any,
+        terminal: bool = False,
+    ) -> ForkedProcess:
+        """Python with these arguments: `-m MODULE …` or a script. The streams are as `subprocess` takes them; they may
+        be a `terminal` of its own.
+        """
+        loop = asyncio.get_running_loop()
+        process = ForkedProcess()
+        given, opened = [], []
+        for number, stream in enumerate((stdin, stdout, stderr)):
+            if stream == subprocess.PIPE:
+                ends = os.pipe()
+                given.append(ends[number != 0])
+                opened.append(given[-1])
+                await self._connect(process, number, ends[number == 0])
+            elif stream in (None, subprocess.DEVNULL):
+                given.append(os.open(os.devnull, os.O_RDWR))
+                opened.append(given[-1])
+            else:
+                given.append(stream if isinstance(stream, int) else stream.fileno())
+        asked = json.dumps({
+            "arguments": list(arguments), "environ": dict(environ), "folder": str(Path.cwd()), "terminal": terminal
+        })  # fmt: skip
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self._path)
+        socket.send_fds(connection, [asked.encode() + b"\n"], given)
+        for end in opened:
+            os.close(end)
+        await loop.create_unix_connection(lambda: process, sock=connection)
+        await process.began.wait()
+        return process
+
+    async def _connect(self, process: ForkedProcess, number: int, end: int) -> None:
+        loop = asyncio.get_running_loop()
+        if number == 0:
+            process.stdin, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(end, "wb"))
+            return
+        reader = asyncio.StreamReader()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(end, "rb"))
+        if number == 1:
+            process.stdout = reader
+        else:
+            process.stderr = reader
+
+
+@cache
+def fork_server() -> ForkServer:
+    """The one of this process, started when it is first needed."""
+    return ForkServer()
+
+
+def load_all() -> None:
+    """Import every module of Hob."""
+    import hob
+
+    for found in pkgutil.walk_packages(hob.__path__, "hob."):
+        if not found.name.endswith("__main__"):
+            with suppress(ImportError):  # an extra that is not installed
+                importlib.import_module(found.name)
+
+
+def serve(listener: socket.socket) -> dict[str, Any] | None:
+    """Fork for each connection until standard input ends. Returns in each child, with what is asked of it."""
+    wakes, woken = os.pipe()
+    os.set_blocking(wakes, False)
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    children: dict[int, socket.socket] = {}
+    with selectors.DefaultSelector() as selector:
+        for each in (listener, wakes, 0):
+            selector.register(each, selectors.EVENT_READ)
+        while True:
+            ready = [key.fileobj for key, _ in selector.select()]
+            if 0 in ready:
+                return None
+            if wakes in ready:
+                with suppress(BlockingIOError):
+                    os.read(wakes, 4096)
+                _bury(children)
+            if listener in ready:
+                connection, _ = listener.accept()
+                asked, fds = _read(connection)
+                if (pid := os.fork()) == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    for number, fd in enumerate(fds):
+                        os.dup2(fd, number)
+                    for each in (connection, listener, *children.values()):
+                        each.close()
+                    for fd in (wakes, woken, *fds):
+                        os.close(fd)
+                    return asked
+                for fd in fds:
+                    os.close(fd)
+                connection.sendall(f"{pid}\n".encode())
+                children[pid] = connection
+
+
+def _read(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    data, fds, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+    while not data.endswith(b"\n"):
+        data += connection.recv(1 << 20)
+    return json.loads(data), fds
+
+
+def _bury(children: dict[int, socket.socket]) -> None:
+    """Tell of each child that has ended."""
+    with suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            with suppress(OSError), children.pop(found[0]) as connection:
+                connection.sendall(f"{os.waitstatus_to_exitcode(found[1])}\n".encode())
+
+
+def main() -> None:
+    load_all()
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=int(sys.argv[1])) as listener:
+        asked = serve(listener)
+    if asked is None:
+        return
+    os.environ.clear()
+    os.environ.update(asked["environ"])
+    os.chdir(asked["folder"])
+    time.tzset()
+    if asked["terminal"]:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(line_buffering=True)
+    first, *rest = asked["arguments"]
+    if first == MODULE:
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = [first, *rest]
+        runpy.run_path(first, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
