@@ -171,6 +171,22 @@ def test_what_stands_around_a_hostile_command_does_not_make_it_less(command: Hos
     assert verdict(around.replace("{}", command.text)) >= verdict(command.text)
 
 
+PROGRAMS = (
+    "python3 -c 'print(1)'", "python3 -Ic 'a|b'", "python3 -X utf8 -c 'print(1)' 2>&1", "node -e '1'", "sh -c 'ls || cat'",
+)  # fmt: skip
+
+
+@given(
+    st.sampled_from([text for text in benign() if not set(text) & set("\n#<&\\")]),
+    st.sampled_from(PROGRAMS),
+    st.sampled_from(["{} || {}", "{}||{}", "{{ {}; }} || {} || true", "({}) || {}", "if {} || {}; then ls; fi"]),
+)
+@example("a", "python3 -c 'print(1)'", "{} || {}")
+def test_command_that_runs_where_another_failed_is_read_as_no_pipe(first: str, second: str, form: str) -> None:
+    both = {found.rule for found in judge(form.format(first, second))}
+    assert both <= {found.rule for text in (first, second) for found in judge(text)}
+
+
 @given(st.sampled_from([text for text in benign() if verdict(text) is ShellSeverity.PLAIN]), st.data())
 def test_plain_commands_stay_plain_however_they_are_laid_out(text: str, data: st.DataObject) -> None:
     around = data.draw(
