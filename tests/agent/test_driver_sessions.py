@@ -192,6 +192,22 @@ async def test_message_that_comes_while_the_model_hangs_has_it_asked_again(opera
     assert told[-1].startswith("The model has sent nothing for 2")
 
 
+async def test_sender_of_a_message_behind_a_hanging_model_is_told_at_once(operations: Desk) -> None:
+    """In other queue modes than `steer` it waited for two minutes without a word."""
+    turn = await make_turn(operations.store, message("hi"))
+    late = message("are you there?")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(Driver(operations.parts(Silence())).run(turn, operations.control))
+        await until_asked(operations)
+        await operations.clock.advance(25)
+        operations.control.later.append(late)
+        for _ in range(3):
+            await operations.clock.advance(1)
+        operations.control.stop(task, "/stop")
+    told = [each.text for each in operations.notices.seen if isinstance(each, Progress) and each.trace == late.trace]
+    assert told == ["Your message waits: the model has sent nothing for 26 seconds. /stop ends that turn."]
+
+
 async def test_message_that_comes_while_the_model_thinks_interrupts_nothing(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     operations.control.waiting.add(message("and?").id)

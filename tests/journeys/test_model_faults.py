@@ -1,11 +1,13 @@
 """A model server that fails in every way, seen from outside: the failure is a failure everywhere, and passes."""
 
+import asyncio
 import json
 import time
+from contextlib import aclosing
 
 import pytest
 
-from .world import Daemon, World
+from .world import Daemon, World, until
 
 FAULTS = {
     "error_500": 503,
@@ -120,3 +122,19 @@ async def test_a_key_that_cannot_be_read_is_told_as_that(world: World) -> None:
         assert (response.status_code, response.json()["error"]["code"]) == (503, "model_settings")
         assert "/nowhere/key" in response.json()["error"]["message"]
         assert "hob config check" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("mode", ["steer", "followup", "collect", "interrupt"])
+async def test_message_behind_a_hanging_model_is_told_at_once_or_interrupts(world: World, mode: str) -> None:
+    """Only in the mode `steer` it used to be; elsewhere the two minutes of a silent model passed without a word."""
+    quick = {"HOB_BUS_QUEUE_MODE": mode, "HOB_AGENT_IDLE_NOTICE_SECONDS": "0.2"}
+    async with world.serve(**quick) as daemon:
+        first = await daemon.accepted("FAULT silence 1", "first", session="s")
+        await until(lambda: world.model.chats)
+        async with asyncio.timeout(20), aclosing(daemon.events("hello", "second", session="s")) as events:
+            async for name, data in events:
+                if mode in ("followup", "collect") and name == "progress" and data["what"] == "waiting":
+                    assert data["text"].startswith("Your message waits: the model has sent nothing for ")
+                    await daemon.post("/stop", session="s")
+        assert (name, data["state"]) == ("result", "done")
+        assert (await daemon.get(first))["state"] == ("done" if mode == "steer" else "cancelled")

@@ -172,8 +172,12 @@ def test_what_stands_around_a_hostile_command_does_not_make_it_less(command: Hos
 
 
 PROGRAMS = (
-    "python3 -c 'print(1)'", "python3 -Ic 'a|b'", "python3 -X utf8 -c 'print(1)' 2>&1", "node -e '1'", "sh -c 'ls || cat'",
-)  # fmt: skip
+    "python3 -c 'print(1)'",
+    "python3 -Ic 'a|b'",
+    "python3 -X utf8 -c 'print(1)' 2>&1",
+    "node -e '1'",
+    "sh -c 'ls || cat'",
+)
 
 
 @given(

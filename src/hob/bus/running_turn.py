@@ -21,6 +21,7 @@ class RunningTurn:
         self.poked = asyncio.Event()
         """Set when the turn is stopped, so that a pause before its next attempt ends."""
         self._may_join: set[InboundId] = set()
+        self._behind: list[Inbound] = []
         self._joined = {inbound.id for inbound in turn.joined}
         self._reason: str | None = None
         self._task: asyncio.Task[Any] | None = None
@@ -34,6 +35,9 @@ class RunningTurn:
     def offered(self) -> Collection[InboundId]:
         return frozenset(self._may_join)
 
+    def behind(self) -> Sequence[Inbound]:
+        return tuple(self._behind)
+
     def joined(self, inbounds: Sequence[InboundId]) -> None:
         self._joined.update(inbounds)
         if inbounds:
@@ -46,8 +50,14 @@ class RunningTurn:
 
     def offer(self, inbound: Inbound) -> None:
         """This message may join the turn, if that can serve it: one that wants another model needs its own."""
-        if inbound.id not in self._joined and all(serves(first, inbound) for first in self.turn.inbounds):
+        if not all(serves(first, inbound) for first in self.turn.inbounds):
+            self.wait_behind(inbound)
+        elif inbound.id not in self._joined:
             self._may_join.add(inbound.id)
+
+    def wait_behind(self, inbound: Inbound) -> None:
+        """This message waits for the turn's end."""
+        self._behind.append(inbound)
 
     def held_by(self, task: asyncio.Task[Any]) -> None:
         """The turn is performed by this task from now on."""

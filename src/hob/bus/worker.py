@@ -87,6 +87,8 @@ class QueueWorker:
             hand.offer(inbound)
         elif mode is QueueMode.INTERRUPT:
             hand.stop(say(Sentence.INTERRUPTED, self.around.language))
+        else:
+            hand.wait_behind(inbound)
 
     async def persist(self, work: Callable[[], Awaitable[T]]) -> T:
         """The result of something that needs the store, however long the store cannot be used (promise 9).

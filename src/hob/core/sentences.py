@@ -47,6 +47,7 @@ class Sentence(StrEnum):
     CANCELLED_WAITING = auto()
     STILL_WAITING = auto()
     ASKED_AGAIN = auto()
+    BEHIND_SILENCE = auto()
     WAITS_FOR_MODEL = auto()
     WAITS_FOR_APPROVAL = auto()
     WAITS_FOR_ANSWER = auto()
@@ -178,6 +179,7 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.CANCELLED_WAITING: "This message was not answered: it was cancelled before its turn came ({reason}).",
     Sentence.STILL_WAITING: "Still waiting for the model ({wait} without a word).",
     Sentence.ASKED_AGAIN: "The model has sent nothing for {wait}; it is asked again, together with the new message.",
+    Sentence.BEHIND_SILENCE: "Your message waits: the model has sent nothing for {wait}. /stop ends that turn.",
     Sentence.WAITS_FOR_MODEL: "waits for the model's server ({detail})",
     Sentence.WAITS_FOR_APPROVAL: "waits for approval of {tool}: {reason}",
     Sentence.WAITS_FOR_ANSWER: "waits for an answer ({id})",

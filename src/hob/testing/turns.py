@@ -19,11 +19,15 @@ class FreeControl:
 
     def __init__(self) -> None:
         self.waiting: set[InboundId] = set()
+        self.later: list[Inbound] = []
         self.taken: list[InboundId] = []
         self._reason: str | None = None
 
     def offered(self) -> Collection[InboundId]:
         return self.waiting
+
+    def behind(self) -> Sequence[Inbound]:
+        return self.later
 
     def joined(self, inbounds: Sequence[InboundId]) -> None:
         self.waiting.clear()

@@ -19,7 +19,7 @@ from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import WAITABLE
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
 from hob.core.hooks import AfterModel, BeforeModel
-from hob.core.ids import CallId
+from hob.core.ids import CallId, TraceId
 from hob.core.labels import SenderClass
 from hob.core.models import (
     CallStarted,
@@ -270,7 +270,8 @@ class _Watchdog:
 async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
     """Watches a model call: says so when it is silent for long, gives it up when for too long.
 
-    One that is silent for long is given up at once for a message that came meanwhile. One timer looks at a timestamp,
+    One that is silent for long is given up at once for a message that came meanwhile and may join the turn; who wrote
+    one that may not is told. One timer looks at a timestamp,
     so an event of the stream costs no more than setting it.
     Raises ModelError(TIMEOUT).
     """
@@ -283,7 +284,7 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
         async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
 
             async def watch() -> None:
-                noticed = -1.0
+                noticed, told = -1.0, 0
                 while True:
                     now = clock.monotonic()
                     silent = now - watchdog.last
@@ -299,6 +300,9 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
                         if noticed != watchdog.last:
                             noticed = watchdog.last
                             _notice_silence(run, silent, Sentence.STILL_WAITING)
+                        for inbound in run.control.behind()[told:]:
+                            _notice_silence(run, silent, Sentence.BEHIND_SILENCE, inbound.trace)
+                            told += 1
                         bound = min(settings.idle_seconds, silent + _LOOK_SECONDS)
                     await clock.sleep(max(0.001, min(watchdog.last + bound, last_moment) - now))
 
@@ -317,10 +321,10 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
         raise error
 
 
-def _notice_silence(run: TurnRun, silent: float, sentence: Sentence) -> None:
+def _notice_silence(run: TurnRun, silent: float, sentence: Sentence, trace: TraceId | None = None) -> None:
     language = run.parts.settings.language
     text = say(sentence, language, wait=span(round(silent), language))
-    run.parts.notices.publish(Progress(run.turn.trace, run.turn.session, "waiting", run.asked, text))
+    run.parts.notices.publish(Progress(trace or run.turn.trace, run.turn.session, "waiting", run.asked, text))
 
 
 def _checked(reply: ModelReply, asked: str) -> ModelReply:

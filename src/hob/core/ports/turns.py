@@ -14,6 +14,9 @@ class Control(Protocol):
     def offered(self) -> Collection[InboundId]:
         """The messages that wait and may join the turn (queue mode `steer`); only a hint."""
 
+    def behind(self) -> Sequence[Inbound]:
+        """Messages that came for this session since the turn began, and wait for its end."""
+
     def joined(self, inbounds: Sequence[InboundId]) -> None:
         """The turn has taken these in (or found none): from now on `offered` speaks of later ones."""
 
