@@ -9,7 +9,6 @@ import atexit
 import fcntl
 import gc
 import importlib
-import io
 import json
 import os
 import pkgutil
@@ -26,9 +25,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 MODULE = "-m"
+_STREAMS = {"stdin": "surrogateescape", "stdout": "surrogateescape", "stderr": "backslashreplace"}
 
 
 class ForkedProcess(asyncio.Protocol):
@@ -246,7 +246,12 @@ def main() -> None:
     if asked["terminal"]:
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        cast(io.TextIOWrapper, sys.stdout).reconfigure(line_buffering=True)
+    for number, (name, errors) in enumerate(_STREAMS.items()):  # those that there are know what stood there before
+        stream = open(number, "w" if number else "r", encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+        if number:
+            stream.reconfigure(line_buffering=stream.isatty() or name == "stderr")
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
     first, *rest = asked["arguments"]
     if first == MODULE:
         sys.argv = rest
