@@ -18,7 +18,7 @@ from hob.testing.channel import SpoolChannel
 from .world import LOST, Daemon, World, kinds_of, open_world, until
 
 SECONDS = 60.0
-"""Within so long after the last kill all is answered, that too which was quarantined for a while; one more a message."""
+"""Within so long after the last kill all is answered, also what was quarantined for a while; one more a message."""
 
 PATIENT = {
     "HOB_BUS_SENDER_WAITING": "100000",
