@@ -223,15 +223,25 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Pat
         assert await texts(store) == ["hello"]
 
 
-async def test_an_upgraded_copy_that_is_not_whole_does_not_take_the_place(tmp_path: Path, newer: Path) -> None:
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "PRAGMA defer_foreign_keys = ON; CREATE TABLE more (id INTEGER REFERENCES inbox) STRICT;"
+        " PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'state', 'status')"
+        " WHERE name = 'inbox_waiting'; PRAGMA writable_schema = OFF;",
+        "CREATE TABLE more (a INTEGER, b INTEGER) STRICT; CREATE INDEX more_of ON more (a); INSERT INTO more VALUES (1, 2);"
+        " PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '(a)', '(b)') WHERE name = 'more_of';"
+        " PRAGMA writable_schema = OFF;",
+    ],
+    ids=["cannot be read", "is not consistent"],
+)
+async def test_an_upgraded_copy_that_is_not_whole_does_not_take_the_place(
+    tmp_path: Path, newer: Path, sql: str
+) -> None:
     await fill(tmp_path, "hello")
     before = (tmp_path / NAME).read_bytes()
     losing = newer / MORE
-    losing.write_text(
-        "PRAGMA defer_foreign_keys = ON; CREATE TABLE more (id INTEGER REFERENCES inbox) STRICT;"
-        " PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'state', 'status')"
-        " WHERE name = 'inbox_waiting'; PRAGMA writable_schema = OFF;"
-    )
+    losing.write_text(sql)
     with pytest.raises(StoreError):
         await opened(tmp_path)
     assert (tmp_path / NAME).read_bytes() == before
