@@ -222,6 +222,7 @@ async def running(volume: Path, **environ: str) -> AsyncIterator[asyncio.subproc
         await process.communicate()
 
 
+@pytest.mark.slow
 async def test_the_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(volume: Path) -> None:
     async with ModelServer() as model:
         environ = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "x", "HOB_GATEWAY_PORT": "0"}

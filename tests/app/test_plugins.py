@@ -19,6 +19,8 @@ from hob.app.daemon.unix_http import call
 from hob.testing.model_server import ModelServer
 from tests.journeys.world import until
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("dice", "postbox", "curfew", "greet", "sundial", "almanac", "tally", "broken")
 
