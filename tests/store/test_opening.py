@@ -229,8 +229,9 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Pat
         "PRAGMA defer_foreign_keys = ON; CREATE TABLE more (id INTEGER REFERENCES inbox) STRICT;"
         " PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'state', 'status')"
         " WHERE name = 'inbox_waiting'; PRAGMA writable_schema = OFF;",
-        "CREATE TABLE more (a INTEGER, b INTEGER) STRICT; CREATE INDEX more_of ON more (a); INSERT INTO more VALUES (1, 2);"
-        " PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '(a)', '(b)') WHERE name = 'more_of';"
+        "CREATE TABLE more (a INTEGER, b INTEGER) STRICT; CREATE INDEX more_of ON more (a);"
+        " INSERT INTO more VALUES (1, 2); PRAGMA writable_schema = ON;"
+        " UPDATE sqlite_schema SET sql = replace(sql, '(a)', '(b)') WHERE name = 'more_of';"
         " PRAGMA writable_schema = OFF;",
     ],
     ids=["cannot be read", "is not consistent"],
