@@ -107,7 +107,7 @@ async def test_who_was_told_nothing_for_a_while_is_not_told_of_it_later(tmp_path
             await receiver.until(1)
             await hob.app.bus.delivery.drain(5)
         async with machine(tmp_path, HOB_WEBHOOKS_OUT="{}") as hob:
-            assert (await hob.tcp.get("/status")).json()["followers"] == []
+            assert [each["name"] for each in (await hob.tcp.get("/status")).json()["followers"]] == ["memory"]
             await say(hob, "meanwhile")
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "two")

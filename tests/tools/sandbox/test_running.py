@@ -39,6 +39,14 @@ def alive(mark: str) -> bool:
     return False
 
 
+def begun(mark: str) -> bool:
+    """Whether it runs now or within a few seconds: what a shell has started may not be its own program yet."""
+    until = time.monotonic() + 5
+    while not alive(mark) and time.monotonic() < until:
+        time.sleep(0.01)
+    return alive(mark)
+
+
 def gone(mark: str) -> bool:
     """Whether it is gone now or within a few seconds, for what ends without anybody waiting for it."""
     until = time.monotonic() + 5
@@ -154,7 +162,7 @@ asyncio.run(main())
     assert hob.stdout is not None
     try:
         assert await hob.stdout.readline() == b"ready\n"
-        assert alive(mark)
+        assert begun(mark)
     finally:
         hob.kill()
         await hob.wait()

@@ -84,6 +84,7 @@ def _show_messages(seen: Mapping[str, Any]) -> None:
 
 def _show_store(seen: Mapping[str, Any]) -> None:
     health = seen["store_health"]
+    lagging = [each for each in seen["followers"] if each["lag_seconds"] >= 1 or each.get("quarantined", 0)]
     told = _("{state}, {size} MB, {free} GB free, {writes} writes wait{follows}")
     _row(
         "store",
@@ -92,10 +93,10 @@ def _show_store(seen: Mapping[str, Any]) -> None:
             size=f"{health['size'] / 1e6:,.1f}",
             free=f"{health['free'] / 1e9:,.1f}",
             writes=paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000)),
-            follows="" if seen["followers"] else _(", nothing lags behind"),
+            follows="" if lagging else _(", nothing lags behind"),
         ),
     )
-    for follower in seen["followers"]:
+    for follower in lagging:
         lag = _("{age} behind").format(age=age(follower["lag_seconds"]))
         lag = paint(lag, _colour(follower["lag_seconds"], 60, LATE))
         apart = follower.get("quarantined", 0)
