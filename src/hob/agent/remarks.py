@@ -1,7 +1,7 @@
 """What is told beside an answer without being part of it: another model gave it, something was left out, a command
-changed what others obey.
+changed what others follow.
 
-A remark is shown at once to whoever looks, journalled with the step it belongs to, and told once with the turn's
+A remark is shown at once to anyone who looks, journalled with the step it belongs to, and told once with the turn's
 outcome. It is never an entry of the transcript, so no model reads it as its own words.
 """
 

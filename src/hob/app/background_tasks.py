@@ -1,4 +1,4 @@
-"""Work that nobody waits for: it has an owner, a wall, and ends with the block."""
+"""Work that no one waits for: it has an owner, a wall, and ends with the block."""
 
 import asyncio
 import logging

@@ -19,7 +19,7 @@ from hob.store.followers import Effect
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work that goes on as long as Hob runs; started anew after a defect. It may end by itself."""
+    """Work that goes on as long as Hob runs; started again after a defect. It may end by itself."""
 
     name: str
     run: Callable[[Running], Awaitable[None]]

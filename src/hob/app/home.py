@@ -75,14 +75,14 @@ def own(home: Path, role: str) -> Iterator[None]:
 
 
 def holder_of(home: Path) -> str:
-    """Who owns the home now, as they say it themselves; nothing where nobody does. Changes nothing."""
+    """Who owns the home now, as they say it themselves; nothing where no one does. Changes nothing."""
     try:
         descriptor = os.open(home / "hob.lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
     try:
         text = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
-        if not text:  # nobody, who could be disturbed by being asked
+        if not text:  # no one, who could be disturbed by being asked
             return ""
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -91,7 +91,7 @@ def holder_of(home: Path) -> str:
         return ""
     finally:
         os.close(descriptor)
-    return ""  # whoever wrote that was killed
+    return ""  # its writer was killed
 
 
 def _write_holder(descriptor: int, role: str) -> None:

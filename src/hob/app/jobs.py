@@ -1,4 +1,4 @@
-"""Jobs, supervised: one that breaks is started anew, later and later, and is named wherever Hob says how it is."""
+"""Jobs, supervised: one that breaks is started again, later and later, and is named wherever Hob says how it is."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull
 
 FIRST_SECONDS, MOST_SECONDS = 1.0, 300.0
-"""Between a failure and the next start; one that ran for longer than the longest pause begins anew with the first."""
+"""Between a failure and the next start; one that ran for longer than the longest pause begins again with the first."""
 
 log = logging.getLogger(__name__)
 

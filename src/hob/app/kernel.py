@@ -44,7 +44,7 @@ from hob.workspace.settings import WorkspaceSettings
 T = TypeVar("T")
 
 CACHE = "cache"
-"""The folder in the home for what can be made anew at any time."""
+"""The folder in the home for what can be made again at any time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class Bus:
         await self.session_queues.drain(seconds)
         left = max(0.0, until - self.clock.monotonic())
         await self.delivery.drain(min(left, LAST_SENDS_SECONDS))
-        self.hub.close()  # whoever still waits for an outcome learns that it comes later
+        self.hub.close()  # anyone who still waits for an outcome learns that it comes later
 
 
 @asynccontextmanager

@@ -42,7 +42,7 @@ class DeliveryRoute:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """Why a send did not work out. `unknown`: nobody knows whether the channel has it."""
+    """Why a send did not work out. `unknown`: no one knows whether the channel has it."""
 
     reason: str
     permanent: bool = False

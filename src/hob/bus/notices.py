@@ -66,7 +66,7 @@ class Hub:
         self._viewers: dict[tuple[str, str], set[Subscription]] = {}
 
     def publish(self, notice: Notice) -> None:
-        """Show it to whoever looks. Never blocks, never raises."""
+        """Show it to anyone who looks. Never blocks, never raises."""
         if not self._viewers:
             return
         for key in (("trace", notice.trace), ("session", notice.session), ("all", "")):

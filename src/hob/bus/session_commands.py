@@ -49,7 +49,7 @@ async def settle_command(around: BusContext, commands: Commands, row: Waiting, p
     event = command_event(inbound, answer, session=row.session, parent=None, at=at, seconds=seconds)
     outbounds = command_outbounds(inbound, answer, around.limit_of(inbound.origin))
     await persist(lambda: around.store.inbox.settle_command(row, answer, outbounds, (event,)))
-    # It has a turn in the store, whose id nobody needs.
+    # It has a turn in the store, whose id no one needs.
     settled = Settled(inbound.trace, row.session, TurnId(""), TurnState.DONE, answer, inbounds=(inbound.id,))
     around.hub.publish(settled)
     around.outbox((inbound.origin,))

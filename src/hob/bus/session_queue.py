@@ -17,7 +17,7 @@ class SessionQueue:
     """The queue of one session. It exists only while there is work; the store is the truth.
 
     `more` says that rows may wait which were not looked at; `version` rises with every hint, so that a decision made
-    from what was read before a hint is made anew.
+    from what was read before a hint is made again.
     """
 
     def __init__(self, key: SessionKey, clock: Clock) -> None:

@@ -31,7 +31,7 @@ class SessionQueues:
 
     def __init__(self, around: BusContext) -> None:
         self.begun: Signal[SessionQueue] = Signal()
-        """There is work in a session on which nobody works."""
+        """There is work in a session on which no one works."""
         self.offered: Signal[tuple[SessionQueue, Inbound]] = Signal()
         """A message came for a session whose turn runs."""
         self._around = around
@@ -54,7 +54,7 @@ class SessionQueues:
         return self._around.accepting
 
     def idle(self) -> Sequence[SessionQueue]:
-        """The queues that have work, and nobody who does it."""
+        """The queues that have work, and no one who does it."""
         return [session_queue for session_queue in self._lanes.values() if session_queue.task is None]
 
     @property
@@ -234,7 +234,7 @@ class SessionQueues:
         return session_queue
 
     def close(self, session_queue: SessionQueue) -> None:
-        """Nobody works on it any more; what is ready in a paused session is kept for when it goes on."""
+        """No one works on it any more; what is ready in a paused session is kept for when it goes on."""
         del self._lanes[session_queue.key]
         if session_queue.ready and not self._around.draining:
             quarantine = self._around.quarantine

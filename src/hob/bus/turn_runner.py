@@ -65,7 +65,7 @@ class BusContext:
         return rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
 
     def say_set_aside(self, turn: TurnId) -> str:
-        """What the senders of a turn are told that was set aside."""
+        """What the senders of a turn are told that was quarantined."""
         return say(Sentence.SET_ASIDE, self.language, id=turn)
 
 
@@ -99,7 +99,7 @@ async def _walled(turns: Turns, hand: RunningTurn) -> Outcome | Exception:
 
 
 async def take_up(around: BusContext, id: TurnId) -> Turn:
-    """Start a ready turn. A running one that nobody has in hand was left so by a store that failed: start that anew.
+    """Start a ready turn. A running one that no one has in hand was left so by a store that failed: start that again.
 
     The caller holds the session queue's lock. Raises NotFound, IllegalMove, StoreErrors.
     """

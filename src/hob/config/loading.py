@@ -120,7 +120,7 @@ class Config:
         return replace(new, _instances=reader.build(merged.merged()), _layers=merged)
 
     def with_sections(self, more: Mapping[str, type]) -> "Config":
-        """The same with these sections too, read anew. Raises ConfigInvalid."""
+        """The same with these sections too, read again. Raises ConfigInvalid."""
         return replace(self, sections={**self.sections, **more}).read_again()
 
     def _value(self, path: tuple[str, ...]) -> Any:

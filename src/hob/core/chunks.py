@@ -37,7 +37,7 @@ def first_words(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Fence:
-    """A code fence that is open: its marks, the line that opens it anew, and where it began."""
+    """A code fence that is open: its marks, the line that opens it again, and where it began."""
 
     marks: str
     line: str

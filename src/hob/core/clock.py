@@ -1,4 +1,4 @@
-"""Time as a parameter: nobody else asks the system what time it is."""
+"""Time as a parameter: no one else asks the system what time it is."""
 
 import time
 from datetime import UTC, datetime

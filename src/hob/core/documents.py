@@ -49,7 +49,7 @@ def _lines(sections: tuple[Section, ...]) -> Iterator[str]:
 
 
 class Documents(Protocol):
-    """Reads documents. Whoever wrote one wrote our input: reading it may fail and costs nothing else."""
+    """Reads documents. Anyone who wrote one wrote our input: reading it may fail and costs nothing else."""
 
     def kind(self, data: bytes, name: str = "") -> str:
         """The media type of a document that can be read; empty for all else. `name` is that of its file."""

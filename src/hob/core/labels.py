@@ -1,4 +1,4 @@
-"""Where content came from and whether it may be obeyed (architecture, section 8)."""
+"""Where content came from and whether it may be followed (architecture, section 8)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

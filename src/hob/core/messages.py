@@ -111,9 +111,9 @@ class Inbound:
     scopes: frozenset[TokenScope] | None = None
 
     def may(self, scope: TokenScope) -> bool:
-        """Whether the token it came with is good for this; what came without one is limited by its sender alone."""
+        """Whether the token it came with is valid for this; what came without one is limited by its sender alone."""
         scopes = self.scopes
-        if scopes is None:  # a token that nobody said more of is good for chat
+        if scopes is None:  # a token that no one said more of is valid for chat
             scopes = _CHAT if self.sender.id.startswith(TOKEN_SENDER) else _EVERYTHING
         return scope in scopes or TokenScope.ADMIN in scopes
 

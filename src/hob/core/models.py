@@ -117,7 +117,7 @@ class UserMessage:
 class Continuation:
     """What a provider wants back, unread, with an answer of its model while the turn goes on: signed or sealed
     reasoning. Only the wire of that name understands `data` (JSON); every other one leaves it out. `prefix` stands for
-    what the model was told before: some take it back only after the very same; `by` is who sealed it, for nobody else
+    what the model was told before: some take it back only after the very same; `by` is who sealed it, for no one else
     can open it. Empty is not known."""
 
     wire: str
@@ -179,7 +179,7 @@ class ModelRequest:
     it is not empty, are the references that may answer, best first: a route was chosen (`Routes`). `thinking` is None
     where nothing was chosen. `patience` is the seconds the whole call may spend on retries before it must give up:
     short for a person who waits, long for background work. `withheld` are marks in the request with the values they
-    stand for: put back in the answer, sent to nobody. Where it `stays`, nothing of it may leave the owner's machines,
+    stand for: put back in the answer, sent to no one. Where it `stays`, nothing of it may leave the owner's machines,
     pictures included.
     """
 

@@ -19,7 +19,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """What was streamed in this trace since the last round is void: the answer is written anew."""
+    """What was streamed in this trace since the last round is void: the answer is written again."""
 
     trace: TraceId
     session: SessionKey

@@ -1,10 +1,10 @@
-"""What a token that was given out is good for."""
+"""What a token that was given out is valid for."""
 
 from enum import StrEnum
 
 
 class TokenScope(StrEnum):
-    """One thing it is good for. `admin` holds all the others; `view` is `read` without what messages say."""
+    """One thing it is valid for. `admin` holds all the others; `view` is `read` without what messages say."""
 
     CHAT = "chat"
     READ = "read"

@@ -1,6 +1,6 @@
 """Messages that Hob sends to itself: a child's task, a job for later, a note.
 
-What is written in a turn is worth what the turn had read. Were it not so, a text that may not be obeyed could have
+What is written in a turn is worth what the turn had read. Were it not so, a text that may not be followed could have
 itself written down as a task, and would come back as the owner's word.
 """
 
@@ -13,7 +13,7 @@ from hob.core.turns import Turn
 def self_made(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, to: Address) -> Inbound:
     """A message to `to` that was written in this turn.
 
-    `trust` is that of the request whose answer it is. Nobody typed it, so it is never the owner's word, even where it
+    `trust` is that of the request whose answer it is. No one typed it, so it is never the owner's word, even where it
     is trusted: it answers no question and waives none. It counts for the least known of those the turn works for, and
     its way from a person's message is one longer than theirs.
     """

@@ -57,7 +57,7 @@ class Secret:
         self._value = None
 
     def become(self, other: "Secret") -> None:
-        """Whoever holds this one reads what the other refers to from now on: the settings were read again."""
+        """Anyone who holds this one reads what the other refers to from now on: the settings were read again."""
         self._read, self.reference, self._value = other._read, other.reference, None  # noqa: SLF001 - its own kind
 
     def __repr__(self) -> str:

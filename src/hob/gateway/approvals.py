@@ -26,7 +26,7 @@ class PendingApprovals(Protocol):
         """How far an approval may reach here."""
 
     async def grants(self) -> Sequence[Grant]:
-        """The leaves that hold for more than once, oldest first. Raises StoreErrors."""
+        """The approvals that hold for more than once, oldest first. Raises StoreErrors."""
 
     async def revoke(self, id: str) -> None:
         """Take one of those back. Raises NotFound."""
@@ -76,7 +76,7 @@ async def settled_view(
 
 
 async def grants_view(pending_approvals: PendingApprovals) -> Mapping[str, Any]:
-    """The leaves that hold for more than once; `session` is null where one holds everywhere."""
+    """The approvals that hold for more than once; `session` is null where one holds everywhere."""
     return {
         "grants": [
             {

@@ -26,7 +26,7 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """One message. Whoever wrote it, it is untrusted: it comes out of a file."""
+    """One message. Anyone who wrote it, it is untrusted: it comes out of a file."""
 
     key: str = field("what it is called at its source", characters=(1, 200))
     role: Literal["user", "assistant", "tool"] = field("who said it")

@@ -33,10 +33,10 @@ class GatewaySettings:
     body_bytes: int = setting(1_000_000, "Largest request body.", at_least=1_000)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what would let in nobody, or everybody."""
+        """Raises ValueError for what would let in no one, or everybody."""
         if self.auth_token is not None and not self.auth_token.reference:
             length = len(self.auth_token.reveal())
-            self.auth_token.forget()  # whoever masks secrets is told when it is read next
+            self.auth_token.forget()  # what masks secrets is told when it is read next
             if length < SHORTEST:
                 raise ValueError(f"gateway.auth_token {TOO_SHORT}")
         for name in self.hosts:
@@ -64,7 +64,7 @@ class GatewaySettings:
 
 
 _NARROW = {4: 8, 6: 16}
-"""The widest network of proxies by IP version: as 10.0.0.0/8 is somebody's own, and half of the world is nobody's."""
+"""The widest network of proxies by IP version: as 10.0.0.0/8 is somebody's own, and half of the world is no one's."""
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 
 

@@ -76,7 +76,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Leave for every call that is exactly this one; everywhere where `session` is None."""
+    """Approval for every call that is exactly this one; everywhere where `session` is None."""
 
     id: ApprovalId
     session: SessionKey | None
@@ -177,7 +177,7 @@ class StoredApprovals:
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_TURN, (turn,))))
 
     async def is_last_said(self, approval: Approval, chat: Address) -> bool:
-        """Whether nobody has written in its session since it was asked, and Hob has sent nothing else to this chat."""
+        """Whether no one has written in its session since it was asked, and Hob has sent nothing else to this chat."""
 
         def said_since(connection: apsw.Connection) -> bool:
             last = "coalesce((SELECT max(seq) FROM inbox WHERE turn = ?), 0)"

@@ -79,6 +79,6 @@ class StoredFollowers:
         return [Quarantined(*row) for row in rows]
 
     async def forget(self, name: str) -> None:
-        """It begins anew when it comes again. Raises StoreErrors."""
+        """It begins again when it comes again. Raises StoreErrors."""
         sql = "DELETE FROM followers WHERE name = ?"
         await self._writer.write(lambda connection: connection.execute(sql, (name,)).fetchall())

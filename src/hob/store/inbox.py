@@ -310,7 +310,7 @@ class Inbox:
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)
         if turn is not None:
             connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
-        if event.session != session:  # whoever made the event could not know that the chat was switched
+        if event.session != session:  # the event's maker could not know that the chat was switched
             event = replace(event, session=session)
         write_events(connection, keep, (event,))
         touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at, inbound.trace)
@@ -389,7 +389,7 @@ class Inbox:
     ) -> tuple[InboundId, ...]:
         """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were.
 
-        Each sender is owed the text.
+        Each sender is to get the text.
         """
         at = self._now()
 

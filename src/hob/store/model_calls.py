@@ -62,7 +62,7 @@ class ModelCallRow:
 
 
 def was_turned_away(status: str, usage: Usage | None, cost: int | None) -> bool:
-    """Whether nothing is owed for a call that failed: it does not count as one."""
+    """Whether nothing is pending for a call that failed: it does not count as one."""
     return usage is None and (status in _FAULTS if cost == 0 else cost is None and status in _FREE_FAULTS)
 
 
@@ -98,7 +98,7 @@ def class_open_calls(connection: apsw.Connection, turn: TurnId) -> None:
 def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | ModelFailed) -> ModelCallRow:
     """The newest open call's real cost takes the place of its reservation.
 
-    Where nobody knows what it cost (the answer was cut, the server does not count) the reservation stays as its cost:
+    Where no one knows what it cost (the answer was cut, the server does not count) the reservation stays as its cost:
     a limit must not give back what may have been spent.
     """
     row = find_row(connection, f"{_OPEN_CALLS} LIMIT 1", (turn,))
@@ -118,7 +118,7 @@ def settle(connection: apsw.Connection, turn: TurnId, step: ModelReplied | Model
 
 
 def settle_rest(connection: apsw.Connection, turn: TurnId) -> None:
-    """Calls of an ended turn of which nobody saw the end (cancelled, crashed) cost what was held back for them."""
+    """Calls of an ended turn of which no one saw the end (cancelled, crashed) cost what was held back for them."""
     calls = []
     for id, session, sender, at, asked, reserved in all_rows(connection, _OPEN_CALLS, (turn,)):
         calls.append(ModelCallRow(asked, "unknown_outcome", None, reserved, at, sender))

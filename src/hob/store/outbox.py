@@ -77,7 +77,7 @@ class OutboxCounts:
 
 @dataclass(frozen=True, slots=True)
 class Unfetched:
-    """A message whose reply, or question, nobody has fetched. `state` is its turn's, `title` the first line of what was
+    """A message whose reply, or question, no one has fetched. `state` is its turn's, `title` the first line of what was
     asked.
     """
 
@@ -244,7 +244,7 @@ class Outbox:
     async def expire(self, channel: str, before: float) -> int:
         """Let go of what waits there to be fetched since before (Unix seconds); how many chunks. Raises StoreErrors.
 
-        The messages keep their outcomes; only nobody is told any more that one waits.
+        The messages keep their outcomes; only no one is told any more that one waits.
         """
         sql = f"SELECT id FROM outbox WHERE {_OPEN} AND channel = ? AND created < ? LIMIT 500"  # noqa: S608
         at, expired = self._now(), 0
@@ -283,7 +283,7 @@ class Outbox:
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
 
     async def oldest(self) -> OutboxAge | None:
-        """What has waited longest to be sent; None where nothing does. What waits to be fetched is nobody's delay."""
+        """What has waited longest to be sent; None where nothing does. What waits to be fetched is no one's delay."""
         sql = (
             f"SELECT id, channel, created, reason FROM outbox INDEXED BY outbox_open WHERE {_OPEN}"  # noqa: S608
             f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"

@@ -40,7 +40,7 @@ class StoredPeople:
         return await self._readers.read(_persons)
 
     async def link(self, address: SenderAddress, person: str, name: str = "", *entries: AuditEntry) -> Person:
-        """This address is that person's, who is made a member where nobody has that id. Its request is settled by that.
+        """This address is that person's, who is made a member where no one has that id. Its request is settled by that.
 
         Raises InvalidRequest if the address is somebody else's.
         """
@@ -53,7 +53,7 @@ class StoredPeople:
         return await self._audit.write(job, lambda _: entries)
 
     async def unlink(self, address: SenderAddress, *entries: AuditEntry) -> bool:
-        """This address is nobody's any more; False if it was nobody's."""
+        """This address is no one's any more; False if it was no one's."""
 
         def job(connection: apsw.Connection) -> bool:
             connection.execute(_UNLINK, _place(address))

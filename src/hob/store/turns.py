@@ -28,7 +28,7 @@ from hob.store.timeline import write_events
 
 MOST_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
-"""Makes the sentence that tells a sender that a turn was set aside."""
+"""Makes the sentence that tells a sender that a turn was quarantined."""
 
 _OPEN = "state IN ('ready', 'running', 'parked')"
 _INDEXED = "turns t INDEXED BY turns_open"  # an order by `seq` makes SQLite walk through all turns instead
@@ -43,7 +43,7 @@ _INBOUNDS = (
     " WHERE i.turn = ? AND b.text IS NOT NULL"
 )
 # How far a turn `t` has come. A turn that is resumed asks the model once more for the answer it never got: that step
-# alone is no progress, else a message that kills while the model is asked would never be set aside.
+# alone is no progress, else a message that kills while the model is asked would never be quarantined.
 _PLACE = (
     "(SELECT count(*) FROM steps s WHERE s.turn = t.id AND NOT (kind = 'model_asked' AND EXISTS (SELECT 1 FROM steps e"
     " WHERE e.turn = s.turn AND e.n = s.n - 1 AND e.kind = 'model_asked')))"
@@ -231,7 +231,7 @@ class TurnRows:
         return await self._writer.write(job)
 
     async def release(self, turn: TurnId) -> None:
-        """Put a running turn back, as at a clean shutdown: its attempts count anew."""
+        """Put a running turn back, as at a clean shutdown: its attempts count again."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:

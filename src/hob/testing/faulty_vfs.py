@@ -174,7 +174,7 @@ class _File(apsw.VFSFile):
         return False
 
     def _remember(self, change: _Change) -> None:
-        if self._name:  # a temporary file has none, and nobody looks for it after a power cut
+        if self._name:  # a temporary file has none, and no one looks for it after a power cut
             self._platter.unsynced.setdefault(self._name, []).append(change)
 
 

@@ -1,7 +1,7 @@
 """Services that are only played: mail, calendar, web, cron, skills, messages and settings, as tools of the usual names.
 
 Their names, arguments and effects are those that Hob's own will have, so that a guard can be tried on them. What
-somebody sends, posts, plans or sets through them stands in `Outside.done` and reaches nobody.
+somebody sends, posts, plans or sets through them stands in `Outside.done` and reaches no one.
 """
 
 import json

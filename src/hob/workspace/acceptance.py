@@ -1,7 +1,7 @@
 """Which content of which identity file the owner has accepted: one small file in the home, outside of the workspace.
 
 Whatever can write into the workspace (a tool, a program of the machine, a `git pull`) can write what Hob would obey. So
-a file is obeyed only as long as its SHA-256 is the one that was accepted last.
+a file is followed only as long as its SHA-256 is the one that was accepted last.
 """
 
 import json
@@ -17,7 +17,7 @@ FILE = "accepted-files.json"
 
 
 class AcceptedFiles:
-    """Names with the one hash of each that may be obeyed. Changes made by other processes are seen."""
+    """Names with the one hash of each that may be followed. Changes made by other processes are seen."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -45,7 +45,7 @@ class BootstrapFiles:
         return tuple(file.name for file in self.load() if not file.label.trusted)
 
     def accept_first(self) -> None:
-        """Accept what stands there, if nothing was ever written down: the owner of an older Hob is not asked anew."""
+        """Accept what stands there, if nothing was ever written down: the owner of an older Hob is not asked again."""
         if self._accepted is None or self._accepted.known:
             return
         try:

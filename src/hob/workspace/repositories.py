@@ -11,7 +11,7 @@ _BEGUN = ".hob-begins"
 """Where the repository grows before it takes its place."""
 
 _AUTHOR = ("-c", "user.name=Hob", "-c", "user.email=hob@localhost")
-_ALONE = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")  # nobody is there to type a passphrase
+_ALONE = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null")  # no one is there to type a passphrase
 
 
 def begin_repository(folder: Path, names: Sequence[str] = (), *, ignored: Sequence[str] = ()) -> bool:

@@ -20,7 +20,7 @@ async def stream_in_turn(
 ) -> AsyncGenerator[ModelEvent]:
     """The answer to what may be asked, piece by piece; the turn's journal tells what came of it.
 
-    The calls beside it are recorded here. Where one leaves no room for some of the models, the others are asked anew.
+    The calls beside it are recorded here. Where one leaves no room for some of the models, the others are asked again.
     Raises ModelError, BudgetExceeded, StoreErrors.
     """
     left: HeldAmount | None = held

@@ -54,7 +54,7 @@ class BudgetStanding:
         return self.spent.cost - self.spent.reserved
 
     def has_room(self, worst: int | None) -> bool:
-        """Whether this much may be spent. Of an unknown price nobody knows, but where nothing is left it may not."""
+        """Whether this much may be spent. Of an unknown price no one knows, but where nothing is left it may not."""
         return self._fits(self.spent.cost, worst)
 
     def may_have_room(self, worst: int | None) -> bool:
@@ -104,7 +104,7 @@ class Budget:
         self._language = language
         self.zone = zone
         """Where days begin; None is the machine's zone."""
-        self._gate = asyncio.Lock()  # between looking and reserving nobody else may look
+        self._gate = asyncio.Lock()  # between looking and reserving no one else may look
         self._outside: list[tuple[SpendingCaller, int]] = []
         """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
         self._noted: set[tuple[str, float]] = set()
@@ -131,13 +131,13 @@ class Budget:
         return self.cost_of(reply.model, reply.usage) if cost is None and reply.model else cost
 
     def cost_of_failure(self, held: HeldAmount, error: ModelError) -> int | None:
-        """What a call did cost that ended so: nothing where it was turned away, the most where nobody knows."""
+        """What a call did cost that ended so: nothing where it was turned away, the most where no one knows."""
         if error.cost is not None or error.usage is not None:
             return self.cost_of(held.request.first, error.usage) if error.cost is None else error.cost
         return held.worst if error.fault in MAY_COST else None
 
     def cost_of_extra(self, held: HeldAmount, call: ExtraCall) -> int | None:
-        """What a call beside the answer did cost; the most it may have cost where nobody knows."""
+        """What a call beside the answer did cost; the most it may have cost where no one knows."""
         cost = self.cost_of(call.ref, call.usage) if call.cost is None else call.cost
         return self._worst_cost(call.ref, held.request, held.tokens) if cost is None and call.usage is None else cost
 

@@ -90,7 +90,7 @@ class Limit:
 
 
 def general_limits(settings: SpendingSettings, now: datetime, zone: tzinfo | None = None) -> Iterator[Limit]:
-    """Those of days and months, whoever asks. Days begin at midnight in this zone; None is the machine's."""
+    """Those of days and months, no matter who asks. Days begin at midnight in this zone; None is the machine's."""
     today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone)
     since = {"daily": today.timestamp(), "monthly": today.replace(day=1).timestamp()}
 

@@ -40,8 +40,8 @@ class Inspector:
     async def inspect(self, session: SessionKey) -> dict[str, Any]:
         """Sections with bytes, tokens and whether they are cached; totals; the most tokens it may have."""
         model = (await self._sessions.get(session)).model or self._default_model()
-        if model:  # else its server would be asked, for which nobody here should wait
-            with suppress(ModelError):  # what the request would hold can be told even if nobody can be asked
+        if model:  # else its server would be asked, for which no one here should wait
+            with suppress(ModelError):  # what the request would hold can be told even if no one can be asked
                 model = await real_name(self._model, model)
         view = await self._transcript.load_view(session, load_limit(self._settings))
         prompt = await self._prompts.preview(session, view, tools_of(self._toolset, session).specs(), model)

@@ -12,7 +12,7 @@ def chosen_name(model: Model, chosen: str | None, default: Callable[[], str]) ->
 
 
 async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ...]:
-    """The references that a request of this name would go to, best first; none if nobody can tell. Asks no model.
+    """The references that a request of this name would go to, best first; none if no one can tell. Asks no model.
 
     Raises ModelError.
     """
@@ -24,5 +24,5 @@ async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ..
 
 
 async def real_name(model: Model, name: str, task: str = "chat") -> str:
-    """The first of these references; empty if nobody can tell. Raises ModelError."""
+    """The first of these references; empty if no one can tell. Raises ModelError."""
     return next(iter(await chain_of(model, name, task)), "")

@@ -68,6 +68,6 @@ USUAL = PermissionModes()
 
 
 def is_typed_alone(inbound: Inbound, session: SessionKey) -> bool:
-    """Whether the owner wrote this by hand where nobody else reads or writes."""
+    """Whether the owner wrote this by hand where no one else reads or writes."""
     by_hand = inbound.label == OWNER_LABEL and not inbound.hops and not inbound.background
     return by_hand and not inbound.group and not is_group(session)

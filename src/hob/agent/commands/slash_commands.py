@@ -160,7 +160,7 @@ class SlashCommands:
             for command in self._rows.values()
         )
         told = answer(Answer.HELP, call.language, lines="\n".join(lines))
-        owner = call.inbound.sender.cls is SenderClass.OWNER  # nobody else is asked for approval
+        owner = call.inbound.sender.cls is SenderClass.OWNER  # no one else is asked for approval
         return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
 
     async def _status(self, call: CommandCall) -> str:

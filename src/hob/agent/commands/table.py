@@ -17,7 +17,7 @@ class Moment(StrEnum):
 class SlashCommand:
     """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else.
 
-    `scope` is what a token of the owner's must be good for, as it must for the route that does the same.
+    `scope` is what a token of the owner's must be valid for, as it must for the route that does the same.
     """
 
     name: str
@@ -126,7 +126,7 @@ _OF_VERBS = {
 
 
 def scope_of(command: SlashCommand, rest: str) -> TokenScope:
-    """What a token must be good for to use the command so; loosening what a session permits wants more."""
+    """What a token must be valid for to use the command so; loosening what a session permits wants more."""
     verb = rest.split(maxsplit=1)[0].lower() if rest else ""
     return _OF_VERBS.get((command.name, verb), command.scope)
 

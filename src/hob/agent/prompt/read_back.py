@@ -77,7 +77,7 @@ def _number_of(call: ToolCall) -> int:
 
 
 def _origin_of(entries: Sequence[Entry]) -> Origin:
-    """Where the text came from, if that is one place and nobody whose word counts."""
+    """Where the text came from, if that is one place and no one whose word counts."""
     origins = {entry.label.origin for entry in entries if not entry.label.trusted}
     return origins.pop() if len(origins) == 1 else Origin.TOOL
 

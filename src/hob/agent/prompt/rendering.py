@@ -9,10 +9,10 @@ from hob.core.ids import CallId
 from hob.core.labels import Label
 from hob.core.models import AssistantMessage, Entry, Image, ModelMessage, ToolMessage, UserMessage
 
-# Putting text that may not be obeyed between marks that its author cannot forge.
+# Putting text that may not be followed between marks that its author cannot forge.
 #
 # A mark holds a few characters of a hash over the home's secret and the turn that brought the text in. So it is the
-# same in every later request (the provider's cache holds), and whoever wrote the text cannot have known it. Who
+# same in every later request (the provider's cache holds), and the text's author cannot have known it. Who
 # learned it all the same (the model quoted it to them) gains nothing: what looks like the beginning of any mark
 # inside a text is made harmless, also where it only looks like one, since a model does not compare letter by letter.
 

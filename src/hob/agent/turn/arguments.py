@@ -7,7 +7,7 @@ from typing import Any
 from hob.core.tools import ToolSpec
 
 UNREADABLE = "$unreadable"
-"""The key under which arguments are kept that nobody could read: what is journalled is always a JSON object."""
+"""The key under which arguments are kept that no one could read: what is journalled is always a JSON object."""
 
 _KEPT = 2_000  # characters of unreadable arguments worth showing to the model again
 

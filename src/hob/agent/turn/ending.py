@@ -1,4 +1,4 @@
-"""The end of a turn: what goes into the transcript, what is owed to whom, what the timeline says."""
+"""The end of a turn: what goes into the transcript, who gets which reply, what the timeline says."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -82,7 +82,7 @@ def _outbounds(run: TurnRun, say: Say) -> tuple[Outbound, ...]:
 
 
 def _notes(run: TurnRun) -> Iterable[tuple[Address, str]]:
-    """The turn's remarks, to the owner alone: which models and whose accounts there are is nobody else's business.
+    """The turn's remarks, to the owner alone: which models and whose accounts there are is no one else's business.
 
     Where replies are fetched the remarks are fetched with them.
     """

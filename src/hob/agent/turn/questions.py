@@ -27,7 +27,7 @@ async def hear(run: TurnRun) -> None:
 
 
 async def with_question(run: TurnRun, parked: Parked) -> Parked:
-    """The same, with what people are to see: questions in full, and owed to those whom replies are sent to."""
+    """The same, with what people are to see: questions in full, for those who get the replies."""
     if parked.on not in (WaitsFor.APPROVAL, WaitsFor.ANSWER):
         return parked
     texts: list[str] = []
@@ -63,7 +63,7 @@ async def _text(run: TurnRun, item: CallState) -> str:
 
 
 def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
-    """To the chat of each owner who began the turn; a question for approval goes to nobody else.
+    """To the chat of each owner who began the turn; a question for approval goes to no one else.
 
     The terminal and the API fetch questions.
     """

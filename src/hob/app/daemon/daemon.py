@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 MOST_PAGES = 200
 """Connections of browsers at once."""
 GRACE_SECONDS = 2.0
-"""For answers that are on their way when Hob stops; nobody waits for a turn any more by then."""
+"""For answers that are on their way when Hob stops; no one waits for a turn any more by then."""
 
 
 class StopSignal:
@@ -64,7 +64,7 @@ async def run_daemon(
 
     The first signal drains: nothing new is accepted, running turns may end within `bus.drain_seconds`. The second
     stops at once. Either way what was accepted is kept. An error of any part drains too and is then raised. SIGHUP
-    reads settings and secrets anew.
+    reads settings and secrets again.
     """
     stop = StopSignal()
     loop = asyncio.get_running_loop()

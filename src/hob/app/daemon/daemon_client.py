@@ -63,7 +63,7 @@ def error_of(body: Mapping[str, Any]) -> HobError:
 
 
 def reload_running(home: Path) -> Mapping[str, Any] | None:
-    """Have the Hob that runs read settings and secrets anew: which model it asks then, or what is wrong.
+    """Have the Hob that runs read settings and secrets again: which model it asks then, or what is wrong.
 
     None where none runs.
     """

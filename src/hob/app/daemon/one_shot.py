@@ -56,7 +56,7 @@ async def one_shot(live: Life, show: Callable[[ClientEvent], None]) -> None:
             if text := told_of_commands(app.tool_runtime.running):
                 show(ClientEvent("progress", {"what": "commands", "text": text}))
     if not told:
-        raise ConnectionLost  # whoever takes the home over resumes the turn and knows the key
+        raise ConnectionLost  # the next owner of the home resumes the turn and knows the key
 
 
 async def _tell(
@@ -68,7 +68,7 @@ async def _tell(
         async with aclosing(events):
             async for event in events:
                 show(event)
-                if event.name == "question":  # nobody owns the home while a person thinks
+                if event.name == "question":  # no one owns the home while a person thinks
                     return
 
     async with asyncio.TaskGroup() as group:

@@ -23,12 +23,12 @@ log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Whoever started Hob and wants to hear from it; without one, nothing is said and nobody wakes up."""
+    """Anyone who started Hob and wants to hear from it; without one, nothing is said and no one wakes up."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._address = _address(environ.get("NOTIFY_SOCKET", ""))
         self.beat_seconds = _beat_seconds(environ) if self._address else 0.0
-        """Seconds between two signs of life; 0 where nobody waits for them."""
+        """Seconds between two signs of life; 0 where no one waits for them."""
 
     def tell(self, *lines: str) -> None:
         """Send these `NAME=value` lines together. What does not arrive is logged: Hob runs without it too."""

@@ -9,7 +9,7 @@ from hob.guard.audit.security.check import Severity
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """Something safe for `--fix`; `perform` says whether it was done. `alone`: only while nobody owns the home."""
+    """Something safe for `--fix`; `perform` says whether it was done. `alone`: only while no one owns the home."""
 
     told: str
     perform: Callable[[], bool]
@@ -35,7 +35,7 @@ class DoctorCheck:
     question: str
     look: Callable[[DiagnosticContext], Iterable[CheckResult]]
     slow: bool = False
-    """Whether whoever waits should be told what for."""
+    """Whether anyone who waits should be told what for."""
 
 
 def critical(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:

@@ -32,7 +32,7 @@ class NotLooked(HobError):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whoever owns the home. `status` is what it tells of itself; None where it does not answer."""
+    """Anyone who owns the home. `status` is what it tells of itself; None where it does not answer."""
 
     name: str
     status: Mapping[str, Any] | None
@@ -97,7 +97,7 @@ class DiagnosticContext:
         return Owner(name, answer.body if answer.status == 200 else None)
 
     def status(self) -> Mapping[str, Any]:
-        """What the owner tells of itself. Raises NotLooked where nobody does."""
+        """What the owner tells of itself. Raises NotLooked where no one does."""
         if self.owner is None or self.owner.status is None:
             raise NotLooked("Hob is not running")
         return self.owner.status
@@ -143,7 +143,7 @@ class DiagnosticContext:
         return os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_RDONLY
 
     def find_program(self, name: str) -> Path | None:
-        """Where a program lies, for whoever has this environment."""
+        """Where a program lies, by this environment."""
         found = shutil.which(name, path=self.environ.get("PATH", os.defpath))
         return Path(found) if found else None
 

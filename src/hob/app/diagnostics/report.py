@@ -58,7 +58,7 @@ def examine_house(
             findings += [DoctorFinding(check.id, found) for found in check.look(diagnostics)]
         except NotLooked as reason:
             skipped.append((check.id, reason.args[0]))
-        except Exception as error:  # noqa: BLE001 - the wall: what nobody thought of is what a doctor is for
+        except Exception as error:  # noqa: BLE001 - the wall: what no one thought of is what a doctor is for
             told = translatable("this could not be looked at: {kind}: {error}", kind=type(error).__name__, error=error)
             findings.append(
                 DoctorFinding(check.id, warn(told, "please report this, with what is special about this machine"))

@@ -1,4 +1,4 @@
-"""What the security audit looks at, gathered from settings and files; and the one thing it puts right by itself.
+"""What the security audit looks at, gathered from settings and files; and the one thing it repairs by itself.
 
 Nothing is asked over the network, no database is opened, and no secret leaves this module.
 """

@@ -1,1 +1,1 @@
-"""Taking over what another assistant has: files, conversations, settings. Nothing of it is run, obeyed or sent."""
+"""Taking over what another assistant has: files, conversations, settings. Nothing of it is run, followed or sent."""

@@ -101,7 +101,7 @@ class Contents:
 @dataclass(frozen=True, slots=True)
 class SourceFolder:
     """A (real) folder to read. `owners`: it is in the assistant's usual place, or its reader said that it is theirs.
-    Any other may have been made by anybody: it names no address, no secret that is here, and nobody who may write.
+    Any other may have been made by anybody: it names no address, no secret that is here, and no one who may write.
 
     What is opened to be read later is put on the stack.
     """

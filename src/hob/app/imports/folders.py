@@ -24,7 +24,7 @@ class WorkspaceLayout:
     folders: Mapping[str, str]
     not_taken: Mapping[str, str]
     silent: frozenset[str] = frozenset()
-    """What is taken elsewhere, or by nobody."""
+    """What is taken elsewhere, or by no one."""
 
 
 def named_folder(written: object) -> Path | None:

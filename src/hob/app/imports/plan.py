@@ -24,7 +24,7 @@ class ItemStatus(StrEnum):
     NEW = "new"
     """It is going to be taken."""
     REPLACES = "replaces"
-    """It is going to be taken, in the place of a template that nobody has changed."""
+    """It is going to be taken, in the place of a template that no one has changed."""
     THERE = "there"
     """It is here already."""
     CONFLICT = "conflict"

@@ -28,7 +28,7 @@ class SettingMapping:
     """Collects them. Texts out of the file are checked here, since one that is taken is written into our settings.
 
     Unless the file is the `owners` own, nothing in it may say where anything is sent, lead to a secret that is here
-    already, or say who may write: whoever made it would choose where keys and words go, and who is let in.
+    already, or say who may write: its maker would choose where keys and words go, and who is let in.
     """
 
     environ: Mapping[str, str]

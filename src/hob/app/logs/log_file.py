@@ -1,4 +1,4 @@
-"""The daemon's log file: one line an event, begun anew at a size, readable by its owner alone."""
+"""The daemon's log file: one line an event, begun again at a size, readable by its owner alone."""
 
 import logging
 import os

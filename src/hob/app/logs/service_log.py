@@ -1,4 +1,4 @@
-"""What a service of launchd writes to standard error: a file that nobody but Hob keeps from growing for ever."""
+"""What a service of launchd writes to standard error: a file that no one but Hob keeps from growing for ever."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ MOST_BYTES = 5_000_000
 def trim_service_log(file: Path, most: int = MOST_BYTES) -> None:
     """Keep its newest whole lines, half of what it may hold, once it holds more than `most` bytes. Raises OSError.
 
-    In its place, since whoever writes to it has it open, at its end. A line that is written meanwhile may be lost.
+    In its place, since its writer has it open, at its end. A line that is written meanwhile may be lost.
     """
     try:
         handle = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -118,7 +118,7 @@ class DailyBackups:
             backup.file.unlink(missing_ok=True)
 
     def _past(self, found: list[Backup]) -> list[Backup]:
-        """All but those that a wrong clock put into the future: they are nobody's newest."""
+        """All but those that a wrong clock put into the future: they are no one's newest."""
         now = self._clock.now()
         return [backup for backup in found if backup.at <= now]
 
@@ -135,5 +135,5 @@ def _next_hour(now: datetime, hour: int, zone: tzinfo | None) -> datetime:
 
 
 def _at_hour(day: datetime, hour: int, zone: tzinfo | None) -> datetime:
-    # made anew, so that the offset is that of this very hour, not of now
+    # made again, so that the offset is that of this very hour, not of now
     return day.replace(hour=hour, minute=0, second=0, microsecond=0, tzinfo=zone, fold=0).astimezone(UTC)

@@ -1,6 +1,6 @@
 """What a machine that watches Hob is told: figures, read when they are asked for.
 
-Counters begin anew with each run, those of models apart, which count all that was ever spent.
+Counters begin again with each run, those of models apart, which count all that was ever spent.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Reading settings and secrets anew while Hob runs: on SIGHUP, and when `hob secrets` has changed one."""
+"""Reading settings and secrets again while Hob runs: on SIGHUP, and when `hob secrets` has changed one."""
 
 import logging
 from collections.abc import Callable, Mapping

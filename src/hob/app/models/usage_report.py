@@ -1,4 +1,4 @@
-"""What was spent, on what, and what is left: one report for the command, the API and whoever else shows it."""
+"""What was spent, on what, and what is left: one report for the command, the API and others that show it."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo

@@ -1,4 +1,4 @@
-"""The alarm for replies that do not arrive: told once an incident; while nothing is owed, nothing wakes."""
+"""The alarm for replies that do not arrive: told once an incident; while nothing is pending, nothing wakes."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from hob.store.outbox import OutboxAge
 from hob.store.store import Store
 
 TOO_OLD = 300.0
-"""Seconds that something may be owed before the owner hears of it."""
+"""Seconds that something may be pending before the owner hears of it."""
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ Tell = Callable[[str, str, str], Awaitable[None]]
 
 
 class OutboxAlarm:
-    """An incident begins when something has been owed for five minutes, and ends when nothing is any more."""
+    """An incident begins when something has been pending for five minutes, and ends when nothing is any more."""
 
     def __init__(self, store: Store, clock: Clock, tell: Tell, language: str) -> None:
         self._store = store
@@ -36,7 +36,7 @@ class OutboxAlarm:
         """Since when the incident lasts (Unix seconds); None while there is none."""
 
     def on_pending(self) -> None:
-        """Something may be owed from now on."""
+        """Something may be pending from now on."""
         self._owing.set()
 
     async def run(self) -> None:
@@ -50,11 +50,11 @@ class OutboxAlarm:
                 left = TOO_OLD
             if left is None:
                 await self._owing.wait()
-                left = TOO_OLD  # what is owed since now is not late before that
+                left = TOO_OLD  # what is pending since now is not late before that
             await self._clock.sleep(left)
 
     async def _look(self) -> float | None:
-        """Seconds until something can be late; None where nothing is owed."""
+        """Seconds until something can be late; None where nothing is pending."""
         oldest = await self._store.outbox.oldest()
         if oldest is None:
             self._end()

@@ -1,4 +1,4 @@
-"""Telling the owner what nobody asked about: where they wrote last, and on the timeline."""
+"""Telling the owner what no one asked about: where they wrote last, and on the timeline."""
 
 import json
 import logging
@@ -77,7 +77,7 @@ class OwnerNotifier:
         self._owed((to,))
 
     async def tell_late(self, text: str, key: str, channel: str) -> None:
-        """The owner hears that what is owed to this channel does not arrive. Raises StoreErrors."""
+        """The owner hears that replies to this channel do not arrive. Raises StoreErrors."""
         await self.tell(text, "outbox", key=key, avoid=channel)
 
     async def forward(self, message: Outbound, text: str) -> str:

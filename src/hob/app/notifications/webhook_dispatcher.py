@@ -73,7 +73,7 @@ class WebhookDispatcher:
         """
         kept = await self._store.channel_state.get(*_STATE)
         if not self._receivers:
-            if kept:  # whoever is told again one day is not told of what happened until then
+            if kept:  # anyone who is told again one day is not told of what happened until then
                 await self._store.channel_state.put(*_STATE, dict.fromkeys(kept, ""))
             await self._store.followers.forget(NAME)
             return

@@ -78,7 +78,7 @@ def write_manifest(home: Path, manifest: Manifest) -> None:
 
 
 def fields_in(section: type) -> Fields | None:
-    """A section as data; None where its values are told to nobody who does not load it."""
+    """A section as data; None where its values are told to no one who does not load it."""
     if is_table(section) or any(
         holds_secret(each.kind) and _kind(each.kind) == "any" for each in fields_of(section).values()
     ):

@@ -1,4 +1,4 @@
-"""What the service is, whoever runs it."""
+"""What the service is, no matter who runs it."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from hob.core.language import translatable
 ENVIRONMENT_FILE = "service.env"
 """Its name in the home: variables of the service, keys above all."""
 MARK = "Written by `hob service install`"
-"""Stands in what Hob wrote itself and may write anew."""
+"""Stands in what Hob wrote itself and may write again."""
 EXTRA_SECONDS = 20.0
 """What stopping may take beyond the drain: sends under way, the API's open requests, closing the database."""
 

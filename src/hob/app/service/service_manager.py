@@ -1,4 +1,4 @@
-"""Whoever keeps the service running on this machine."""
+"""Anyone who keeps the service running on this machine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ def places_of(config: Config) -> Places:
 
 
 def obeyed_of(places: Places, changed: Mapping[str, What]) -> Sequence[str]:
-    """Those of the changed paths whose content other programs, or Hob itself, will obey."""
+    """Those of the changed paths whose content other programs, or Hob itself, will follow."""
     written = (path for path, what in changed.items() if what is not What.REMOVED and places.is_told_of(path))
     return [path for path in written if not Path(path).is_dir() and not _is_plain_git(Path(path))]
 

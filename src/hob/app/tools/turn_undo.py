@@ -85,7 +85,7 @@ class TurnUndoService:
         return await self._told(turn, shown.outcome) | {"diff": shown.diff}
 
     async def undo(self, turn: TurnId, by: str) -> Mapping[str, Any]:
-        """Put back what was there before the turn; the same outcome for whoever asks again by the same name.
+        """Put back what was there before the turn; the same outcome when asked again by the same name.
 
         Raises NotFound, InvalidRequest, StoreErrors.
         """

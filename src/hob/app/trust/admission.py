@@ -114,7 +114,7 @@ class AdmissionController:
             await self._store.audit.add(*map(of_admission, told))
         except StoreError:
             for event in told:
-                if isinstance(event, PairingAsked):  # nobody will be told this code
+                if isinstance(event, PairingAsked):  # no one will be told this code
                     self._registrar.pairing.settle(event.request.address, denied=False)
             raise
 

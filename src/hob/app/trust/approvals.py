@@ -1,4 +1,4 @@
-"""Questions to people, from asking to the answer's effect: the ledger, the bus and whoever looks, joined."""
+"""Questions to people, from asking to the answer's effect: the ledger, the bus and live views, joined."""
 
 import asyncio
 import logging
@@ -146,7 +146,7 @@ class ApprovalService:
         return [scope.value for scope in self._ledger.scopes(approval)]
 
     async def grants(self) -> Sequence[Grant]:
-        """The leaves that hold for more than once, oldest first. Raises StoreErrors."""
+        """The approvals that hold for more than once, oldest first. Raises StoreErrors."""
         return await self._store.approvals.grants()
 
     async def revoke(self, id: str) -> None:
@@ -172,7 +172,7 @@ class ApprovalService:
     # time
 
     async def run(self) -> None:
-        """Wake turns whose questions nobody answered, for as long as it runs. At first: what was answered unheard."""
+        """Wake turns whose questions no one answered, for as long as it runs. At first: what was answered unheard."""
         await self._ledger.load()
         for turn in await self._store.turns.unheard():
             await self._wake(turn)

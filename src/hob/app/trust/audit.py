@@ -9,7 +9,7 @@ from hob.core.labels import SenderClass
 
 
 def tell_action(home: Path, name: str, target: str) -> None:
-    """Put into the home's audit log that this was done, whoever has it open; where there is none yet, nowhere."""
+    """Put into the home's audit log that this was done, no matter who has it open; where there is none yet, nowhere."""
     from hob.guard.audit.entries import of_action  # both load SQLite
     from hob.store.audit.audit import append_audit
 

@@ -1,4 +1,4 @@
-"""Webhooks that go out, by Standard Webhooks: signed anew for each try, under one id for all of them."""
+"""Webhooks that go out, by Standard Webhooks: signed again for each try, under one id for all of them."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ class OutgoingWebhooks:
             await self._clients.popitem()[1].aclose()
 
     async def send(self, message: Outbound) -> Delivered:
-        """Tell the receiver. Raises SendFailed: for good where nobody is there any more."""
+        """Tell the receiver. Raises SendFailed: for good where no one is there any more."""
         settings = self._receivers.get(message.to.chat)
         if settings is None:
             raise SendFailed(f"there is no [webhooks_out.{message.to.chat}] any more", permanent=True)
@@ -120,7 +120,7 @@ class OutgoingWebhooks:
 
     def _client(self, scheme: str) -> httpx2.AsyncClient:
         if scheme not in self._clients:
-            # plain HTTP trusts nobody, and reading whom to trust takes long
+            # plain HTTP trusts no one, and reading whom to trust takes long
             verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if scheme == "http" else True
             limits = httpx2.Limits(max_keepalive_connections=0)
             self._clients[scheme] = httpx2.AsyncClient(

@@ -9,4 +9,4 @@ class Notices(Protocol):
     """Where notices go."""
 
     def publish(self, notice: Notice) -> None:
-        """Show it to whoever looks. Never blocks, never raises."""
+        """Show it to anyone who looks. Never blocks, never raises."""

@@ -43,7 +43,7 @@ def _is_domain(domain: str) -> bool:
 
 
 def _is_remote(text: str, start: int, at: int, end: int) -> bool:
-    """Whether this is where a program logs in (`git@host:path`, `ssh://user@host`) and nobody's mailbox."""
+    """Whether this is where a program logs in (`git@host:path`, `ssh://user@host`) and no one's mailbox."""
     login = _LOGIN.search(text[max(0, start - 80) : start])
     return login is not None or (text[start:at] == "git" and text[end : end + 1] in (":", "/"))
 

@@ -1,7 +1,7 @@
 """What browsers could be made to do: pages of others that reach for an API on this machine or this network.
 
 A browser that is signed in has a token in two halves: a cookie that no script can read, and a word that the page keeps
-and sends in a header. Pages of others can make a browser send the cookie and not the word; whoever steals one has
+and sends in a header. Pages of others can make a browser send the cookie and not the word; anyone who steals one has
 nothing.
 """
 

@@ -35,4 +35,4 @@ class ApiCaller:
 EVERYTHING = frozenset(TokenScope)
 AT_THE_SOCKET = ApiCaller("", EVERYTHING, local=True)
 WITH_THE_TOKEN = ApiCaller("", EVERYTHING)
-"""Whoever holds the token that Hob made for its owner."""
+"""Anyone who holds the token that Hob made for its owner."""

@@ -37,7 +37,7 @@ class Lockout:
         self._places: OrderedDict[str, _Place] = OrderedDict()
 
     def wait(self, address: str) -> float:
-        """The seconds for which nobody new is heard from there; 0 when all are."""
+        """The seconds for which no one new is heard from there; 0 when all are."""
         place = self._places.get(place_of(address))
         if place is None or len(place.tries) < MOST_TRIES:
             return 0.0

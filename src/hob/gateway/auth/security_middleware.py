@@ -29,7 +29,7 @@ _HTTP_OF = {"ws": "http", "wss": "https"}
 
 
 class HttpSecurityMiddleware:
-    """Wraps the application for TCP. Whoever calls stands in `scope["visitor"]` afterwards."""
+    """Wraps the application for TCP. Anyone who calls stands in `scope["visitor"]` afterwards."""
 
     def __init__(self, app: ASGIApp, api: Api) -> None:
         self._app = app

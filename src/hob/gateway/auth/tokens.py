@@ -50,7 +50,7 @@ class StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that was given out: what it is good for, and whose words come in with it. The newest secret is last."""
+    """A token that was given out: what it is valid for, and whose words come in with it. The newest secret is last."""
 
     name: str
     scopes: frozenset[TokenScope]

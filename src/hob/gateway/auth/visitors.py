@@ -48,7 +48,7 @@ class Visitor:
     def show(self, token: str) -> ApiCaller:
         """Who that is by a token that came another way, such as in the first message of a WebSocket.
 
-        Raises Refusal, which is counted: after too many of them nobody new is heard from this address for a while.
+        Raises Refusal, which is counted: after too many of them no one new is heard from this address for a while.
         """
         try:
             caller = self.keyring.find(token)
@@ -70,7 +70,7 @@ class Visitor:
     def trying(self) -> Iterator[None]:
         """Within the block a signature is looked at; it raises for what is wrong, which is counted.
 
-        Raises Refusal instead after too many of them. What is right comes in even then: nobody guesses such a secret,
+        Raises Refusal instead after too many of them. What is right comes in even then: no one guesses such a secret,
         and behind a proxy, where all senders are one place, anybody could else keep out the deliveries of all.
         """
         try:
@@ -104,7 +104,7 @@ class AtTheSocket:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Nobody is counted here."""
+        """No one is counted here."""
         yield
 
 

@@ -61,7 +61,7 @@ class PackageFiles:
 
 def _read(package: str, folder: str) -> Mapping[str, _File]:
     """All of them by their paths, read once: they are small, and only these can be asked for."""
-    import gzip  # a page that nobody opens needs none of it
+    import gzip  # a page that no one opens needs none of it
 
     found: dict[str, _File] = {}
     rest = [("", files(package) / folder)]

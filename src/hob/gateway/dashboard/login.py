@@ -42,7 +42,7 @@ async def verify(call: EndpointCall[Nothing]) -> Response:
 async def login(call: EndpointCall[Login]) -> Response:
     """Sign in: the answer sets a cookie, and holds the `csrf` that `X-CSRF-Token` takes with every later call.
 
-    Neither is good for anything without the other. The login holds for 30 days, and no longer than the token.
+    Neither is valid for anything without the other. The login holds for 30 days, and no longer than the token.
     """
     caller = _known(call)
     if caller.cls is not SenderClass.OWNER:

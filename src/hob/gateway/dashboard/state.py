@@ -30,7 +30,7 @@ async def health(call: EndpointCall[Nothing]) -> Response:
 
 
 async def status(call: EndpointCall[Nothing]) -> Response:
-    """How Hob is; whoever has shown no token learns only version, mode and whether messages are taken."""
+    """How Hob is; anyone who has shown no token learns only version, mode and whether messages are taken."""
     api = call.api
     public = {"version": __version__, "mode": "standalone", "ready": _ready(api)}
     if _caller(call.request) is None:

@@ -15,7 +15,7 @@ from hob.gateway.routes.table import ENDPOINTS as OWN
 PREFIX = "/api/v1"
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 _SEEN = (VIEW,)
-"""Whoever may not read what messages say gets these answers without it."""
+"""Anyone who may not read what messages say gets these answers without it."""
 _KNOWN = {(each.method, each.path): each for each in OWN}
 
 

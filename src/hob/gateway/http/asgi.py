@@ -40,7 +40,7 @@ class MaskedAnswers:
             nonlocal head
             if message["type"] == "http.response.start":
                 if not any(name == b"content-length" for name, _ in message["headers"]):
-                    await send(message)  # it grows: whoever follows it sees at once that it began
+                    await send(message)  # it grows: anyone who follows it sees at once that it began
                 else:
                     head = message
                 return
@@ -177,7 +177,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     try:
         if not (error.status_code == 405 and request.url.path.startswith("/hooks/")):  # whose senders have no token
             caller_of(request)
-    except HttpRefusal as refusal:  # without a token nobody learns which routes there are
+    except HttpRefusal as refusal:  # without a token no one learns which routes there are
         return response_at(request.url.path, refusal.failure)
     failure = Failure(_OF_STATUS.get(error.status_code, "invalid_request"), error.detail)
     response = response_at(request.url.path, failure)

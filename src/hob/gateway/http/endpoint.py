@@ -80,7 +80,7 @@ class Endpoint(Generic[T]):
     also: tuple[TokenScope, ...] = ()
     """Narrower scopes that do as well."""
     local: bool = False
-    """Only the Unix socket has it: it acts on the machine itself, or on whom Hob obeys."""
+    """Only the Unix socket has it: it acts on the machine itself, or on whom Hob follows."""
     closed: bool = True
     media: tuple[str, ...] = (JSON,)
     """The forms of its answer, JSON first where there are several."""
@@ -162,7 +162,7 @@ class Endpoint(Generic[T]):
 
 
 def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
-    """Who calls, if they have one of these scopes; whoever they are, where none is asked for. Raises Refusal."""
+    """Who calls, if they have one of these scopes; any caller, where none is asked for. Raises Refusal."""
     visitor: Visitor | AtTheSocket = request.scope["visitor"]
     caller = visitor.caller()
     if scopes and not any(map(caller.may, scopes)):

@@ -140,7 +140,7 @@ def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
     origin = get_origin(kind)
     if bounds.only is not None and not any(type(each) is type(raw) and each == raw for each in bounds.only):
         raise WrongField(path, f"{path}: {bounds.why}")
-    if kind is Any or origin in (Union, types.UnionType):  # whoever takes it looks closer
+    if kind is Any or origin in (Union, types.UnionType):  # its taker looks closer
         return str(raw) if isinstance(raw, Text) else raw
     if origin in (list, tuple):
         if not isinstance(raw, list):

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 BURST = 16
 """As many are taken at once, before those that are open have a turn."""
 REST_SECONDS = 1.0
-"""How long nobody is taken after the machine could not."""
+"""How long no one is taken after the machine could not."""
 _TOLD_SECONDS = 60.0
 
 
@@ -62,7 +62,7 @@ class ConnectionAcceptor:
         self._loop.add_reader(listener.fileno(), self._take)
 
     def close(self) -> None:
-        """Take nobody any more, and let go who has not quite arrived."""
+        """Take no one any more, and let go who has not quite arrived."""
         self._loop.remove_reader(self._listener.fileno())
         if self._resting is not None:
             self._resting.cancel()
@@ -119,7 +119,7 @@ MOST_CONNECTIONS = 1_000
 PING_SECONDS = 20.0
 """Between two pings to a WebSocket, and how long each is waited for."""
 TURNED_AWAY = 16
-"""As many more are answered that there is no room; whoever comes beyond them is let go without a word."""
+"""As many more are answered that there is no room; anyone who comes beyond them is let go without a word."""
 HEAD_SECONDS = 15.0
 """How long a request's head may take to arrive, a handshake, or `LEAST_BYTES` of a body."""
 LEAST_BYTES = 1_024
@@ -249,7 +249,7 @@ class Limited(HttpToolsProtocol):
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers whoever came when all connections were taken."""
+    """Answers anyone who came when all connections were taken."""
     failure = Failure("too_many_connections", "too many connections are open; try again soon", 2)
     response = response_at(scope["path"], failure)
     response.headers["connection"] = "close"

@@ -42,7 +42,7 @@ def bind_unix(path: Path) -> socket.socket:
     """
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # bound under a name nobody knows yet, made private, then renamed: it never stands open for a moment
+    # bound under a name no one knows yet, made private, then renamed: it never stands open for a moment
     fresh = path.with_name(f".{path.name}.new")
     fresh.unlink(missing_ok=True)
     listener.bind(_short(fresh))

@@ -68,7 +68,7 @@ class LimitedFrames(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def handle_parser_exception(self) -> None:
-        """Bytes that are no frames. Before the handshake is answered there is nobody to tell."""
+        """Bytes that are no frames. Before the handshake is answered there is no one to tell."""
         if self.conn.close_sent is None:
             self.transport.abort()
         else:
@@ -132,6 +132,6 @@ class LimitedFrames(WebSocketsSansIOProtocol):
 
 
 def known_to(scope: MutableMapping[str, Any]) -> None:
-    """Whoever is at the other end has shown a token: messages may be as large as the settings say."""
+    """Anyone who is at the other end has shown a token: messages may be as large as the settings say."""
     if (known := scope.get("extensions", {}).get(_KNOWN)) is not None:
         known()

@@ -15,7 +15,7 @@ from hob.gateway.live.frames import known_to
 
 
 async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one handshake, and talk to whoever was let in until it is over."""
+    """Answer one handshake, and talk to the client that was let in until it is over."""
     visitor: Visitor | AtTheSocket = scope["visitor"]
     try:
         caller, token = _who(scope, visitor)

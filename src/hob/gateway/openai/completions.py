@@ -62,7 +62,7 @@ def reply_with(
     elif isinstance(found, OpenAIProblem):
         response = found.response()
     else:
-        response = Response(status_code=499)  # nobody sees it
+        response = Response(status_code=499)  # no one sees it
     over = isinstance(found, ChatOutcome) or (isinstance(found, OpenAIProblem) and found.status != 504)
     if found is None or over:
         response.background = BackgroundTask(part, call.api, begun, delivered=found is not None)

@@ -1,7 +1,7 @@
 """A conversation as a program tells it: what is to be answered, and what was said before.
 
 Only the last message is the caller's own word. What comes before it, and what a program calls the system's or the
-developer's, is text whose author nobody knows: it travels as quoted, untrusted material of the origin `client`.
+developer's, is text whose author no one knows: it travels as quoted, untrusted material of the origin `client`.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Failures as OpenAI writes them, so that its clients raise the right exception and repeat only what may be repeated.
 
-Format: https://platform.openai.com/docs/guides/error-codes. Its clients obey `x-should-retry` before the status.
+Format: https://platform.openai.com/docs/guides/error-codes. Its clients follow `x-should-retry` before the status.
 """
 
 from collections.abc import Mapping

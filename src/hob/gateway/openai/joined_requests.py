@@ -66,7 +66,7 @@ def seal_of(asked: Any, *about: str | None) -> str:
 
 
 def seen_after(number: int) -> float:
-    """Seconds after which an answer that was handed over has been seen, since nobody came for it again.
+    """Seconds after which an answer that was handed over has been seen, since no one came for it again.
 
     `number` is how often a client has come again.
     """
@@ -131,7 +131,7 @@ class Joining:
     async def _find(self, store: Store, stem: str, now: float, attempt: Attempt) -> tuple[str, InboundId] | None:
         """The key and the id of what was asked before, as far as this is not the attempt of another one.
 
-        Rather one that nobody waits for, then one whose asker may be gone unnoticed, then one whose answer was lost on
+        Rather one that no one waits for, then one whose asker may be gone unnoticed, then one whose answer was lost on
         the way to them; among equals the latest. Whose answer was lost is here again at once, after the client's rest:
         who comes later means something new, of which no earlier attempt got here.
         """

@@ -1,4 +1,4 @@
-"""What the owner is asked, and the owner's answers. Whoever may answer speaks as the owner."""
+"""What the owner is asked, and the owner's answers. Anyone who may answer speaks as the owner."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ async def settle(call: EndpointCall[Settling]) -> Response:
 
 
 async def grants(call: EndpointCall[Nothing]) -> Response:
-    """The leaves that hold for more than once."""
+    """The approvals that hold for more than once."""
     return json_response(await grants_view(call.api.pending_approvals()))
 
 

@@ -101,7 +101,7 @@ async def health(call: EndpointCall[Nothing]) -> Response:
 
 
 async def status(call: EndpointCall[Nothing]) -> Response:
-    """What is waiting, running, owed and spent."""
+    """What is waiting, running, pending and spent."""
     return json_response({**await call.api.operations.status(), "connected": call.api.connected.view()})
 
 
@@ -120,7 +120,7 @@ async def usage(call: EndpointCall[UsageQuery]) -> Response:
 
 
 async def unread(call: EndpointCall[Unread]) -> Response:
-    """The messages whose answer, or question, nobody has fetched yet; `GET /chat/{id}` fetches one."""
+    """The messages whose answer, or question, no one has fetched yet; `GET /chat/{id}` fetches one."""
     return json_response(await unread_view(call.api.store, call.asked.channel))
 
 
@@ -187,7 +187,7 @@ async def backup(call: EndpointCall[BackingUp]) -> Response:
 
 
 async def reload(call: EndpointCall[Nothing]) -> Response:
-    """Read settings and secrets anew, as SIGHUP does; tells which settings hold from the next start on."""
+    """Read settings and secrets again, as SIGHUP does; tells which settings hold from the next start on."""
     return json_response(call.api.operations.reload())
 
 

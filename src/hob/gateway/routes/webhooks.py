@@ -33,7 +33,7 @@ async def post(call: EndpointCall[bytes]) -> Response:
         return json_response({"id": None, "state": "own"})
     inbound = inbound_of(delivery, api.clock)
     known = await api.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, inbound.key)
-    if known is not None:  # it does not count: whoever overheard one delivery could use up what the others may
+    if known is not None:  # it does not count: anyone who overheard one delivery could use up what the others may
         return json_response({"id": known.id, "state": "duplicate"})
     receiver.count(name, api.clock)
     accepted = await api.accept(inbound)

@@ -135,7 +135,7 @@ class WebhookReceiver:
 
 @cache
 def _nobody() -> WebhookSettings:
-    """A webhook whose secret nobody knows, for names that are none."""
+    """A webhook whose secret no one knows, for names that are none."""
     return WebhookSettings(Secret.of(os.urandom(32).hex()))
 
 

@@ -39,7 +39,7 @@ HEADERS: Mapping[Scheme, str] = {
 
 _IDS = ("x-hob-delivery", "idempotency-key")
 """What names a delivery where nothing is signed. GitLab sends the second, the same for each repetition
-(https://docs.gitlab.com/user/project/integrations/webhooks/); a request's id is given anew by each proxy on the way.
+(https://docs.gitlab.com/user/project/integrations/webhooks/); a request's id is given again by each proxy on the way.
 """
 
 
@@ -77,7 +77,7 @@ def verify(
         case Scheme.TOKEN:
             proof = proof[7:] if name == "authorization" and proof[:7].lower() == "bearer " else proof
             _compare([proof.strip()], (_hidden(each) for each in secrets), _hidden)
-            # whoever has the token may say what they like, so what they call the delivery is as good as the rest
+            # anyone who has the token may say what they like, so what they call the delivery is as good as the rest
             return next((f"{each} {headers[each]}" for each in _IDS if headers.get(each)), "")[:_MOST_ID]
         case Scheme.STANDARD:
             id, at = headers.get(ID, ""), _moment(headers.get(TIMESTAMP, ""), now, tolerance)

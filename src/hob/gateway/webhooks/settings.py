@@ -133,7 +133,7 @@ class WebhookSettings:
         return (self.secret, *self.other_secrets)
 
     def problem(self) -> str:
-        """Why nobody can show that a delivery is theirs; empty where it can be shown."""
+        """Why no one can show that a delivery is theirs; empty where it can be shown."""
         try:
             known = [each.reveal() for each in self.secrets]
         except NotConfigured as error:

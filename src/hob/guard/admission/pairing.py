@@ -49,7 +49,7 @@ class PairingService:
         return await self._link(_address(address), _person_id(person), one_line(name, _MOST_NAME), "people.link")
 
     async def unlink(self, address: str) -> SenderAddress:
-        """It is nobody's any more. Raises NotFound, InvalidRequest."""
+        """It is no one's any more. Raises NotFound, InvalidRequest."""
         found = _address(address)
         if not await self._store.unlink(found, _told("people.unlink", found)):
             raise NotFound(
@@ -59,29 +59,29 @@ class PairingService:
         return found
 
     async def forget(self, person: str) -> None:
-        """Nobody is that person any more. Raises NotFound, InvalidRequest for the owner."""
+        """No one is that person any more. Raises NotFound, InvalidRequest for the owner."""
         id = _person_id(person)
         await self._store.forget(id, _told("people.forget", id))
         self.people.renew(await self._store.persons())
 
     async def erase(self, person: Person | None, addresses: tuple[SenderAddress, ...]) -> None:
-        """Nobody is that person any more, nor has anybody asked from there; the audit log tells it without a name."""
+        """No one is that person any more, nor has anybody asked from there; the audit log tells it without a name."""
         entry = of_action("people.erase", "done", SenderClass.OWNER, target="")
         await self._store.erase(person.id if person else None, addresses, entry)
         await self.load()
 
     async def approve(self, code: str, person: str = "", name: str = "") -> Person:
-        """Let in whoever was told this code, as this person; without one, as somebody new. Raises NotFound."""
+        """Let in anyone who was told this code, as this person; without one, as somebody new. Raises NotFound."""
         request = self._request(code)
         name = one_line(name, _MOST_NAME)
         if person:
             return await self._link(request.address, _person_id(person), name, "pairing.approve")
-        # their own word for themselves makes nobody of them who is there already
+        # their own word for themselves makes no one of them who is there already
         id, name = self._free_id(name or request.name), name or request.name
         return await self._link(request.address, id, name, "pairing.approve")
 
     async def deny(self, code: str) -> PairingRequest:
-        """Whoever was told this code gets no further one. Raises NotFound."""
+        """Anyone who was told this code gets no further one. Raises NotFound."""
         request = self._request(code)
         await self._store.deny(request, _told("pairing.deny", request.address))
         self.pairing.settle(request.address, denied=True)
@@ -143,7 +143,7 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 8
 LIFETIME = 3600.0
 MOST_PENDING = 3
-"""Of one account. A fourth person gets no code, so nobody can flush the codes of others."""
+"""Of one account. A fourth person gets no code, so no one can flush the codes of others."""
 
 
 class Pairing:

@@ -57,7 +57,7 @@ def group_of(origin: Address) -> SenderAddress:
 
 
 def person_session(inbound: Inbound, people: People) -> SessionKey | None:
-    """The one conversation with whoever wrote this directly; None for groups, threads and people who are not known.
+    """The one conversation with anyone who wrote this directly; None for groups, threads and people who are not known.
 
     Strangers never share one, nor does anybody on a channel that proves no sender: their class tells them apart.
     """

@@ -54,7 +54,7 @@ def parse_answer(text: str) -> ApprovalReply | None:
 
     `approve:ID`, `deny:ID`, with `session` or `always` behind it, or a bare yes or no (ja, nein). Nothing that could be
     said for another reason counts: no "ok", no "sure", no thumb. What is written as such an answer and names no
-    question is one all the same, to a question that is not there: nobody else can make anything of it.
+    question is one all the same, to a question that is not there: no one else can make anything of it.
     """
     text = text.strip(" \t\r\n")
     found = _ANSWER.fullmatch(text)
@@ -79,7 +79,7 @@ def _plain(id: str) -> str:
 def may_answer(inbound: Inbound, further: Collection[str] = (), *, scoped: bool = False) -> str:
     """Why this message cannot answer a question; empty where it can.
 
-    `further` are channels that the owner says authenticate; `scoped`: it came by a token that is good for one chat.
+    `further` are channels that the owner says authenticate; `scoped`: it came by a token that is valid for one chat.
     """
     channel = inbound.origin.channel
     if inbound.sender.cls is not SenderClass.OWNER:

@@ -62,7 +62,7 @@ class ApprovalOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of an answer: the question as it stands now, and a line for whoever answered where it was not taken.
+    """What came of an answer: the question as it stands now, and a line for the answerer where it was not taken.
 
     `UNCLEAR` means that the message is no answer to anything and goes on as a message.
     """
@@ -104,7 +104,7 @@ class ApprovalLedger:
         self._language = language
         self._refusal = refusal
         self._ends: dict[ApprovalId, _End] = {}
-        self._ended: list[ApprovalId] = []  # of which nobody was told yet
+        self._ended: list[ApprovalId] = []  # of which no one was told yet
         self._loaded = False
 
     # asking
@@ -167,7 +167,7 @@ class ApprovalLedger:
         return self.text(found) if found is not None else self._not_open(approval, None)
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
-        """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
+        """What was answered, or that no one answered in time; None while the question stands. Raises StoreErrors."""
         await self._expire()
         found = await self._approvals.find(asked.approval)
         if found is not None and found.state is ApprovalState.OPEN:

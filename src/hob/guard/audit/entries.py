@@ -36,7 +36,7 @@ class AuditKind(StrEnum):
 
 
 HOB = "hob"
-"""Who did it where nobody asked for it."""
+"""Who did it where no one asked for it."""
 
 
 def of_decision(decision: PolicyDecision, sender: SenderClass, trace: str = "") -> AuditEntry:

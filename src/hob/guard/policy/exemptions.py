@@ -167,7 +167,7 @@ def read_words(
 
 
 def urls_in(text: str) -> frozenset[str]:
-    """Every address in the web that stands in a text that is nobody's words: what a search gave."""
+    """Every address in the web that stands in a text that is no one's words: what a search gave."""
     found = (
         url for start in _HTTP.finditer(text) for url in _spellings(_URL_EDGE.split(text[start.start() :][:2_000])[0])
     )

@@ -1,4 +1,4 @@
-"""What is refused whoever asks and whatever is set: no setting, no mode and no approval lifts it.
+"""What is always refused, no matter who asks: no setting, no mode and no approval lifts it.
 
 Hob's own state, secrets, the settings of the guard and the sandbox themselves, and commands that destroy disks or
 devices, bomb the machine or control the system (found by the shell analysis).
@@ -63,7 +63,7 @@ class HardRules:
         if analysis.directory:
             yield analysis.directory
         if analysis.reading is None:
-            # A tool nobody described: whatever looks like a path may be one.
+            # A tool no one described: whatever looks like a path may be one.
             for each in texts_in(analysis.arguments):
                 if each.startswith(("/", "~", "file:", "..")) and len(each) < 1024 and "\n" not in each:
                     yield path(each, base=self._places.base, home=self._places.home)

@@ -111,7 +111,7 @@ class PolicyJudge:
         try:
             policy_input = await self._situations.policy_input(turn, spec)
             context = replace(self._context(turn, trust, policy_input), reached=self._reached.get(turn.id, frozenset()))
-            # a question that was answered holds although nobody could be asked any more
+            # a question that was answered holds although no one could be asked any more
             analysis = read_call(call, spec, self._reader, context.sandbox)
             if self._foreign is not None and analysis is not None and not context.tainted and may_send(analysis):
                 context = replace(context, written=tuple(await self._foreign.files()))
@@ -204,7 +204,7 @@ def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
 
 
 def _is_own_words(inbound: Inbound) -> bool:
-    """Whether the owner wrote this, for this turn: nothing Hob made itself counts, whoever's label it bears."""
+    """Whether the owner wrote this, for this turn: nothing Hob made itself counts, no matter whose label it bears."""
     by_owner = inbound.sender.cls is SenderClass.OWNER and inbound.label.origin is Origin.OWNER
     return by_owner and inbound.label.trusted and not inbound.hops and not inbound.background
 

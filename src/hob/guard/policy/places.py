@@ -1,4 +1,4 @@
-"""What lies where: folders nobody may touch, files that hold secrets, files that later turns or programs obey."""
+"""What lies where: folders no one may touch, files that hold secrets, files that later turns or programs follow."""
 
 import re
 from collections.abc import Sequence
@@ -45,12 +45,12 @@ _RUN_BY_REPOSITORY = re.compile(
 )
 _CONFIGURING = ("hooks",)
 OBEYED_IN_WORKSPACE = ("skills", "operations", "memory", *_CONFIGURING)
-"""Folders of the workspace whose files Hob obeys or runs."""
+"""Folders of the workspace whose files Hob follows or runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that nobody may touch,
+    """Absolute paths. Relative names start at `base`; `closed` are further files and folders that no one may touch,
     and what is written to those of `outgoing` leaves the machine.
     """
 
@@ -86,7 +86,7 @@ class Places:
     def is_told_of(self, where: str) -> bool:
         """Whether the owner has to hear that a command changed it.
 
-        That is what others obey, but for what git keeps in its own folder: all of that it changes itself, day by day,
+        That is what others follow, but for what git keeps in its own folder: all of that it changes itself, day by day,
         and only hooks and settings make it run something.
         """
         for folder in _REPOSITORIES:
@@ -101,7 +101,7 @@ class Places:
 
 
 def is_obeyed_name(where: str) -> bool:
-    """Whether a file of this path is usually obeyed, wherever it lies: by agents, git, shells, editors, builders."""
+    """Whether a file of this path is usually followed, wherever it lies: by agents, git, shells, editors, builders."""
     plain = where.casefold()
     return plain.rpartition("/")[2] in _OBEYED_NAMES or any(f"/{each}/" in f"/{plain}/" for each in _OBEYED_FOLDERS)
 

@@ -77,7 +77,7 @@ class Policy:
 
 
 def without_anybody(verdict: Verdict) -> Verdict:
-    """The verdict where nobody can be asked: a question is refused then."""
+    """The verdict where no one can be asked: a question is refused then."""
     if not isinstance(verdict, Ask):
         return verdict
     return Deny("unattended", f"nobody can be asked now, and it needs approval: {verdict.reason}")

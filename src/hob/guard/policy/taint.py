@@ -213,7 +213,7 @@ def _unnamed_link(text: str, context: Context) -> str:
 
 
 def _unnamed_url(analysis: ToolCallAnalysis, context: Context) -> str:
-    """An address that nobody trusted gave; empty where all may be fetched."""
+    """An address that no one trusted gave; empty where all may be fetched."""
     if analysis.reading is not None and analysis.reading.searches and analysis.complete:
         return ""
     if not analysis.complete or not analysis.urls:

@@ -22,7 +22,7 @@ class ShellSeverity(IntEnum):
 
     PLAIN = 0  # nothing: it is told for its effects
     ASK = 1  # ask the owner, and deny it to everybody else
-    REFUSE = 2  # never, whoever asks and whatever is approved
+    REFUSE = 2  # never, no matter who asks and whatever is approved
 
 
 @dataclass(frozen=True, slots=True)

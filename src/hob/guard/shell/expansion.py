@@ -199,7 +199,7 @@ class Expander:
 
     def __init__(self, choice: int, unset: str) -> None:
         self.choice = choice  # which of several possible values of a variable is taken
-        self.unset = unset  # what a variable is that nobody has set
+        self.unset = unset  # what a variable is that no one has set
         self.state = ShellState()
         self.widest = 1  # values of one variable
         self.met_unset = False

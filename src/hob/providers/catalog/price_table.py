@@ -100,7 +100,7 @@ class PriceTable:
             for id, size in head["bytes"].items():
                 self._places[id] = (offset, size)
                 offset += size + 1
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, cut or not ours: made anew
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, cut or not ours: made again
             return None
         return head
 

@@ -127,7 +127,7 @@ class CopilotDecoder:
         if not text:
             return ()
         if message not in self._streamed:
-            if self._message:  # it begins anew in the middle; what was shown would be said twice
+            if self._message:  # it begins again in the middle; what was shown would be said twice
                 return (CliFailed(ModelFault.CUT),)
             self._streamed.add(message)
             self._message = message

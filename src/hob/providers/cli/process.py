@@ -13,7 +13,7 @@ from typing import cast
 from hob.core.ports.processes import ProcessRecords
 
 MOST_LINE = 8 * 1024 * 1024
-_MOST_WAITING = 512  # lines that nobody has taken yet; then the program has to wait
+_MOST_WAITING = 512  # lines that no one has taken yet; then the program has to wait
 _MOST_TAIL = 8 * 1024
 # The shell reads from the end of a pipe of Hob's: with it all that was started ends, also after a `kill -9`.
 _WATCHED = (
@@ -104,7 +104,7 @@ class Process:
                 self._signal(signal.SIGTERM)
                 await self.finish()
         finally:
-            self._signal(signal.SIGKILL)  # children that outlive their parent, and whoever did not listen
+            self._signal(signal.SIGKILL)  # children that outlive their parent, and those that did not listen
             await self.finish()
             self._transport.close()
 

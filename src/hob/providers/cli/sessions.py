@@ -1,6 +1,6 @@
 """What a CLI has heard already: which of its conversations goes on a conversation of ours.
 
-In memory alone: after a restart a conversation is sent anew.
+In memory alone: after a restart a conversation is sent again.
 """
 
 import hashlib
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from hob.core.ids import SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, Usage, UserMessage
 
-# A conversation as one text: a CLI takes a single prompt, whoever said what before.
+# A conversation as one text: a CLI takes a single prompt, no matter who said what before.
 
 _LEAD = "Below is the conversation so far, oldest first. Answer its last message; what you said before is yours."
 _UNSEEN = "[A picture stood here; it cannot be shown to you.]"
 
 
 def render(messages: Sequence[ModelMessage], mark: str) -> str:
-    """The conversation; a lone message stands for itself. `mark` is what nobody who wrote in it can have known."""
+    """The conversation; a lone message stands for itself. `mark` is what no one who wrote in it can have known."""
     if len(messages) == 1:
         return words_of(messages[0])
     parts = [

@@ -1,6 +1,6 @@
 """Requests in another form, for servers that turn out to lack something: tools, thinking, sight.
 
-Nobody can say beforehand what a server of one's own was set up with. The first request that is refused for it tells,
+No one can say beforehand what a server of one's own was set up with. The first request that is refused for it tells,
 and is made again in the other form; from then on that form is used at once.
 """
 

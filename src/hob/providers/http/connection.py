@@ -162,7 +162,7 @@ class ServerConnection:
 
     def _open_client(self, url: str) -> httpx2.AsyncClient:
         if self._client is None:
-            # reading whom to trust takes longer than a turn, and plain HTTP trusts nobody: nor would this context, ever
+            # reading whom to trust takes longer than a turn, and plain HTTP trusts no one: nor would this context, ever
             verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if urlsplit(url).scheme == "http" else True
             # a model server on this machine is never behind the proxy that the environment may name
             self._client = httpx2.AsyncClient(limits=_LIMITS, verify=verify, trust_env=not is_loopback(url))
@@ -177,7 +177,7 @@ class ServerConnection:
                     break
         status = response.status_code
         if status in (401, 403) and self._server.api_key is not None:
-            self._server.api_key.forget()  # it may have been rotated; the next request reads it anew
+            self._server.api_key.forget()  # it may have been rotated; the next request reads it again
         return read_failure(
             status,
             response.headers,

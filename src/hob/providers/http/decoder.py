@@ -273,7 +273,7 @@ class Decoder(ABC):
     def _count_in(self, error: ModelError) -> None:
         """Let the error tell what the answer took, as far as that was heard.
 
-        Where it was not heard to its end nobody counted its output: two characters a token are rather too many.
+        Where it was not heard to its end no one counted its output: two characters a token are rather too many.
         """
         usage, error.cost = self._counted(), self._answer.cost
         if usage is not None and error.fault not in _AT_THE_END:

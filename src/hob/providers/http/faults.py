@@ -16,7 +16,7 @@ _MOST_DETAIL = 300
 _LEAST_SECRET = 4  # what is shorter stands in every other word
 _MOST_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
 ADVICE = "model.base_url and model.api_key"
-"""Where the address and the key of a server are set, if nobody knows better."""
+"""Where the address and the key of a server are set, if no one knows better."""
 
 # The many ways to say that the request does not fit into the model's context.
 _OVERFLOW = re.compile(

@@ -1,4 +1,4 @@
-"""Headers that an owner sets up: whether they can be sent, and what of them nobody else may read."""
+"""Headers that an owner sets up: whether they can be sent, and what of them no one else may read."""
 
 import re
 from collections.abc import Mapping

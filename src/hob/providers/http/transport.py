@@ -67,7 +67,7 @@ class HttpModel:
             yield _told(event, request, names, self._identity)
 
     async def _post(self, opened: AsyncExitStack, url: str, body: bytes, key: str, patience: float) -> httpx2.Response:
-        """The good answer to this body; a key that was rotated since it was read is read anew, once."""
+        """The good answer to this body; a key that was rotated since it was read is read again, once."""
         connection = self._connection
 
         async def post(key: str) -> httpx2.Response:

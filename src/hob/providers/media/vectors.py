@@ -1,4 +1,4 @@
-"""Texts to vectors, whoever makes them: in batches that a server takes, checked and of unit length."""
+"""Texts to vectors, no matter who makes them: in batches that a server takes, checked and of unit length."""
 
 import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -162,7 +162,7 @@ class Choice:
         return self.connect(ref.provider).local and not ref.model.endswith(("-cloud", ":cloud"))
 
     def connect(self, id: str) -> ConnectedProvider:
-        """The provider, ready to be asked. Raises ModelError where its key is missing or nobody knows it."""
+        """The provider, ready to be asked. Raises ModelError where its key is missing or no one knows it."""
         connected = self._try(id)
         if connected is None:
             raise self._unconnected(id)

@@ -67,7 +67,7 @@ RULES: Mapping[ModelFault, RestRule] = {
 """What a fault makes rest. The others say nothing of the route, or are found out without a request."""
 
 LONGEST = 7 * 24 * _HOUR
-"""Seconds; whoever asks to be left alone for longer is not believed."""
+"""Seconds; anyone who asks to be left alone for longer is not believed."""
 
 _MOST_SCOPES = 1000  # references come from outside
 _Scoped = tuple[RestScope, str, int]
@@ -153,7 +153,7 @@ _FIRST_DELAY = 0.5
 _CONNECT_PATIENCE = 5.0  # a route is not to blame for the time that others took
 
 RAISED = frozenset({ModelFault.CONTEXT_OVERFLOW, ModelFault.FILTERED, ModelFault.BUDGET})
-"""Faults that no other route may mend: the agent shortens what is too long, and nobody walks around a filter."""
+"""Faults that no other route may mend: the agent shortens what is too long, and no one walks around a filter."""
 
 _REPEATABLE = frozenset(
     {
@@ -210,7 +210,7 @@ class _Failure:
 
 
 class FailoverPlan:
-    """The way of one request along its routes: `first`, then `failed` until `answered` or nobody is left.
+    """The way of one request along its routes: `first`, then `failed` until `answered` or no one is left.
 
     At most `len(routes) + max_attempts - 1` requests: each route once at most, and `max_attempts - 1` repeats, none of
     which begins after `patience` seconds. A route that was not asked yet is asked however long the others took.
@@ -238,7 +238,7 @@ class FailoverPlan:
         self._repeats, self._most_repeats = 0, max(1, min(max_attempts, MOST_ATTEMPTS)) - 1
         self._repeated_empty = False
         self._last: ModelError | None = None
-        # whoever is wanted most and does not rest is asked first, so this is why it was not, if it was not
+        # the most wanted that does not rest is asked first, so this is why it was not, if it was not
         self._rest = health.find_rest(self._chain[0], now) if self._chain else None
 
     @property
@@ -252,7 +252,7 @@ class FailoverPlan:
         return left if ask.wait else max(left, min(self._patience, _CONNECT_PATIENCE))
 
     def first(self, now: float) -> ModelAttempt | None:
-        """Who is asked first; None where there is nobody."""
+        """Who is asked first; None where there is no one."""
         return self._next_unasked(now) if self._unasked else None
 
     def answered(self, route: ModelRoute) -> None:
@@ -264,7 +264,7 @@ class FailoverPlan:
     ) -> ModelAttempt | None:
         """Who is asked next; None where it must end with `verdict`.
 
-        Nobody is, once anything of an answer was shown. `draw` (0 to 1) shortens a wait by up to half.
+        No one is, once anything of an answer was shown. `draw` (0 to 1) shortens a wait by up to half.
         """
         error = _as_counted(error)
         self._health.note_failure(route, error, now)

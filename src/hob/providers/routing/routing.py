@@ -69,7 +69,7 @@ class ModelRouter:
     async def route(self, request: ModelRequest) -> Route:
         """Who may answer, best first, and what they may be told.
 
-        A server is asked for its models where nobody named one. Raises ModelError: nobody can be asked, or nothing may
+        A server is asked for its models where no one named one. Raises ModelError: no one can be asked, or nothing may
         be sent.
         """
         remarks: tuple[Remark, ...] = ()
@@ -174,7 +174,7 @@ class ModelRouter:
         return replace(request, models=tuple(dict.fromkeys(chain))), news
 
     async def _named(self, ref: Ref) -> Ref:
-        """The reference with a model: the server's first one where nobody named any (asked once)."""
+        """The reference with a model: the server's first one where no one named any (asked once)."""
         connected = self.choice.connect(ref.provider)
         if ref.model or connected.provider.wire in CLI_WIRES or connected.how == "plug-in":
             return ref

@@ -44,7 +44,7 @@ class ToolNames:
         return self.outgoing.get(name) or _made_safe(name)
 
     def to_tool(self, name: str) -> str:
-        """The tool a provider's name means; a name nobody offered stays as it is."""
+        """The tool a provider's name means; a name no one offered stays as it is."""
         return self.incoming.get(name, name)
 
 

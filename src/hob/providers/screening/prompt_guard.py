@@ -40,7 +40,7 @@ from hob.providers.screening.settings import PromptGuardSettings, ScreeningActio
 # Values taken out of a text and put back: `[EMAIL-kdmfbaopce]` stands for an address.
 #
 # The letters are a keyed hash of the value. So a value has the same placeholder in every request (the provider's prompt
-# cache holds), and nobody who lacks the key can make one up. A text that holds something of that shape has it taken out
+# cache holds), and no one who lacks the key can make one up. A text that holds something of that shape has it taken out
 # and put back like any value: what was in a text never becomes another value. The letters are no digits, so that no
 # detector takes a placeholder for anything.
 
@@ -318,7 +318,7 @@ class PromptGuard:
 
 
 def refusal(kinds: tuple[str, ...], place: str = "", *, stays: bool = False) -> ModelError:
-    """Why a request goes to nobody: what was found, where, and what its owner can do.
+    """Why a request goes to no one: what was found, where, and what its owner can do.
 
     `stays`: a local model might have had it, but none is known.
     """

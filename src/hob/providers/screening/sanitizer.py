@@ -132,7 +132,7 @@ class EndMarks:
 class Images:
     """Shows the address of an image instead of the image, unless its host is one that `own_words` names.
 
-    An answer could carry data away in the address of an image, which whoever shows the answer would load at once.
+    An answer could carry data away in the address of an image, which a program that shows it would load at once.
     """
 
     _BEGINNINGS = ("![", "<img")
@@ -291,7 +291,7 @@ _BEAT = Beat()
 
 
 class Sanitizer:
-    """Cleans answers as they come. What is to be withheld or taken out is shown to nobody first.
+    """Cleans answers as they come. What is to be withheld or taken out is shown to no one first.
 
     With patterns in `deny` that means that nothing of an answer is shown before all of it is there.
     """

@@ -46,7 +46,7 @@ class Screening:
         return screened.action is ScreeningAction.LOCAL
 
     def refusal(self, screened: "Screened") -> ModelError:
-        """Why such a request goes to nobody where there is no local model."""
+        """Why such a request goes to no one where there is no local model."""
         from hob.providers.screening.prompt_guard import refusal  # loaded already: it has screened the request
 
         return refusal(screened.kinds, stays=True)

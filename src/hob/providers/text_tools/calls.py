@@ -1,7 +1,7 @@
 """Calls in what a model wrote: JSON of all the shapes that models learned, Python, and parameters in tags.
 
 A call is taken only if its name is one of the tools offered. Its arguments stay as they were written, malformed ones
-too: whoever makes the call mends them or answers usefully.
+too: the caller mends them or answers usefully.
 """
 
 import json

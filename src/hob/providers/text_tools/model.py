@@ -130,7 +130,7 @@ class TextTools:
     """Implements `Model` by asking another one in text alone: tools stand in the system text, calls in the answer.
 
     Only the answer is read for calls, and only tools that were offered are called. Text before a call is told at once;
-    after its calls the answer is over, and the request behind is closed if the model goes on (then nobody tells the
+    after its calls the answer is over, and the request behind is closed if the model goes on (then no one tells the
     usage).
     """
 

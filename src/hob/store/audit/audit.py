@@ -129,13 +129,13 @@ class AuditLog:
 
 
 def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:
-    """The newest entries of this home's log, whoever has it open. Raises NotFound, StoreError."""
+    """The newest entries of this home's log, no matter who has it open. Raises NotFound, StoreError."""
     with _opened(home) as connection:
         return _latest(connection, limit, kind)
 
 
 def append_audit(home: Path, clock: Clock, *entries: AuditEntry) -> bool:
-    """Append to this home's log, whoever has it open; durable when it returns.
+    """Append to this home's log, no matter who has it open; durable when it returns.
 
     For commands that change what no database holds. False where there is no log yet. Raises StoreErrors.
     """

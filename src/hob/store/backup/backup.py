@@ -113,7 +113,7 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
     """Put a backup in the database's place; where the former database is kept now, if there was one.
 
     The backup is checked first and stays as it is. Everything that was ever erased in this home is erased in it too.
-    The caller owns the home and nobody else uses it. Raises NotFound, StoreDamaged, StoreNewer, InvalidRequest, and
+    The caller owns the home and no one else uses it. Raises NotFound, StoreDamaged, StoreNewer, InvalidRequest, and
     other StoreErrors: then the former database is in place, unchanged.
     """
     now = (clock or SystemClock()).now()

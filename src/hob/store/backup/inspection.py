@@ -1,7 +1,7 @@
-"""Looking at a home's database from outside, whoever has it open, without changing a byte.
+"""Looking at a home's database from outside, no matter who has it open, without changing a byte.
 
 An ordinary reader of a database in WAL mode writes beside it: it makes `-wal` and `-shm`, and leaves them behind. So
-where nobody owns the home, the file is opened as one that cannot change, or read together with its log
+where no one owns the home, the file is opened as one that cannot change, or read together with its log
 (https://sqlite.org/wal.html#read_only_databases).
 """
 
@@ -81,7 +81,7 @@ def has_database(home: Path) -> bool:
 
 @contextmanager
 def database_copied(home: Path) -> Iterator[Path]:
-    """Another folder with a copy of the home's database, which goes with the block. Nobody else may have it open."""
+    """Another folder with a copy of the home's database, which goes with the block. No one else may have it open."""
     with tempfile.TemporaryDirectory(prefix="hob") as folder:
         for side in ("", "-wal"):
             part = home / f"{NAME}{side}"

@@ -30,7 +30,7 @@ _END_MESSAGES = (
     f" WHERE state = 'waiting' AND (body {_LOST} OR text {_LOST})"
 )
 _MOST_PROBES = 200_000
-"""So often a table is read anew behind a damaged place."""
+"""So often a table is read again behind a damaged place."""
 _UNKNOWN_END = 1 << 24
 """A table's last row, where even that cannot be read."""
 _Unreadable = (apsw.Error, UnicodeDecodeError)

@@ -55,7 +55,7 @@ def connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: boo
 
 
 def check_note(path: Path) -> Path:
-    """The file that says that a check is owed; it holds the problem when one was found."""
+    """The file that says that a check is pending; it holds the problem when one was found."""
     return path.with_name(path.name + ".check")
 
 

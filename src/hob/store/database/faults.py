@@ -22,6 +22,6 @@ def translate(error: apsw.Error) -> StoreError:
 
 
 def close_quietly(connection: apsw.Connection) -> None:
-    """Close it; what a failing disk has to say about that helps nobody any more."""
+    """Close it; what a failing disk has to say about that helps no one any more."""
     with suppress(apsw.Error):
         connection.close(True)

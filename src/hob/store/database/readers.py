@@ -88,7 +88,7 @@ class Readers:
     def _deliver(self, asked: _Asked, result: Any) -> None:
         try:
             self._loop.call_soon_threadsafe(_settle, asked, result)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+        except RuntimeError:  # the loop is closed: no one waits any more
             return
 
 

@@ -155,7 +155,7 @@ class Writer:
     def _deliver(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
         try:
             self._loop.call_soon_threadsafe(self._settle, jobs, results)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+        except RuntimeError:  # the loop is closed: no one waits any more
             _log.warning("%d writes were done for callers that are gone", len(jobs))
 
     def _settle(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:

@@ -26,7 +26,7 @@ def masked(connection: apsw.Connection, text: str) -> str:
 class ContentWriter:
     """Puts texts into `content` within one job. The same text twice in a job is one row.
 
-    Whoever makes a text masks it before; this is the last net, so that what nobody thought of is not stored.
+    Anyone who makes a text masks it before; this is the last net, so that what no one thought of is not stored.
     """
 
     __slots__ = ("_connection", "_ids")

@@ -1,6 +1,6 @@
 """Keeping for a while only what is only looked back at.
 
-Unlike erasing this leaves no tombstone: nobody wants it forgotten, it only takes room. Promises hold without it: an
+Unlike erasing this leaves no tombstone: no one wants it forgotten, it only takes room. Promises hold without it: an
 answer is still given again for the same key, what failed can be retried, what is open goes on, facts and hashes stay.
 """
 
@@ -25,7 +25,7 @@ _TURNS_AT_ONCE = 2_000
 _ROWS_AT_ONCE = 500
 _SESSIONS_AT_ONCE = 25
 
-# A turn that failed or was set aside may be retried from its steps; one that is done or was cancelled is over.
+# A turn that failed or was quarantined may be retried from its steps; one that is done or was cancelled is over.
 _OVER = (
     "SELECT t.seq, t.id, t.trace_id FROM turns t WHERE t.state IN ('done', 'cancelled') AND t.ended < ? AND t.seq > ?"
     " AND EXISTS (SELECT 1 FROM steps s JOIN content c ON c.id = s.body WHERE s.turn = t.id AND c.text IS NOT NULL)"

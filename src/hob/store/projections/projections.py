@@ -50,7 +50,7 @@ class ProjectedEvent:
 class ProjectedMessage:
     """An accepted message, as its inbox row has it. `text` is the row of its content, erased or not.
 
-    `sender` is the class of whoever wrote it.
+    `sender` is the class of its author.
     """
 
     seq: int
@@ -284,7 +284,7 @@ class _Fold:
                 if event is not None and waiting:
                     waiting.pop().settle(event)
         for turn, events in ended.items():
-            for event in events:  # what the turn's end settled: nobody saw how these calls ended
+            for event in events:  # what the turn's end settled: no one saw how these calls ended
                 if open_calls[turn]:
                     open_calls[turn].pop().settle(event)
         yield from calls

@@ -1,4 +1,4 @@
-"""Comparing tasks, spending and sessions with what the timeline says, and writing them anew (architecture, promise 6).
+"""Comparing tasks, spending and sessions with what the timeline says, and writing them again (architecture, promise 6).
 
 What was erased stays erased: the rows point at content whose text is gone, and an erased title is no title.
 """
@@ -133,16 +133,16 @@ def compare(connection: apsw.Connection) -> tuple[Compared, ...]:
 
 
 def check_projections(home: Path, settings: StoreSettings | None = None) -> tuple[Compared, ...]:
-    """Compare, in one snapshot; whoever owns the home goes on meanwhile. Raises NotFound and StoreErrors."""
+    """Compare, in one snapshot; the owner of the home goes on meanwhile. Raises NotFound and StoreErrors."""
     with _opened(home, settings or StoreSettings(), writes=False) as connection:
         connection.execute("BEGIN")
         return compare(connection)
 
 
 def rebuild_projections(home: Path, settings: StoreSettings | None = None, clock: Clock | None = None) -> Rebuilt:
-    """Write the tables that differ anew, in one transaction, after a backup into `backups/`.
+    """Write the tables that differ again, in one transaction, after a backup into `backups/`.
 
-    The caller owns the home and nobody else uses it. Raises NotFound and StoreErrors; then nothing was changed.
+    The caller owns the home and no one else uses it. Raises NotFound and StoreErrors; then nothing was changed.
     """
     settings = settings or StoreSettings()
     now = (clock or SystemClock()).now()

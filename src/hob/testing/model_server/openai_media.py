@@ -182,7 +182,7 @@ def _wav_head() -> bytes:
 
 
 _SILENCE = bytes(2 * _RATE * 60 // 1000)
-# Frames of silence; what is more than a header (Opus, FLAC, AAC) nobody decodes here.
+# Frames of silence; what is more than a header (Opus, FLAC, AAC) no one decodes here.
 _SOUNDS: Mapping[str, tuple[str, bytes, bytes]] = {
     "mp3": ("audio/mpeg", b"", (b"\xff\xf3\x44\xc0" + bytes(92)) * 3),
     "opus": ("audio/ogg", b"OggS", bytes(64)),

@@ -117,7 +117,7 @@ def _decoded(data: bytes, encoding: str, mark: bytes = b"") -> DecodedText | Non
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return None
-    # A codec that reads more than it writes would change bytes nobody has touched.
+    # A codec that reads more than it writes would change bytes no one has touched.
     return DecodedText(text, encoding, mark) if text.encode(encoding) == data else None
 
 

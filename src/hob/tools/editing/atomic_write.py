@@ -23,7 +23,7 @@ NOTHING = ""
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_MODE = 0o1777  # a program with another's rights (setuid) does not keep them when it is written anew
+_MODE = 0o1777  # a program with another's rights (setuid) does not keep them when it is written again
 _ATTRIBUTES = ("user.", "system.posix_acl_access", "security.selinux")
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
 

@@ -41,7 +41,7 @@ class _Open:
     trees: tuple[Path, ...]
     doings: Doings = field(default_factory=Doings)
     walls: frozenset[str] = frozenset()
-    """What it cannot change, each with a slash behind it. Nobody knows that of a command which a killed Hob started."""
+    """What it cannot change, each with a slash behind it. No one knows that of a command which a killed Hob started."""
 
     @property
     def key(self) -> str:

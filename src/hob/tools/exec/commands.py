@@ -63,7 +63,7 @@ _WORDS: Mapping[EndReason, str] = {
 
 
 Obeyed = Callable[[Mapping[str, What]], Sequence[str]]
-"""Of the files that a command changed, by path, those that others obey outside of the sandbox."""
+"""Of the files that a command changed, by path, those that others follow outside of the sandbox."""
 Warn = Callable[[Remark], Awaitable[None]]
 """Tells the owner at once."""
 Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
@@ -71,20 +71,20 @@ Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
 
 
 def nothing_obeyed(_changed: Mapping[str, What]) -> Sequence[str]:
-    """Where nothing knows what others obey."""
+    """Where nothing knows what others follow."""
     return ()
 
 
 async def nobody_warned(_remark: Remark) -> None:
-    """Where nobody can be told."""
+    """Where no one can be told."""
 
 
 async def unnoted(_context: CallContext, _decision: Decision) -> None:
-    """Where nobody notes which hosts commands reach."""
+    """Where no one notes which hosts commands reach."""
 
 
 def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
-    """Show nobody what commands write while they run."""
+    """Show no one what commands write while they run."""
 
 
 class CommandTools:

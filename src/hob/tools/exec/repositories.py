@@ -1,6 +1,6 @@
 """What a command put into repositories so that git or Mercurial would run something, later and outside of the sandbox.
 
-Nobody needs to start a hook for that: `git status`, which editors and prompts call by themselves, runs `core.fsmonitor`
+No one needs to start a hook for that: `git status`, which editors and prompts call by themselves, runs `core.fsmonitor`
 of the settings, looks for them where `.git/commondir` says, and goes into repositories within repositories. Only
 settings that are known to run nothing may come from a command.
 
@@ -100,7 +100,7 @@ def _harmful(settings: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _git_settings(text: str) -> Iterator[tuple[str, str]]:
-    """Each setting as git understands it; what is written in an unusual way comes as a line that nobody knows."""
+    """Each setting as git understands it; what is written in an unusual way comes as a line that no one knows."""
     section = ""
     for line in text.split("\n"):
         stripped = line.strip()

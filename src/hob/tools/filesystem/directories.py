@@ -1,4 +1,4 @@
-"""Folders opened by names that no symbolic link can bend, whoever changes the tree meanwhile.
+"""Folders opened by names that no symbolic link can bend, no matter who changes the tree meanwhile.
 
 Linux has one call for it, openat2 (https://man7.org/linux/man-pages/man2/openat2.2.html, from 5.6 on). Elsewhere, and
 where a container's filter refuses that call, the names are walked one by one without following links.

@@ -1,4 +1,4 @@
-"""A folder's tree, walked from descriptor to descriptor: no link is followed, so nobody can bend the way.
+"""A folder's tree, walked from descriptor to descriptor: no link is followed, so no one can bend the way.
 
 This module and what it imports are loaded by the program that searches, too, and stay light.
 """

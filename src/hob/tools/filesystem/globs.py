@@ -1,4 +1,4 @@
-"""Patterns of names with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time whoever wrote them.
+"""Patterns of names with `*`, `?`, `[a-z]`, `{a,b}` and `**`, matched in linear time, no matter who wrote them.
 
 Each part of a path is matched by a regular expression of atomic groups, which try nothing twice; `**` is walked over as
 in any glob: only the last one met is ever tried again.

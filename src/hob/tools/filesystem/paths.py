@@ -2,7 +2,7 @@
 
 A name is resolved twice. First by hand, link by link, to learn the real path and to judge it; nothing outside of the
 roots is looked at on the way, so that not even the existence of a file can be learned. Then the kernel opens that real
-path and refuses links altogether: if somebody has put one there meanwhile, opening fails and all begins anew.
+path and refuses links altogether: if somebody has put one there meanwhile, opening fails and all begins again.
 """
 
 import errno
@@ -24,7 +24,7 @@ from hob.tools.filesystem.names import nearest_names, plain_name, same_name
 T = TypeVar("T")
 
 _MOST_LINKS = 40
-_TRIES = 20  # how often a tree that is being changed is resolved anew
+_TRIES = 20  # how often a tree that is being changed is resolved again
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHANGED = {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ESTALE, errno.ENXIO}
@@ -147,7 +147,7 @@ class Roots:
     def open_file(self, spelled: str, *, secrets: bool = False) -> tuple[int, os.stat_result, Place]:
         """A descriptor to read a plain file by. Raises ToolFailed, ToolRefused; devices and pipes are not opened.
 
-        With `secrets` the name does not matter: nobody is shown what stands there.
+        With `secrets` the name does not matter: no one is shown what stands there.
         """
         return self.patiently(spelled, partial(self._open_file, secrets=secrets))
 
@@ -160,7 +160,7 @@ class Roots:
         return self.patiently(spelled, self._look)
 
     def patiently(self, spelled: str, act: Callable[[Place], T]) -> T:
-        """Do this with the place of a name; anew if the tree changed meanwhile. System errors become ToolFailed."""
+        """Do this with the place of a name; again if the tree changed meanwhile. System errors become ToolFailed."""
         for _ in range(_TRIES):
             place = self.find(spelled)
             try:

@@ -1,4 +1,4 @@
-"""The tools that talk to whoever the turn is for: `ask_user`, `report_progress`."""
+"""The tools that talk to the person whom the turn is for: `ask_user`, `report_progress`."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated

@@ -99,7 +99,7 @@ def devices_restored() -> Iterator[None]:
 
 
 def passwd(user: str, uid: int, gid: int, home: Path) -> str:
-    """The accounts a command sees: its own, and nobody."""
+    """The accounts a command sees: its own, and no one."""
     return f"{user}:x:{uid}:{gid}::{home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n"
 
 

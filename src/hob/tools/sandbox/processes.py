@@ -28,7 +28,7 @@ class Polled:
 
 @dataclass(frozen=True, slots=True)
 class ListedProcess:
-    """One command in the list. `owner` is whoever started it, as they called themselves."""
+    """One command in the list. `owner` is its starter, by the name they gave."""
 
     id: str
     owner: str
@@ -61,7 +61,7 @@ class Processes:
         self._count = 0
 
     def new_id(self) -> str:
-        """An id for the next command, for whoever has to write it down before the command starts."""
+        """An id for the next command, for a caller that writes it down before the command starts."""
         self._count += 1
         return f"p{self._run}-{self._count}"
 
@@ -90,7 +90,7 @@ class Processes:
 
     @property
     def running(self) -> int:
-        """How many run now, whoever started them."""
+        """How many run now, no matter who started them."""
         return sum(entry.running.running for entry in self._entries.values())
 
     def __contains__(self, name: str) -> bool:
@@ -145,7 +145,7 @@ class Processes:
         self._entries.clear()
 
     def _forget(self) -> None:
-        """Those that ended longest ago are forgotten first; nobody who still runs is."""
+        """Those that ended longest ago are forgotten first; no one who still runs is."""
         ended = [name for name, entry in self._entries.items() if not entry.running.running]
         for name in ended[: max(0, len(self._entries) - MOST_REMEMBERED)]:
             del self._entries[name]

@@ -1,4 +1,4 @@
-"""Which folders a command may be given at all, and opening them so that nobody can swap them meanwhile."""
+"""Which folders a command may be given at all, and opening them so that no one can swap them meanwhile."""
 
 import os
 import stat

@@ -251,7 +251,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
             piece = os.read(reading, _PIECE)
         except BlockingIOError:
             return
-        except OSError:  # EIO: nobody has the terminal open any more
+        except OSError:  # EIO: no one has the terminal open any more
             piece = b""
         if not piece:
             self._end_reading()
@@ -322,7 +322,7 @@ async def start(
     """Start a command, which is in `records` until it ends. With `interactive` it can be written to, else it reads
     nothing.
 
-    Whoever starts it ends it: with `stop`, or by waiting for its end. Raises NotConfigured and ToolFailed.
+    Anyone who starts it ends it: with `stop`, or by waiting for its end. Raises NotConfigured and ToolFailed.
     """
     hearing = hearing or Hearing()
     with ExitStack() as before, ExitStack() as after:

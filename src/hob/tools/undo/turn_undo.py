@@ -95,7 +95,7 @@ class TurnUndo:
         return Preview("".join(parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
 
     async def restore(self, turn: TurnId) -> Undone:
-        """Put back what was there before the turn, where nobody has changed it since. Raises as `preview` does."""
+        """Put back what was there before the turn, where no one has changed it since. Raises as `preview` does."""
         ways = await self._ways(turn)
         done = await self._files.put_back(turn, besides=_touched(ways))
         restored, unchanged, kept = list(done.restored), list(done.unchanged), list(done.kept)

@@ -50,7 +50,7 @@ class Undo:
         return Preview("".join([*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
 
     async def restore(self, turn: TurnId) -> Undone:
-        """Put every file back to what it was before the turn, where nobody has changed it since."""
+        """Put every file back to what it was before the turn, where no one has changed it since."""
         done = await self.put_back(turn)
         await self.clear(turn)
         return done

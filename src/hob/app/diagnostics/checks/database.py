@@ -111,7 +111,7 @@ def _damage_of(diagnostics: DiagnosticContext) -> str:
         return ""
     problem = find_damage(diagnostics.database, owned=diagnostics.owner is not None)
     if problem and diagnostics.owner is None and holder_of(diagnostics.home):
-        # whoever began to write meanwhile, into what was read as if nobody could, looks like damage
+        # anyone who began to write meanwhile, into what was read as if no one could, looks like damage
         return find_damage(diagnostics.database, owned=True)
     return problem
 

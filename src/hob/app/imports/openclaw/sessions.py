@@ -203,7 +203,7 @@ def _key(id: object, n: object) -> str:
 
 
 def _is_owners(key: str) -> bool:
-    """The main session of an agent is its owner's; whoever else wrote to it is not told apart there."""
+    """The main session of an agent is its owner's; others who wrote to it are not told apart there."""
     parts = key.split(":")
     return len(parts) == 3 and parts[0] == "agent" and parts[2] == "main"
 

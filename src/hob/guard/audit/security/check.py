@@ -51,7 +51,7 @@ class FileFacts:
     repository: str = ""
     """The Git work tree the home lies in."""
     setuid: tuple[str, ...] = ()
-    """Programs in the workspace that run as whoever owns them, whoever starts them."""
+    """Programs in the workspace that run with their owner's rights, no matter who starts them."""
     backup_days: float | None = 0.0
     """Age of the newest backup; None where there is none and something to lose."""
 

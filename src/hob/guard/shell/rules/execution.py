@@ -20,7 +20,7 @@ from hob.guard.shell.arguments import (
 )
 from hob.guard.shell.command_context import Rules, Scene, ShellFinding, ShellSeverity
 
-# What a command may write that later turns or other programs obey: told for its effect, as file tools declare it.
+# What a command may write that later turns or other programs follow: told for its effect, as file tools declare it.
 
 _READING = (
     HARMLESS | {"git", "less", "awk", "rg", "ag", "fd", "find", "jq", "cd", "rm", "pytest", "mypy", "flake8", "pylint"}

@@ -80,7 +80,7 @@ _CODES = dict(pair.split(":") for pair in _NAMES.split())
 
 
 def language_code(named: object) -> str:
-    """The code of a language that a server named, in words or by its code; empty where nobody knows it."""
+    """The code of a language that a server named, in words or by its code; empty where no one knows it."""
     if not isinstance(named, str):
         return ""
     name = named.strip().lower()

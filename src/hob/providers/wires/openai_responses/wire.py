@@ -58,7 +58,7 @@ class Decoder(decoding.Decoder):
         return None  # the end is told, or there was none
 
     def _complete(self, stop: Stop) -> None:
-        if self._layout.sealed and self._answer.calls:  # without calls the turn ends, and nobody wants it back
+        if self._layout.sealed and self._answer.calls:  # without calls the turn ends, and no one wants it back
             self._answer.continuation = Continuation(WIRE, self._layout.data(self._said))
         super()._complete(stop)
 

@@ -34,7 +34,7 @@ class Deputy:
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def answer(self) -> None:
-        """Do what the next one asks for, or refuse it; where nobody asks any more, nothing."""
+        """Do what the next one asks for, or refuse it; where no one asks any more, nothing."""
         notice = bytearray(_NOTICE.size)
         with suppress(OSError):
             fcntl.ioctl(self.listener, _RECEIVE, notice)

@@ -57,7 +57,7 @@ def main() -> NoReturn:
 
 
 def _wake_on_signals() -> int:
-    """A descriptor that becomes readable with a signal. SIGTERM is passed on by whoever reads it."""
+    """A descriptor that becomes readable with a signal. SIGTERM is passed on by its reader."""
     reads, writes = os.pipe()
     for end in (reads, writes):
         os.set_blocking(end, False)
@@ -79,7 +79,7 @@ def _forget_streams() -> None:
 
 
 def _deputy(ours: socket.socket, orders: dict[str, Any]) -> Deputy | None:
-    """Whoever answers at the command's filter, where it has one that asks. The command waits until this has it."""
+    """Anyone who answers at the command's filter, where it has one that asks. The command waits until this has it."""
     _, listeners, _, _ = socket.recv_fds(ours, 1, 1)
     machine = find_architecture()
     return Deputy(listeners[0], orders["writable"], machine) if listeners and machine is not None else None
@@ -97,7 +97,7 @@ def _watch(child: int, alive: int, wakes: int, deputy: Deputy | None) -> int:
         if deputy is not None and deputy.listener in ready:
             if ready[deputy.listener] & select.POLLIN:
                 deputy.answer()
-            else:  # nobody is left who could ask
+            else:  # no one is left who could ask
                 poll.unregister(deputy.listener)
         if alive in ready:
             return 128 + signal.SIGKILL
@@ -121,7 +121,7 @@ def _reap() -> tuple[int, int] | None:
 
 
 def _end_all(child: int) -> None:
-    """SIGKILL until nobody is left: whoever forks meanwhile is found the next time."""
+    """SIGKILL until no one is left: anyone who forks meanwhile is found the next time."""
     until = time.monotonic() + 4
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)

@@ -64,7 +64,7 @@ class NamespaceReport:
 
 
 class NamespaceGrip:
-    """Holds by the first process of the namespace. Closes nothing; whoever made the descriptors does."""
+    """Holds by the first process of the namespace. Closes nothing; the maker of the descriptors does."""
 
     def __init__(self, told: NamespaceReport, way: Way | None = None) -> None:
         self._told = told

@@ -2,7 +2,7 @@
 
 The filter is classic BPF over `struct seccomp_data`
 (https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html), written here as data. It is a list of what
-is refused, so that programs nobody thought of go on working: the walls are the namespaces (or Landlock), and this
+is refused, so that programs no one thought of go on working: the walls are the namespaces (or Landlock), and this
 closes the doors in them. A refused call returns EPERM, or ENOSYS where programs have another way; a call of a foreign
 architecture ends the process, since its numbers mean something else.
 """

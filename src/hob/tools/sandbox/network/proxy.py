@@ -154,7 +154,7 @@ class Proxy:
         self._open: set[asyncio.Task[None]] = set()
 
     async def serve(self, listening: socket.socket) -> None:
-        """Answer whoever connects to this socket, until `close`."""
+        """Answer anyone who connects to this socket, until `close`."""
         self._server = await asyncio.start_server(self._answer, sock=listening, limit=_MOST_HEAD)
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ class SnapshotEntry:
         return self.kind is not EntryKind.OTHER and not self.content.startswith("!")
 
     def same_as(self, other: "SnapshotEntry | None") -> bool:
-        """Whether it is as it was, to whoever reads it."""
+        """Whether it is as it was, to its readers."""
         return other is not None and self.mode == other.mode and self.holds_the_same_as(other)
 
     def holds_the_same_as(self, other: "SnapshotEntry") -> bool:

@@ -183,7 +183,7 @@ def read_file(folder: int, name: str, objects: Objects) -> SnapshotEntry:
 
 
 def look(folder: int, name: str, objects: Objects, bounds: SnapshotLimits) -> SnapshotEntry | None:
-    """What a name in an open folder stands for now, read anew; None where it is not there. Raises OSError."""
+    """What a name in an open folder stands for now, read again; None where it is not there. Raises OSError."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         stamp = Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
