@@ -76,7 +76,7 @@ def failed(usage: Usage | None = None, cost: int | None = None, ref: str = "pric
     return ExtraCall(ref, ModelFault.CUT, usage, cost)
 
 
-async def test_a_failed_attempt_costs_what_it_took_beside_the_answer(operations: Desk) -> None:
+async def test_failed_attempt_costs_what_it_took_beside_the_answer(operations: Desk) -> None:
     turn, _ = await run(operations, Stumbling(failed(Usage(1_000, 500)), failed(cost=7, ref="other")))
     sums = {model: spent.cost for model, spent in await operations.store.ledger.sums("model")}
     assert sums == {"priced": 2_000 + 20, "other": 7}
@@ -84,7 +84,7 @@ async def test_a_failed_attempt_costs_what_it_took_beside_the_answer(operations:
     assert (spent.cost, spent.calls, spent.reserved, spent.unknown_calls) == (2_027, 3, 0, 0)
 
 
-async def test_a_failed_attempt_that_nobody_counted_costs_the_most_it_may(operations: Desk) -> None:
+async def test_failed_attempt_that_no_one_counted_costs_the_most_it_may(operations: Desk) -> None:
     turn, _ = await run(operations, Stumbling(failed()))
     (asked, *_) = await operations.store.journal.load_steps(turn.id)
     assert isinstance(asked, ModelAsked)
@@ -159,13 +159,13 @@ class Handle:
         self.closed = True
 
 
-async def test_a_stream_that_failed_is_closed(operations: Desk) -> None:
+async def test_stream_that_failed_is_closed(operations: Desk) -> None:
     model = Handle(CUT)
     await run(operations, model)
     assert model.closed
 
 
-async def test_a_stream_that_was_stopped_is_closed(operations: Desk) -> None:
+async def test_stream_that_was_stopped_is_closed(operations: Desk) -> None:
     model = Handle(None)
     turn = await make_turn(operations.store, message("hi"))
     async with asyncio.TaskGroup() as group:
@@ -209,7 +209,7 @@ async def spent_on_summaries(operations: Desk) -> int:
     ],
     ids=["answered", "not counted", "cut", "empty", "told", "turned away"],
 )
-async def test_a_call_outside_any_turn_costs_what_it_took(
+async def test_call_outside_any_turn_costs_what_it_took(
     operations: Desk, line: ModelReply | ModelError, cost: int
 ) -> None:
     with suppress(ModelError):
@@ -217,7 +217,7 @@ async def test_a_call_outside_any_turn_costs_what_it_took(
     assert await spent_on_summaries(operations) == cost
 
 
-async def test_a_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(operations: Desk) -> None:
+async def test_call_outside_any_turn_that_is_stopped_costs_the_most_it_may(operations: Desk) -> None:
     model = ScriptedModel(Silence())
     async with asyncio.TaskGroup() as group:
         task = group.create_task(outside(operations, model))

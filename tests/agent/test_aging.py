@@ -27,7 +27,7 @@ def test_it_is_shown_for_its_minutes_and_a_third_longer_at_most() -> None:
             assert not whole or now - at < 1_800 + STEP + 1
 
 
-def test_the_prompt_changes_at_whole_steps_only() -> None:
+def test_prompt_changes_at_whole_steps_only() -> None:
     """Else every minute would cost the provider's prompt cache."""
     changed = [now for now in range(ARRIVED[-1], 6_000) if shown(now) != shown(now - 1)]
     assert len(changed) == len(ARRIVED)

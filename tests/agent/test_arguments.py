@@ -59,7 +59,7 @@ def test_whatever_comes_the_result_is_a_json_object(raw: str) -> None:
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text(), max_size=4), st.integers(0, 60))
-def test_a_cut_object_is_an_object_again(value: dict[str, Any], cut: int) -> None:
+def test_cut_object_is_an_object_again(value: dict[str, Any], cut: int) -> None:
     assert isinstance(json.loads(tidy(json.dumps(value)[:cut])), dict)
 
 
@@ -85,7 +85,7 @@ def test_what_is_right_passes() -> None:
     assert problems_of(right, SCHEMA) == []
 
 
-def test_an_unknown_parameter_is_named_where_the_schema_forbids_it() -> None:
+def test_unknown_parameter_is_named_where_the_schema_forbids_it() -> None:
     assert problems_of({"b": 1}, {"properties": {"a": {}}, "additionalProperties": False}) == ["b is not a parameter"]
 
 
@@ -96,6 +96,6 @@ def test_usage_is_one_line() -> None:
     assert line == 'read takes {path: string, mode: "r" (optional)}'
 
 
-def test_the_nearest_names_come_first() -> None:
+def test_nearest_names_come_first() -> None:
     assert nearest("read_fil", ["write_file", "read_file", "clock"])[0] == "read_file"
     assert nearest("zzz", ["clock"]) == []

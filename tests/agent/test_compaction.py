@@ -161,7 +161,7 @@ async def test_where_others_speak_a_summary_is_made_from_everything_and_untruste
     assert "from=web>\nevil\n</untrusted-" in model.requests[0].messages[0].text
 
 
-async def test_a_groups_summary_is_made_from_everything_whoever_spoke(store: Store) -> None:
+async def test_groups_summary_is_made_from_everything_anyone_who_spoke(store: Store) -> None:
     group = SessionKey("telegram:group:1")
     for entries in (fetched("t0", "q", "evil", "a"), *talk(5)):
         turn = await make_turn(store, message(entries[0].text))
@@ -182,7 +182,7 @@ async def test_trusted_after_untrusted_stays_untrusted(store: Store) -> None:
     assert "Summary of what was said before:\n<untrusted-" in model.requests[0].messages[0].text
 
 
-async def test_an_untrusted_summary_is_only_named_to_the_owners_next_one(store: Store) -> None:
+async def test_untrusted_summary_is_only_named_to_the_owners_next_one(store: Store) -> None:
     await keep(store, *map(by_a_member, talk(6)))
     await compact(compactor(store, ScriptedModel(summary(Goals="evil"))))
     await keep(store, *talk(8))
@@ -213,7 +213,7 @@ BROKEN: list[ModelReply | ModelError | str] = [
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=["error", "prose", "nothing", "a heading missing", "cut"])
-async def test_a_failure_leaves_all_as_it_was(store: Store, broken: ModelReply | ModelError | str) -> None:
+async def test_failure_leaves_all_as_it_was(store: Store, broken: ModelReply | ModelError | str) -> None:
     before = await keep(store, *talk(6))
     notes, model = Notes(), ScriptedModel(otherwise=broken)
     done = await compact(compactor(store, model, notes))
@@ -224,7 +224,7 @@ async def test_a_failure_leaves_all_as_it_was(store: Store, broken: ModelReply |
     assert len(model.requests) <= 2
 
 
-async def test_a_bad_draft_gets_one_more_try_that_says_what_was_wrong(store: Store) -> None:
+async def test_bad_draft_gets_one_more_try_that_says_what_was_wrong(store: Store) -> None:
     await keep(store, *talk(6))
     model = ScriptedModel(summary(without="Decisions"), summary())
     assert isinstance(await compact(compactor(store, model)), Compacted)
@@ -243,7 +243,7 @@ async def test_identifiers_survive_letter_by_letter_and_none_is_invented(store: 
     assert "invented" not in done.summary.text
 
 
-async def test_a_call_is_never_cut_off_from_its_result(store: Store) -> None:
+async def test_call_is_never_cut_off_from_its_result(store: Store) -> None:
     rounds: list[Entry] = [Entry(0, "user", "q", MODEL, "t1", START)]
     for number in range(9):
         call = ToolCall(CallId(f"c{number}"), "x", "{}")
@@ -258,7 +258,7 @@ async def test_a_call_is_never_cut_off_from_its_result(store: Store) -> None:
     assert len(model.requests[0].messages[0].text) < 8_000  # old results are shortened first
 
 
-async def test_a_large_history_is_summarised_in_pieces(store: Store) -> None:
+async def test_large_history_is_summarised_in_pieces(store: Store) -> None:
     await keep(store, *(said(f"t{number}", f"question {number} " + "word " * 600, "a") for number in range(20)))
     model = ScriptedModel(*(summary(facts=f"- fact {number}") for number in range(20)))
     notes = Notes()
@@ -271,7 +271,7 @@ async def test_a_large_history_is_summarised_in_pieces(store: Store) -> None:
     assert [text for text, _ in notes.kept] == [f"fact {number}" for number in range(len(model.requests))]
 
 
-async def test_a_short_session_is_left_alone(store: Store) -> None:
+async def test_short_session_is_left_alone(store: Store) -> None:
     await keep(store, *talk(2))
     assert isinstance(await compact(compactor(store, ScriptedModel())), NotCompacted)
 
@@ -287,7 +287,7 @@ class Meanwhile:
         yield summary()
 
 
-async def test_a_session_that_is_reset_meanwhile_gets_no_summary(store: Store) -> None:
+async def test_session_that_is_reset_meanwhile_gets_no_summary(store: Store) -> None:
     await keep(store, *talk(6))
     model = Meanwhile(lambda: store.sessions.reset(SESSION, "/new"))
     assert await compact(compactor(store, model)) == NotCompacted("the session changed meanwhile")

@@ -113,7 +113,7 @@ async def operations(tmp_path: Path) -> AsyncIterator[Desk]:
         yield Desk(store, clock)
 
 
-async def test_a_plain_turn_asks_the_model_and_tells_the_answer(operations: Desk) -> None:
+async def test_plain_turn_asks_the_model_and_tells_the_answer(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     outcome = await Driver(operations.parts("Hello there.")).run(turn, operations.control)
     assert outcome == Finished(TurnState.DONE)
@@ -124,7 +124,7 @@ async def test_a_plain_turn_asks_the_model_and_tells_the_answer(operations: Desk
     assert isinstance(operations.notices.seen[-1], Settled)
 
 
-async def test_a_plain_turn_leaves_its_spans_in_the_timeline(operations: Desk) -> None:
+async def test_plain_turn_leaves_its_spans_in_the_timeline(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await Driver(operations.parts("Hello.")).run(turn, operations.control)
     events = [event for event in await operations.store.timeline.trace(turn.trace) if event.turn == turn.id]
@@ -142,7 +142,7 @@ async def test_the_next_turn_is_shown_what_was_said(operations: Desk) -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in ModelFault if fault is not ModelFault.CONTEXT_OVERFLOW])
-async def test_a_models_failure_is_told_and_never_kept_as_an_answer(operations: Desk, fault: ModelFault) -> None:
+async def test_models_failure_is_told_and_never_kept_as_an_answer(operations: Desk, fault: ModelFault) -> None:
     turn = await make_turn(operations.store, message("hi"))
     driver = Driver(operations.parts(ModelError(fault, "because"), "Back again."))
     assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, fault.value)
@@ -188,14 +188,14 @@ async def test_settings_that_cannot_be_used_are_told_with_the_reason(operations:
     assert "hob config check" in await operations.reply(turn)
 
 
-async def test_a_failure_tells_which_server_refused_and_why(operations: Desk) -> None:
+async def test_failure_tells_which_server_refused_and_why(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     error = ModelError(ModelFault.AUTH, "acme/big: acme.example does not accept the API key; check ACME_KEY (401)")
     await Driver(operations.parts(error)).run(turn, operations.control)
     assert str(error) in await operations.reply(turn)
 
 
-async def test_a_rate_limit_tells_when_to_try_again(operations: Desk) -> None:
+async def test_rate_limit_tells_when_to_try_again(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await Driver(operations.parts(ModelError(ModelFault.RATE_LIMIT, retry_after=41.6))).run(turn, operations.control)
     assert "in 42 seconds" in await operations.reply(turn)
@@ -234,13 +234,13 @@ async def test_that_a_message_was_too_long_to_be_read_whole_is_told_beside_the_a
     assert "no room for the whole message (57000 characters)" in remark
 
 
-async def test_an_answer_cut_at_the_length_limit_says_so(operations: Desk) -> None:
+async def test_answer_cut_at_the_length_limit_says_so(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await Driver(operations.parts(ModelReply("A long sto", stop=Stop.LENGTH))).run(turn, operations.control)
     assert (await operations.reply(turn)).startswith("A long sto\n\n[The answer was cut off here")
 
 
-async def test_a_context_too_long_is_shortened_twice_and_no_more(operations: Desk) -> None:
+async def test_context_too_long_is_shortened_twice_and_no_more(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     overflow = ModelError(ModelFault.CONTEXT_OVERFLOW)
     driver = Driver(operations.parts(overflow, overflow, overflow, "never asked"))
@@ -280,14 +280,14 @@ async def test_background_work_does_not_wait_for_ever(operations: Desk) -> None:
     assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, "rate_limit")
 
 
-async def test_a_model_that_was_asked_before_a_crash_is_asked_again(operations: Desk) -> None:
+async def test_model_that_was_asked_before_a_crash_is_asked_again(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await operations.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5)])
     assert await Driver(operations.parts("Still here.")).run(turn, operations.control) == Finished(TurnState.DONE)
     assert await operations.steps(turn) == [ModelAsked, ModelAsked, ModelReplied, Said]
 
 
-async def test_an_answer_that_was_journalled_is_told_without_asking_again(operations: Desk) -> None:
+async def test_answer_that_was_journalled_is_told_without_asking_again(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await operations.store.journal.append(turn.id, [ModelAsked("priced", "h", 10, 5), ModelReplied("Known.")])
     assert await Driver(operations.parts()).run(turn, operations.control) == Finished(TurnState.DONE)
@@ -295,7 +295,7 @@ async def test_an_answer_that_was_journalled_is_told_without_asking_again(operat
     assert await operations.reply(turn) == "Known."
 
 
-async def test_a_silent_model_is_noticed_and_then_given_up(operations: Desk) -> None:
+async def test_silent_model_is_noticed_and_then_given_up(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Driver(operations.parts(Silence())).run(turn, operations.control))
@@ -310,7 +310,7 @@ async def test_a_silent_model_is_noticed_and_then_given_up(operations: Desk) -> 
     assert operations.model.open_streams == 0
 
 
-async def test_a_run_that_takes_too_long_ends_and_says_so(operations: Desk) -> None:
+async def test_run_that_takes_too_long_ends_and_says_so(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     settings = AgentSettings(run_seconds=10)
     async with asyncio.TaskGroup() as group:
@@ -322,7 +322,7 @@ async def test_a_run_that_takes_too_long_ends_and_says_so(operations: Desk) -> N
     assert "after 10 seconds" in await operations.reply(turn)
 
 
-async def test_a_person_can_stop_a_turn(operations: Desk) -> None:
+async def test_person_can_stop_a_turn(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Driver(operations.parts(Silence())).run(turn, operations.control))
@@ -346,7 +346,7 @@ async def test_text_that_was_streamed_before_a_stop_is_shown_to_the_next_turn(op
     assert await operations.said() == ["user: tell me", "assistant: Once upon a time", f"user: {STOPPED}"]
 
 
-async def test_a_shutdown_leaves_the_turn_to_be_resumed(operations: Desk) -> None:
+async def test_shutdown_leaves_the_turn_to_be_resumed(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     driver = Driver(operations.parts(Silence(), "Here I am."))
     async with asyncio.TaskGroup() as group:
@@ -374,7 +374,7 @@ async def test_wherever_a_stop_hits_the_turn_ends_once_and_whole(operations: Des
     assert task.result() == Finished(state, "/stop" if state is TurnState.CANCELLED else "")
 
 
-async def test_a_full_disk_at_the_end_loses_no_answer(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_full_disk_at_the_end_loses_no_answer(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer was paid for: it is told when the disk has room again, and the model is not asked twice."""
     turn = await make_turn(operations.store, message("hi"))
     parts = operations.parts("Precious.")
@@ -398,7 +398,7 @@ async def test_messages_that_come_meanwhile_wait_for_the_next_turn_if_no_round_f
     assert len(await operations.store.inbox.waiting(SESSION)) == 1
 
 
-async def test_a_limit_stops_before_the_money_is_spent(operations: Desk) -> None:
+async def test_limit_stops_before_the_money_is_spent(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     driver = Driver(operations.parts("Expensive.", spending=SpendingSettings(per_turn=0.001)))
     assert await driver.run(turn, operations.control) == Finished(TurnState.FAILED, "budget")
@@ -413,14 +413,14 @@ async def test_what_a_call_costs_takes_the_place_of_what_was_held_back(operation
     assert (await operations.store.ledger.spent()).cost == 1200
 
 
-async def test_an_unknown_price_is_counted_as_unknown(operations: Desk) -> None:
+async def test_unknown_price_is_counted_as_unknown(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await Driver(operations.parts("Hi.", model="nameless")).run(turn, operations.control)
     spent = await operations.store.ledger.spent()
     assert (spent.cost, spent.unknown_calls) == (0, 1)
 
 
-async def test_a_message_chooses_its_model_before_session_and_settings(operations: Desk) -> None:
+async def test_message_chooses_its_model_before_session_and_settings(operations: Desk) -> None:
     await operations.store.sessions.change(SESSION, model="of-session")
     driver = Driver(operations.parts())
     await driver.run(await make_turn(operations.store, message("hi")), operations.control)
@@ -428,7 +428,7 @@ async def test_a_message_chooses_its_model_before_session_and_settings(operation
     assert [request.model for request in operations.model.requests] == ["of-session", "of-message"]
 
 
-async def test_a_hook_can_refuse_a_turn_and_its_reason_is_shown(operations: Desk) -> None:
+async def test_hook_can_refuse_a_turn_and_its_reason_is_shown(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     hooks = Hooks([AtBeforeTurn(Deny("quiet hours"))], operations.clock, 5)
     assert await Driver(operations.parts("Hi.", hooks=hooks)).run(turn, operations.control) == Finished(
@@ -438,14 +438,14 @@ async def test_a_hook_can_refuse_a_turn_and_its_reason_is_shown(operations: Desk
     assert "quiet hours" in await operations.reply(turn)
 
 
-async def test_a_hook_can_choose_another_model(operations: Desk) -> None:
+async def test_hook_can_choose_another_model(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     hooks = Hooks([AtBeforeModel(UseModel("cheaper"))], operations.clock, 5)
     await Driver(operations.parts("Hi.", hooks=hooks)).run(turn, operations.control)
     assert operations.model.requests[0].model == "cheaper"
 
 
-async def test_a_long_reply_is_owed_in_chunks_in_order(operations: Desk) -> None:
+async def test_long_reply_is_pending_in_chunks_in_order(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     text = "\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(12))
     await Driver(operations.parts(text)).run(turn, operations.control)

@@ -62,7 +62,7 @@ async def test_the_first_refusal_wins_and_later_hooks_are_not_asked() -> None:
     assert later.seen == []
 
 
-async def test_a_later_hook_sees_the_arguments_an_earlier_one_chose() -> None:
+async def test_later_hook_sees_the_arguments_an_earlier_one_chose() -> None:
     second = Fixed(Proceed())
     decided = await hooks(Fixed(Replace({"path": "/tmp"})), second).decide(CALL)
     assert decided.arguments == {"path": "/tmp"}
@@ -79,13 +79,13 @@ async def test_the_last_choice_of_a_model_counts_and_each_hook_sees_the_one_befo
     assert event.request.model == "small"
 
 
-async def test_a_hook_that_fails_counts_as_proceed_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_hook_that_fails_counts_as_proceed_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert await hooks(Broken(), Fixed(Deny("no"))).decide(CALL) == HookDecision(denied="no")
     assert "hook broken failed: RuntimeError('oops') at BeforeTool" in caplog.text
 
 
-async def test_a_hook_that_is_late_counts_as_proceed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_hook_that_is_late_counts_as_proceed(caplog: pytest.LogCaptureFixture) -> None:
     clock = ManualClock()
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Hooks([Late()], clock, 5).decide(CALL))
@@ -95,7 +95,7 @@ async def test_a_hook_that_is_late_counts_as_proceed(caplog: pytest.LogCaptureFi
     assert "hook late was late" in caplog.text
 
 
-async def test_a_cancelled_turn_does_not_wait_for_its_hooks() -> None:
+async def test_cancelled_turn_does_not_wait_for_its_hooks() -> None:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(hooks(Late()).decide(CALL))
         await settle()

@@ -92,7 +92,7 @@ async def test_every_word_of_the_guard_is_shown_with_its_meaning(
     assert all(len(line) == 2 for line in lines)
 
 
-def test_the_usual_words_are_the_guards() -> None:
+def test_usual_words_are_the_guards() -> None:
     assert (PermissionModes().modes.words, PermissionModes().autonomies.words) == (tuple(Mode), tuple(Autonomy))
 
 
@@ -105,7 +105,7 @@ def test_the_usual_words_are_the_guards() -> None:
         ("/autonomy full", "There is no level full; it stays: cautious, as the settings say."),
     ],
 )
-async def test_an_unknown_word_changes_nothing_and_is_answered_with_those_there_are(
+async def test_unknown_word_changes_nothing_and_is_answered_with_those_there_are(
     store: Store, text: str, first: str
 ) -> None:
     said = (await say(store, text)).splitlines()
@@ -115,13 +115,13 @@ async def test_an_unknown_word_changes_nothing_and_is_answered_with_those_there_
     assert (found.permission, found.autonomy) == (None, None)
 
 
-async def test_a_word_that_the_guard_no_longer_has_is_shown_as_it_is(store: Store) -> None:
+async def test_word_that_the_guard_no_longer_has_is_shown_as_it_is(store: Store) -> None:
     await store.sessions.change(SESSION, permission="gone")
     assert (await say(store, "/permission")).splitlines()[0] == "This session permits: gone."
 
 
 @pytest.mark.parametrize("inbound", NOT_TYPED_ALONE.values(), ids=NOT_TYPED_ALONE)
-async def test_the_loosest_mode_is_only_had_where_the_owner_types_it_alone(store: Store, inbound: Inbound) -> None:
+async def test_loosest_mode_is_only_had_where_the_owner_types_it_alone(store: Store, inbound: Inbound) -> None:
     said = await commands(store).run(inbound, SESSION)
     assert said.startswith("Nothing changed: `/permission full` counts only where you type it yourself")
     assert await permission(store) is None
@@ -129,7 +129,7 @@ async def test_the_loosest_mode_is_only_had_where_the_owner_types_it_alone(store
     assert await permission(store) == "read-only"
 
 
-async def test_the_loosest_mode_is_not_had_for_a_groups_session_from_elsewhere(store: Store) -> None:
+async def test_loosest_mode_is_not_had_for_a_groups_session_from_elsewhere(store: Store) -> None:
     group = SessionKey("telegram:group:-100/garden")
     assert (await commands(store).run(FULL, group)).startswith("Nothing changed:")
     assert await permission(store, group) is None
@@ -164,7 +164,7 @@ def by_token(text: str, *scopes: TokenScope) -> Inbound:
 
 
 @pytest.mark.parametrize("text", LOOSER)
-async def test_a_token_without_leave_loosens_nothing(store: Store, text: str) -> None:
+async def test_token_without_approval_loosens_nothing(store: Store, text: str) -> None:
     for inbound in (by_token(text, TokenScope.CHAT, TokenScope.READ), message(text, sender=f"{TOKEN_SENDER}phone")):
         assert "needs the scope `approve`" in await commands(store).run(inbound, SESSION)
     found = await store.sessions.get(SESSION)
@@ -172,7 +172,7 @@ async def test_a_token_without_leave_loosens_nothing(store: Store, text: str) ->
 
 
 @pytest.mark.parametrize("text", [*LOOSER, *NOT_LOOSER])
-async def test_a_token_that_gives_leave_may_loosen(store: Store, text: str) -> None:
+async def test_token_that_gives_approval_may_loosen(store: Store, text: str) -> None:
     assert "scope" not in await commands(store).run(by_token(text, TokenScope.CHAT, TokenScope.APPROVE), SESSION)
 
 

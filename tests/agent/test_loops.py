@@ -40,7 +40,7 @@ def test_the_same_call_with_the_same_outcome(times: int, found: tuple[str, Level
     assert level([seen(READ, "x")] * times, READ) == found
 
 
-def test_a_repeated_call_whose_outcome_changes_is_warned_of_but_never_refused() -> None:
+def test_repeated_call_whose_outcome_changes_is_warned_of_but_never_refused() -> None:
     history = [seen(READ, f"line {'abcdefghijkl'[n]}") for n in range(12)]
     assert level(history, READ) == ("generic_repeat", Level.WARNING)
 
@@ -50,7 +50,7 @@ def test_other_arguments_are_another_call() -> None:
     assert level(history, READ) is None
 
 
-def test_the_order_of_keys_does_not_matter() -> None:
+def test_order_of_keys_does_not_matter() -> None:
     assert signature_of(call("x", '{"a":1,"b":2}')) == signature_of(call("x", '{ "b": 2, "a": 1 }'))
 
 
@@ -92,7 +92,7 @@ def test_back_and_forth_with_progress_is_work() -> None:
     assert level(history, edit) is None
 
 
-def test_a_tool_that_does_not_exist_is_refused_after_some_tries() -> None:
+def test_tool_that_does_not_exist_is_refused_after_some_tries() -> None:
     history = [seen(call("nope", f'{{"n":{n}}}'), "no such tool", unknown=True) for n in range(3)]
     assert level(history, call("nope")) == ("unknown_tool", Level.CRITICAL)
 

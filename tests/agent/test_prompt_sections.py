@@ -49,7 +49,7 @@ async def test_trusted_text_of_a_feature_does_not_taint(cached: bool) -> None:
     assert [section.cached for section in prompt.sections if section.name == "found"] == [cached]
 
 
-async def test_a_long_text_of_a_feature_is_cut_and_leaves_room_for_the_message() -> None:
+async def test_long_text_of_a_feature_is_cut_and_leaves_room_for_the_message() -> None:
     prompts = builder(Found(HOB_LABEL, cached=True, text="word " * 100_000))
     prompt = await prompts.build(turn(inbound("hi")), (), View((), None, 0), (), "m", patience=8)
     assert prompt.input_estimate <= prompt.limit

@@ -39,14 +39,14 @@ async def read_back(store: Store, arguments: str, session: SessionKey = SESSION)
     return await ReadingBack(store.transcript).call(ToolCall(CallId("c9"), "read_back", arguments), context)
 
 
-async def test_a_result_is_read_back_with_its_origin_and_untrusted(store: Store) -> None:
+async def test_result_is_read_back_with_its_origin_and_untrusted(store: Store) -> None:
     await keep(store, fetched("t1", "q", "a page " * 100, "answer"))
     found = await read_back(store, '{"number": 3}')
     assert found.text == "[result of c1]\n" + "a page " * 100
     assert (found.label.origin, found.label.trust) == (Origin.WEB, Trust.UNTRUSTED)
 
 
-async def test_a_round_is_read_back_with_its_calls_and_their_results(store: Store) -> None:
+async def test_round_is_read_back_with_its_calls_and_their_results(store: Store) -> None:
     await keep(store, fetched("t1", "q", "a page", "answer"))
     found = await read_back(store, '{"number": 2}')
     assert found.text == '[called fetch {"url":"https://example.org"}]\n\n[result of c1]\na page'

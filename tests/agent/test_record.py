@@ -29,7 +29,7 @@ class Unheard(StoredJournal):
             await asyncio.Event().wait()
 
 
-async def test_a_result_that_came_while_another_was_written_survives_a_cancellation() -> None:
+async def test_result_that_came_while_another_was_written_survives_a_cancellation() -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hi"))
         journal = Unheard(store.journal)

@@ -104,7 +104,7 @@ async def pending(operations: Desk) -> list[Outbound]:
     return found
 
 
-async def test_a_model_without_room_under_its_limit_is_not_sent_to(operations: Desk) -> None:
+async def test_model_without_room_under_its_limit_is_not_sent_to(operations: Desk) -> None:
     router = Router("Hello.")
     turn = await make_turn(operations.store, message("hi"))
     limits = SpendingSettings(models={"a/one": PeriodLimits(daily=0)})
@@ -116,7 +116,7 @@ async def test_a_model_without_room_under_its_limit_is_not_sent_to(operations: D
     assert '`spending.models."a/one".daily`' in asked.remarks[0]
 
 
-async def test_a_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(operations: Desk) -> None:
+async def test_route_is_chosen_before_anything_is_journalled_and_it_is_what_is_sent(operations: Desk) -> None:
     router = Router("Hello.")
     turn = await make_turn(operations.store, message("hi"))
     assert await perform(operations, router, turn) is TurnState.DONE
@@ -126,7 +126,7 @@ async def test_a_route_is_chosen_before_anything_is_journalled_and_it_is_what_is
     assert asked.model == "a/one"
 
 
-async def test_a_session_and_a_message_name_what_is_routed(operations: Desk) -> None:
+async def test_session_and_a_message_name_what_is_routed(operations: Desk) -> None:
     router = Router(chains={"fast": ("c/small",), "smart": ("d/large",)})
     await operations.store.sessions.change(SESSION, model="fast")
     await perform(operations, router, await make_turn(operations.store, message("hi")))
@@ -134,7 +134,7 @@ async def test_a_session_and_a_message_name_what_is_routed(operations: Desk) -> 
     assert [request.models for request in router.requests] == [("c/small",), ("d/large",)]
 
 
-async def test_a_name_that_leads_nowhere_is_told_and_nothing_is_asked(operations: Desk) -> None:
+async def test_name_that_leads_nowhere_is_told_and_nothing_is_asked(operations: Desk) -> None:
     router = Router()
     turn = await make_turn(operations.store, replace(message("hi"), model="nobody"))
     assert await perform(operations, router, turn) is TurnState.FAILED
@@ -142,7 +142,7 @@ async def test_a_name_that_leads_nowhere_is_told_and_nothing_is_asked(operations
     assert router.requests == []
 
 
-async def test_a_turn_goes_on_with_the_models_it_began_with(operations: Desk) -> None:
+async def test_turn_goes_on_with_the_models_it_began_with(operations: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "done")
     router.chains["chat"] = ("cheap/one",)
     turn = await make_turn(operations.store, message("hi"))
@@ -150,14 +150,14 @@ async def test_a_turn_goes_on_with_the_models_it_began_with(operations: Desk) ->
     assert [request.models for request in router.routed] == [(), ("cheap/one",)]
 
 
-async def test_a_hooks_choice_holds_for_one_call(operations: Desk) -> None:
+async def test_hooks_choice_holds_for_one_call(operations: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "done", chains={"other": ("c/other",)})
     hooks = Hooks([OnceOther()], operations.clock, 5.0)
     await perform(operations, router, await make_turn(operations.store, message("hi")), hooks=hooks)
     assert [request.models for request in router.requests] == [("c/other",), ("a/one", "b/two")]
 
 
-async def test_the_session_says_how_long_the_model_thinks(operations: Desk) -> None:
+async def test_session_says_how_long_the_model_thinks(operations: Desk) -> None:
     router = Router()
     await perform(operations, router, await make_turn(operations.store, message("hi")))
     await operations.store.sessions.change(SESSION, thinking=Thinking.HIGH)
@@ -178,14 +178,14 @@ async def test_what_the_provider_charged_counts_and_the_model_that_answered_is_n
     assert (await operations.store.ledger.spent(model="b/two")).cost == 77
 
 
-async def test_the_price_is_that_of_the_model_that_answered(operations: Desk) -> None:
+async def test_price_is_that_of_the_model_that_answered(operations: Desk) -> None:
     router = Router(ModelReply("Hello.", usage=Usage(10, 5), ref="priced"))
     turn = await make_turn(operations.store, message("hi"))
     await perform(operations, router, turn)
     assert (await operations.store.ledger.spent(model="priced")).cost == 20
 
 
-async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(operations: Desk) -> None:
+async def test_overflow_teaches_the_limit_of_the_model_that_was_asked(operations: Desk) -> None:
     parts = operations.parts()
     router = Router(ModelError(ModelFault.CONTEXT_OVERFLOW), "ok")
     turn = await make_turn(operations.store, message("word " * 2_000))
@@ -197,7 +197,7 @@ async def test_an_overflow_teaches_the_limit_of_the_model_that_was_asked(operati
 # Remarks
 
 
-async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(operations: Desk) -> None:
+async def test_owner_is_told_once_beside_the_answer_and_no_model_reads_it(operations: Desk) -> None:
     router = Router(calls(("nothing", "{}")), "Done.", "And?")
     router.remarks = (STOOD_IN,)
     turn = await make_turn(operations.store, message("hi"))
@@ -216,7 +216,7 @@ async def test_the_owner_is_told_once_beside_the_answer_and_no_model_reads_it(op
     assert all(LINE not in entry.text for entry in await operations.store.transcript.history(SESSION))
 
 
-async def test_a_remark_stands_in_the_timeline(operations: Desk) -> None:
+async def test_remark_stands_in_the_timeline(operations: Desk) -> None:
     router = Router("Done.")
     router.on_route = (STOOD_IN,)
     turn = await make_turn(operations.store, message("hi"))
@@ -225,7 +225,7 @@ async def test_a_remark_stands_in_the_timeline(operations: Desk) -> None:
     assert event.text == LINE
 
 
-async def test_a_failure_keeps_its_remarks(operations: Desk) -> None:
+async def test_failure_keeps_its_remarks(operations: Desk) -> None:
     router = Router(ModelError(ModelFault.AUTH, "no"))
     router.remarks = (STOOD_IN,)
     turn = await make_turn(operations.store, message("hi"))
@@ -271,7 +271,7 @@ async def test_what_was_never_sent_is_not_remarked_on(operations: Desk) -> None:
     assert operations.notices.of(Progress) == []
 
 
-def test_a_remark_is_one_line_in_the_owners_language() -> None:
+def test_remark_is_one_line_in_the_owners_language() -> None:
     hostile = Remark("STAND_IN_OVERLOAD", (("model", "a\n\x1b[31mb"), ("other", "c" * 2_000)))
     line = render(hostile, "de")
     assert line.startswith("a [31mb ist gerade überlastet")
@@ -280,7 +280,7 @@ def test_a_remark_is_one_line_in_the_owners_language() -> None:
 
 
 @pytest.mark.parametrize("remark", [Remark("of_tomorrow", (("a", "b"),)), Remark("stand_in_overload")])
-def test_a_remark_hob_has_no_sentence_for_is_still_shown(remark: Remark) -> None:
+def test_remark_hob_has_no_sentence_for_is_still_shown(remark: Remark) -> None:
     assert render(remark, "en").startswith(remark.sentence)
 
 
@@ -326,7 +326,7 @@ async def test_sealed_reasoning_counts_as_input(operations: Desk) -> None:
     assert asked[1].input_estimate > asked[0].input_estimate + 10_000
 
 
-async def test_a_summary_is_a_task_of_its_own(operations: Desk) -> None:
+async def test_summary_is_a_task_of_its_own(operations: Desk) -> None:
     text = "\n".join(f"## {heading}\nA line." for heading in HEADINGS)
     router = Router(*(["Hello."] * 3), ModelReply(text, usage=Usage(10, 5)), chains={"summary": ("priced",)})
     settings = AgentSettings(window=2)

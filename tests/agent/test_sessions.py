@@ -32,7 +32,7 @@ def message(channel: str, chat: str, thread: str = "", account: str = "", *, gro
         (message("signal", "+49", account="home"), "signal@home:+49"),
     ],
 )
-def test_the_address_decides(inbound: Inbound, key: str) -> None:
+def test_address_decides(inbound: Inbound, key: str) -> None:
     assert session_of(inbound) == key
 
 
@@ -49,7 +49,7 @@ def test_no_two_conversations_share_a_key(pair: list[tuple[str, str, str, str, b
 
 
 @given(part, part, st.booleans())
-def test_a_groups_key_can_be_told(chat: str, thread: str, group: bool) -> None:
+def test_groups_key_can_be_told(chat: str, thread: str, group: bool) -> None:
     inbound = message("x", chat, thread, group=group)
     assert is_group(session_of(inbound)) is group
     assert is_group(thread_session(inbound, "other")) is group
@@ -67,7 +67,7 @@ def test_who_holds_a_token_stays_in_conversations_of_their_own(cls: SenderClass,
     assert thread_session(sent, "main") == key
 
 
-def test_a_session_may_be_named_shortly_or_in_full() -> None:
+def test_session_may_be_named_shortly_or_in_full() -> None:
     assert named_key("local", "work") == "local:work"
     assert named_key("local", "api:work") == "api:work"
     assert is_subagent(SessionKey("subagent:7"))
@@ -107,7 +107,7 @@ def test_every_day_at_four_by_the_wall(last: str, now: str, due: str | None) -> 
     assert reset_due(used(berlin(last)), berlin(now), settings) == due
 
 
-def test_an_hour_that_the_clocks_skip_or_repeat_resets_once() -> None:
+def test_hour_that_the_clocks_skip_or_repeat_resets_once() -> None:
     settings = AgentSettings(reset_daily_hour=2, timezone="Europe/Berlin")
     skipped = used(berlin("2026-03-29T01:59+01:00"))
     assert reset_due(skipped, berlin("2026-03-29T03:00+02:00"), settings) == "daily"

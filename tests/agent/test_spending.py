@@ -97,7 +97,7 @@ async def test_thinking_has_its_room_and_that_is_held_back_too(store: Store, clo
         assert held.worst == (16_384 + 1000) * 1000  # micro-dollars; a thousandth of a dollar for each token
 
 
-async def test_a_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:
+async def test_turns_limit_counts_that_turn_alone(store: Store, clock: ManualClock) -> None:
     first, second = await make_turn(store, message("a")), await make_turn(store, message("b"))
     limited = budget(store, clock, SpendingSettings(per_turn=1.5))
     await spend(store, first, 1)
@@ -105,7 +105,7 @@ async def test_a_turns_limit_counts_that_turn_alone(store: Store, clock: ManualC
     assert await may(limited, second)
 
 
-async def test_a_sessions_limit_counts_that_session_alone(store: Store, clock: ManualClock) -> None:
+async def test_sessions_limit_counts_that_session_alone(store: Store, clock: ManualClock) -> None:
     first = await make_turn(store, message("a"))
     other = await make_turn(store, message("b"), session=SessionKey("other"))
     limited = budget(store, clock, SpendingSettings(per_session=1.5))
@@ -114,7 +114,7 @@ async def test_a_sessions_limit_counts_that_session_alone(store: Store, clock: M
     assert await may(limited, other)
 
 
-async def test_a_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Store, clock: ManualClock) -> None:
+async def test_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     daily, monthly = SpendingSettings(daily=1.5), SpendingSettings(monthly=1.5)
     await spend(store, turn, 1)
@@ -147,13 +147,13 @@ async def test_turns_that_look_at_once_do_not_both_take_the_last_dollar(store: S
 
 
 @pytest.mark.parametrize(("on_unknown", "allowed"), [("allow", True), ("refuse", False)])
-async def test_an_unknown_price_under_a_limit(store: Store, clock: ManualClock, on_unknown: str, allowed: bool) -> None:
+async def test_unknown_price_under_a_limit(store: Store, clock: ManualClock, on_unknown: str, allowed: bool) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(daily=1, on_unknown=on_unknown))
     assert await may(limited, turn, NAMELESS) is allowed
 
 
-async def test_the_refusal_names_the_setting_and_the_sums(store: Store, clock: ManualClock) -> None:
+async def test_refusal_names_the_setting_and_the_sums(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     await spend(store, turn, 0.5)
     with pytest.raises(BudgetExceeded, match=r"`spending\.daily` is \$1\.20, \$0\.50 of it is spent.*cost \$1\.00"):
@@ -161,7 +161,7 @@ async def test_the_refusal_names_the_setting_and_the_sums(store: Store, clock: M
             pass
 
 
-async def test_a_models_limit_counts_that_model_alone(store: Store, clock: ManualClock) -> None:
+async def test_models_limit_counts_that_model_alone(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=1.5)}, on_unknown="allow"))
     await spend(store, turn, 1)
@@ -170,9 +170,7 @@ async def test_a_models_limit_counts_that_model_alone(store: Store, clock: Manua
 
 
 @pytest.mark.parametrize("name", ["vendor/priced-20260101", "priced-20260101", "priced", "pri*", "vendor/*"])
-async def test_a_models_limit_is_found_by_every_name_that_a_price_is(
-    store: Store, clock: ManualClock, name: str
-) -> None:
+async def test_models_limit_is_found_by_every_name_that_a_price_is(store: Store, clock: ManualClock, name: str) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={name: PeriodLimits(daily=0)}))
     assert not await may(limited, turn, replace(PRICED, model="vendor/priced-20260101"))
@@ -190,7 +188,7 @@ async def test_what_may_be_answered_by_several_models_keeps_the_limits_of_all(st
     assert not await may(limited, turn)  # the first call may yet be answered by the model with the limit
 
 
-async def test_a_sender_class_has_limits_of_its_own(store: Store, clock: ManualClock) -> None:
+async def test_sender_class_has_limits_of_its_own(store: Store, clock: ManualClock) -> None:
     limits = SenderClasses(member=SenderLimits(daily=1.5, per_turn=1.2), stranger=SenderLimits(monthly=0))
     limited = budget(store, clock, SpendingSettings(senders=limits))
     member, other, stranger = [await make_turn(store, by(cls)) for cls in (MEMBER, MEMBER, STRANGER)]
@@ -201,7 +199,7 @@ async def test_a_sender_class_has_limits_of_its_own(store: Store, clock: ManualC
     assert await may(limited, await make_turn(store, message("the owner's")))
 
 
-async def test_a_turn_counts_for_the_least_known_of_its_senders(store: Store, clock: ManualClock) -> None:
+async def test_turn_counts_for_the_least_known_of_its_senders(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(senders=SenderClasses(stranger=SenderLimits(daily=0))))
     assert await may(limited, turn)
@@ -223,7 +221,7 @@ async def test_calls_outside_turns_keep_the_limits_and_count_while_they_are_made
     assert await may(limited, turn)
 
 
-async def test_a_free_model_costs_nothing_though_nobody_counted_its_tokens(store: Store, clock: ManualClock) -> None:
+async def test_free_model_costs_nothing_though_no_one_counted_its_tokens(store: Store, clock: ManualClock) -> None:
     spending = budget(store, clock, SpendingSettings())
     assert [spending.cost_of(model, None) for model in ("free", "priced", "nameless")] == [0, None, None]
 
@@ -273,7 +271,7 @@ async def test_what_others_hold_back_is_waited_for(store: Store, clock: ManualCl
     assert waiting.result()
 
 
-async def test_nobody_waits_longer_than_a_requests_patience_or_where_it_would_not_help(
+async def test_wait_ends_with_the_requests_patience_or_where_it_would_not_help(
     store: Store, clock: ManualClock
 ) -> None:
     turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"))
@@ -313,7 +311,7 @@ async def test_what_is_spent_and_what_is_held_back_are_told_apart(
             pass
 
 
-async def test_a_key_with_quotes_is_quoted_where_it_is_to_be_typed(store: Store, clock: ManualClock) -> None:
+async def test_key_with_quotes_is_quoted_where_it_is_to_be_typed(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limited = budget(store, clock, SpendingSettings(models={"pri*": PeriodLimits(daily=0)}))
     with pytest.raises(BudgetExceeded, match=r""": `spending\.models\."pri\*"\.daily` is.*set 'spending\.models"""):
@@ -338,7 +336,7 @@ async def test_where_no_model_of_a_chain_has_room_the_first_ones_limit_is_named(
             pass
 
 
-async def test_the_owner_is_told_once_a_session_that_a_model_is_left_out(store: Store, clock: ManualClock) -> None:
+async def test_owner_is_told_once_a_session_that_a_model_is_left_out(store: Store, clock: ManualClock) -> None:
     limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=0.5)}))
 
     async def told(turn: Turn) -> list[str]:
@@ -359,7 +357,7 @@ async def told(limited: Budget, turn: Turn) -> list[str]:
         return [remark.sentence for remark in held.remarks]
 
 
-async def test_the_owner_is_told_once_when_most_of_a_limit_is_spent(store: Store, clock: ManualClock) -> None:
+async def test_owner_is_told_once_when_most_of_a_limit_is_spent(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     settings = SpendingSettings(daily=1, monthly=10, warn_at=0.8)
     limited = budget(store, clock, settings)
@@ -374,7 +372,7 @@ async def test_the_owner_is_told_once_when_most_of_a_limit_is_spent(store: Store
     assert await told(limited, turn) == [Sentence.BUDGET_NEARLY_REACHED]
 
 
-async def test_nobody_but_the_owner_is_told_of_limits(store: Store, clock: ManualClock) -> None:
+async def test_limits_are_told_to_the_owner_alone(store: Store, clock: ManualClock) -> None:
     limited = budget(store, clock, SpendingSettings(daily=1))
     turn = await make_turn(store, by(MEMBER))
     await spend(store, turn, 0.9)
@@ -382,7 +380,7 @@ async def test_nobody_but_the_owner_is_told_of_limits(store: Store, clock: Manua
     assert await told(limited, await make_turn(store, message("hi"))) == [Sentence.BUDGET_NEARLY_REACHED]
 
 
-async def test_the_owner_is_told_of_other_peoples_limits(store: Store, clock: ManualClock) -> None:
+async def test_owner_is_told_of_other_peoples_limits(store: Store, clock: ManualClock) -> None:
     limits = SpendingSettings(senders=SenderClasses(member=SenderLimits(monthly=1)))
     limited = budget(store, clock, limits)
     turn = await make_turn(store, by(MEMBER))

@@ -86,17 +86,17 @@ def ran(command: Command) -> list[CallId]:
     return [item.call.id for item in command.calls]
 
 
-def test_a_turn_begins_by_asking_the_model() -> None:
+def test_turn_begins_by_asking_the_model() -> None:
     assert next_after(begin=start(TURN)) == AskModel()
 
 
-def test_an_answer_without_calls_is_said() -> None:
+def test_answer_without_calls_is_said() -> None:
     answer = replied(text="Hello.")
     assert next_after(ASKED, answer) == Say("Hello.", OutboundKind.REPLY, TurnState.DONE)
     assert next_after(ASKED, answer, Said("Hello.", OutboundKind.REPLY)) == next_after(ASKED, answer)
 
 
-def test_a_question_that_a_crash_left_open_is_asked_again() -> None:
+def test_question_that_a_crash_left_open_is_asked_again() -> None:
     assert next_after(ASKED) == AskModel()
 
 
@@ -113,7 +113,7 @@ def test_calls_that_may_run_at_once_run_together_up_to_the_first_that_may_not() 
     assert ran(next_after(ASKED, replied(PAY, LOOK, LOOK_TOO))) == ["p"]
 
 
-def test_a_call_open_after_a_crash_is_made_again_only_if_its_tool_allows_it() -> None:
+def test_call_open_after_a_crash_is_made_again_only_if_its_tool_allows_it() -> None:
     again = (ASKED, replied(LOOK), intended(LOOK, Restart.AGAIN))
     assert ran(next_after(*again)) == ["a"]
     never = next_after(ASKED, replied(PAY), intended(PAY))
@@ -135,7 +135,7 @@ def test_the_same_call_id_in_two_rounds_means_two_calls() -> None:
     assert ran(next_after(*first, ASKED, replied(PAY))) == ["p"]
 
 
-def test_an_open_approval_parks_and_its_answer_decides() -> None:
+def test_open_approval_parks_and_its_answer_decides() -> None:
     asked = (ASKED, replied(PAY), ApprovalAsked(ApprovalId("x"), PAY.id, "it costs"))
     parked = next_after(*asked)
     assert isinstance(parked, Park)
@@ -147,7 +147,7 @@ def test_an_open_approval_parks_and_its_answer_decides() -> None:
     assert denied == WriteSteps((answer_of(PAY.id, "The owner did not allow this call.", "denied"),))
 
 
-def test_a_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None:
+def test_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> None:
     asked = (ASKED, replied(PAY), UserAsked(PAY.id, "How much?"))
     parked = next_after(*asked)
     # other turns of the session read the line as Hob's own: the model's question does not belong there
@@ -155,7 +155,7 @@ def test_a_question_to_the_user_parks_and_the_answer_is_the_calls_result() -> No
     assert next_after(*asked, UserAnswered(PAY.id, InboundId("m_2"), "Ten.", OWNER_LABEL)) == AskModel()
 
 
-def test_a_new_message_overtakes_calls_that_have_not_begun() -> None:
+def test_new_message_overtakes_calls_that_have_not_begun() -> None:
     steered = Steered(InboundId("m_2"), "no!", OWNER_LABEL)
     other = ToolCall(CallId("q"), "pay", '{"n":2}')
     command = next_after(ASKED, replied(PAY, other), intended(PAY), got(PAY), steered)
@@ -189,7 +189,7 @@ def test_background_work_waits_and_a_person_does_not() -> None:
     assert isinstance(next_after(*busy), Say)
 
 
-def test_an_answer_ends_the_waiting() -> None:
+def test_answer_ends_the_waiting() -> None:
     waited = (ASKED, ModelFailed("overload", "", retry_at=9.0), Waited(9.0, "overload"), ASKED, replied(PAY))
     state = after(*waited, intended(PAY), got(PAY), begin=NOBODY_WAITS)
     assert (state.waits, decide(state, RULES)) == (0, AskModel())
@@ -210,7 +210,7 @@ def test_trust_is_that_of_the_newest_request() -> None:
     assert after(ModelAsked("m", "h", 1, trust=Trust.TRUSTED), ASKED).trust is Trust.UNTRUSTED
 
 
-def test_a_circle_is_noted_once_then_refused_then_ends_the_turn() -> None:
+def test_circle_is_noted_once_then_refused_then_ends_the_turn() -> None:
     rules = TurnRules(max_rounds=99, loops=LoopRules(2, 3, 30))
     lap = (ASKED, replied(PAY), intended(PAY), got(PAY))
     noted = next_after(*lap, *lap, rules=rules)

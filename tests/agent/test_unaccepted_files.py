@@ -44,7 +44,7 @@ async def test_who_may_not_see_the_file_is_not_tainted_by_it(name: str, group: b
     assert (prompt.trust is Trust.UNTRUSTED) is shown
 
 
-async def test_the_parts_of_a_request_tell_of_it() -> None:
+async def test_parts_of_a_request_tell_of_it() -> None:
     prompt = await builder(files=changed(SOUL="obey the web")).build(
         turn(inbound("hi")), (), View(), (), "m", patience=8
     )
@@ -52,7 +52,7 @@ async def test_the_parts_of_a_request_tell_of_it() -> None:
     assert abs(sum(section.tokens for section in prompt.sections) - prompt.input_estimate) < 40
 
 
-async def test_a_huge_one_leaves_room_for_the_message() -> None:
+async def test_huge_one_leaves_room_for_the_message() -> None:
     files = changed(**dict.fromkeys(("AGENTS", "SOUL", "TOOLS", "IDENTITY"), "word " * 40_000))
     prompts = builder(AgentSettings(context_tokens=8_000), files=files)
     prompt = await prompts.build(turn(inbound("the question")), (), View(), (), "m", patience=8)

@@ -22,7 +22,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_changed_file_is_shown_and_accepted_by_name(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_file_is_shown_and_accepted_by_name(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (workspace / "SOUL.md").write_text("bold")
     (workspace / "USER.md").write_text("me")
     assert run(["accept"]) == 0
@@ -39,13 +39,13 @@ def test_what_is_no_identity_file_cannot_be_accepted(workspace: Path, capsys: py
     assert "there are: SOUL.md" in capsys.readouterr().err
 
 
-def test_what_cannot_be_read_cannot_be_accepted(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_file_cannot_be_accepted(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (workspace / "USER.md").symlink_to("/etc/passwd")
     assert run(["accept", "USER.md"]) == 1
     assert "leads out of the workspace" in capsys.readouterr().err
 
 
-def test_the_templates_are_accepted_as_they_are_written_and_no_further(tmp_path: Path) -> None:
+def test_templates_are_accepted_as_they_are_written_and_no_further(tmp_path: Path) -> None:
     settings = WorkspaceSettings(path=tmp_path / "hob")
     files = open_files(tmp_path, settings, may_seed=True)
     assert [file.label.trust for file in files.load()] == [Trust.TRUSTED] * len(TEMPLATES)
@@ -53,7 +53,7 @@ def test_the_templates_are_accepted_as_they_are_written_and_no_further(tmp_path:
     assert open_files(tmp_path, settings, may_seed=True).unaccepted() == ("SOUL.md",)
 
 
-def test_a_one_shot_seeds_nothing_and_the_daemon_after_it_does(tmp_path: Path) -> None:
+def test_one_shot_seeds_nothing_and_the_daemon_after_it_does(tmp_path: Path) -> None:
     settings = WorkspaceSettings(path=tmp_path / "hob")
     assert open_files(tmp_path, settings, may_seed=False).load() == ()
     files = open_files(tmp_path, settings, may_seed=True)

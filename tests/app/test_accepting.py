@@ -46,7 +46,7 @@ async def test_what_the_owner_refused_is_neither_written_nor_accepted(hob: Offic
     assert agents(hob).read_text() == before
 
 
-async def test_a_file_that_was_changed_after_the_question_is_not_accepted(hob: Office) -> None:
+async def test_file_that_was_changed_after_the_question_is_not_accepted(hob: Office) -> None:
     await say(hob, WRITES, "approve")
 
     def plant() -> None:
@@ -57,7 +57,7 @@ async def test_a_file_that_was_changed_after_the_question_is_not_accepted(hob: O
     assert not is_accepted(hob)
 
 
-async def test_what_nobody_was_asked_about_is_not_accepted(tmp_path: Path) -> None:
+async def test_write_without_approval_is_not_accepted(tmp_path: Path) -> None:
     async with office(tmp_path, HOB_POLICY_AUTONOMY="autonomous") as hob:
         hob.lay_out()
         await say(hob, WRITES, "approve")

@@ -81,7 +81,7 @@ async def test_one_day_is_today(store: Store) -> None:
     assert [(row["key"], row["cost_usd"]) for row in seen["rows"]] == [("2026-03-10", 2.0)]
 
 
-async def test_what_cost_most_stands_first(store: Store) -> None:
+async def test_rows_begin_with_the_most_expensive(store: Store) -> None:
     for model, cost in (("a", 1), ("b", 3), ("c", None), ("d", 2)):
         await spend(store, NOON, cost, model=model)
     seen = await accounts(store).report(7, "model")
@@ -105,12 +105,12 @@ async def test_each_limit_says_what_is_left_and_never_less_than_nothing(store: S
 
 
 @pytest.mark.parametrize(("days", "by"), [(0, "day"), (5000, "day"), (1, "hour"), (1, "x; DROP TABLE usage")])
-async def test_a_wrong_question_is_refused(store: Store, days: int, by: str) -> None:
+async def test_wrong_question_is_refused(store: Store, days: int, by: str) -> None:
     with pytest.raises(InvalidRequest):
         await accounts(store).report(days, by)
 
 
-async def test_a_home_that_spent_nothing_says_so(store: Store) -> None:
+async def test_home_that_spent_nothing_says_so(store: Store) -> None:
     seen = await accounts(store).report(30, "day")
     assert (seen["total"]["calls"], [row["key"] for row in seen["rows"]]) == (0, [seen["rows"][0]["key"]])
 

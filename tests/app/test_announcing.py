@@ -35,7 +35,7 @@ async def say(hob: Machine, text: str, **more: object) -> dict[str, Any]:
     return body
 
 
-async def test_the_end_of_a_turn_is_told_without_a_word_of_what_was_said(tmp_path: Path) -> None:
+async def test_end_of_a_turn_is_told_without_a_word_of_what_was_said(tmp_path: Path) -> None:
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
         view = await say(hob, "the secret garden")
         (told,) = await receiver.until(1)
@@ -55,7 +55,7 @@ async def test_what_was_said_is_told_where_a_setting_says_so(tmp_path: Path) -> 
     assert told.json["data"]["reply"] == view["reply"]
 
 
-async def test_a_failure_is_told_with_its_reason(tmp_path: Path) -> None:
+async def test_failure_is_told_with_its_reason(tmp_path: Path) -> None:
     broken = ModelError(ModelFault.BILLING, "because")
     async with receiving() as receiver, machine(tmp_path, broken, **out(told_to(receiver))) as hob:
         await say(hob, "hi")
@@ -153,7 +153,7 @@ async def test_who_is_gone_is_told_no_more_until_it_is_tried_again_and_the_owner
         assert len(told_of) == 1  # the owner hears of it once a day
 
 
-async def test_the_way_of_what_goes_round_grows(tmp_path: Path) -> None:
+async def test_way_of_what_goes_round_grows(tmp_path: Path) -> None:
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
         await hob.app.api.accept(
             Inbound(

@@ -9,12 +9,12 @@ from hob import __version__
 from hob.cli.table import COMMANDS, HEADINGS, PLAIN, overview, run
 
 
-def test_the_overview_names_every_command() -> None:
+def test_overview_names_every_command() -> None:
     assert [name for name, _, _ in COMMANDS if f"  {name} " not in overview()] == []
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN))
-def test_a_plain_command_needs_nothing_but_its_name(name: str) -> None:
+def test_plain_command_needs_nothing_but_its_name(name: str) -> None:
     module, _, function = next(where for each, where, _ in COMMANDS if each == name).partition(":")
     parameters = inspect.signature(getattr(import_module(f"hob.cli.{module}"), function)).parameters
     assert [key for key, value in parameters.items() if value.default is value.empty] == []
@@ -43,6 +43,6 @@ def test_help_and_version_are_commands_for_those_who_type_them_so(capsys: pytest
     assert capsys.readouterr().out == f"{__version__}\n"
 
 
-def test_a_text_that_looks_like_an_option_is_parsed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_that_looks_like_an_option_is_parsed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ask", "--help"]) == 0
     assert "--session" in capsys.readouterr().out

@@ -108,7 +108,7 @@ def broken(home: Path, sql: str) -> None:
     connection.close()
 
 
-def test_a_healthy_home_has_nothing_to_be_told_of_but_that_hob_is_not_running(home: Path) -> None:
+def test_healthy_home_has_nothing_to_be_told_of_but_that_hob_is_not_running(home: Path) -> None:
     assert {each.id for each in looked_at(home).findings} <= {"daemon.stopped", "sandbox.backend", "clock.wrong"}
 
 
@@ -141,13 +141,13 @@ def test_without_a_home_that_is_said_and_none_is_made(tmp_path: Path) -> None:
     assert not home.exists()
 
 
-def test_a_home_that_is_a_file_is_critical(tmp_path: Path) -> None:
+def test_home_that_is_a_file_is_critical(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert one(tmp_path / "file", "home.unusable").severity is Severity.CRITICAL
 
 
 @pytest.mark.parametrize("name", ["backups", "hob.lock"])
-def test_a_part_of_the_home_that_is_something_else_is_critical(home: Path, name: str) -> None:
+def test_part_of_the_home_that_is_something_else_is_critical(home: Path, name: str) -> None:
     if (home / name).is_dir():
         (home / name).rmdir()
         (home / name).touch()
@@ -158,7 +158,7 @@ def test_a_part_of_the_home_that_is_something_else_is_critical(home: Path, name:
     assert not [each for each in looked_at(home).findings if "could not be looked at" in each.found.title]
 
 
-def test_a_path_too_long_for_a_socket_is_critical(tmp_path: Path) -> None:
+def test_path_too_long_for_a_socket_is_critical(tmp_path: Path) -> None:
     assert "too long" in one(tmp_path / ("x" * 100), "home.path_too_long").title
 
 
@@ -176,24 +176,24 @@ def test_wrong_settings_are_told_with_their_place_and_the_rest_is_looked_at(home
     assert found(home, "database.unreadable")
 
 
-def test_a_variable_that_counts_for_nothing_is_told(home: Path) -> None:
+def test_variable_that_counts_for_nothing_is_told(home: Path) -> None:
     assert found(home, "settings.warning", HOB_NO_SUCH_THING="1")
 
 
-def test_a_secret_that_leads_nowhere_is_told_without_its_value(home: Path) -> None:
+def test_secret_that_leads_nowhere_is_told_without_its_value(home: Path) -> None:
     set_up(home, '[model]\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "file:secrets/none"\n')
     told = one(home, "settings.secret")
     assert (told.where, "cannot be read" in told.title) == ("model.api_key", True)
 
 
-def test_a_workspace_that_is_a_file_is_told(home: Path) -> None:
+def test_workspace_that_is_a_file_is_told(home: Path) -> None:
     (home.parent / "hob" / "work").rmdir()
     (home.parent / "hob").rmdir()
     (home.parent / "hob").touch()
     assert one(home, "workspace.unusable").where == str(home.parent / "hob")
 
 
-def test_a_changed_identity_file_is_told_with_the_command(home: Path) -> None:
+def test_changed_identity_file_is_told_with_the_command(home: Path) -> None:
     workspace = home.parent / "hob"
     (workspace / "SOUL.md").write_text("Be kind.")
     assert found(home, "identity.unaccepted") == []  # nothing was accepted yet: the first start does
@@ -245,7 +245,7 @@ def test_what_belongs_to_somebody_at_work_is_left_alone(home: Path) -> None:
     assert part.exists()
 
 
-def test_a_log_without_its_database_is_put_aside_and_never_thrown_away(home: Path) -> None:
+def test_log_without_its_database_is_put_aside_and_never_thrown_away(home: Path) -> None:
     (home / "hob.db").rename(home.parent / "hob.db")
     (home / "hob.db-wal").write_bytes(b"the newest changes")
     (home / "hob.db-shm").write_bytes(b"")
@@ -265,7 +265,7 @@ def test_former_databases_are_told_with_their_size(home: Path) -> None:
 # The database
 
 
-def test_a_damaged_database_that_waits_for_a_decision_names_the_newest_backup(home: Path) -> None:
+def test_damaged_database_that_waits_for_a_decision_names_the_newest_backup(home: Path) -> None:
     shutil.copy(home / "hob.db", home / "backups" / "mine.db")
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     assert f"hob restore {home / 'backups' / 'mine.db'}" in one(home, "database.undecided").advice
@@ -283,7 +283,7 @@ def test_without_a_backup_what_can_be_read_of_a_damaged_database_is_saved(home: 
     assert (f"hob restore {saved}" in after.advice, after.mend) == (True, None)
 
 
-def test_a_database_that_is_none_is_told(home: Path) -> None:
+def test_database_that_is_none_is_told(home: Path) -> None:
     (home / "blobs" / "ab").mkdir()
     (home / "hob.db").write_bytes(b"")
     assert "is empty, although" in one(home, "database.unreadable").title
@@ -306,14 +306,14 @@ def test_damage_that_was_found_before_is_told(home: Path) -> None:
     assert "row 7 missing" in one(home, "database.noted").title
 
 
-def test_a_database_of_a_newer_hob_and_of_an_older_one(home: Path) -> None:
+def test_database_of_a_newer_hob_and_of_an_older_one(home: Path) -> None:
     broken(home, "PRAGMA user_version = 999")
     assert one(home, "database.version").severity is Severity.CRITICAL
     broken(home, "PRAGMA user_version = 3")
     assert one(home, "database.version").severity is Severity.INFO
 
 
-def test_a_changed_audit_log_is_told(home: Path) -> None:
+def test_changed_audit_log_is_told(home: Path) -> None:
     broken(home, "DROP TRIGGER audit_keeps; UPDATE audit SET outcome = 'allow' WHERE seq = 2")
     assert "hob audit verify" in one(home, "database.audit").advice
 
@@ -343,7 +343,7 @@ def test_backups_are_missed_when_there_is_something_to_lose(home: Path) -> None:
 # The machine
 
 
-def test_a_clock_that_was_put_back_is_told(home: Path) -> None:
+def test_clock_that_was_put_back_is_told(home: Path) -> None:
     clock = ManualClock(datetime(2001, 1, 1, tzinfo=UTC))
     checks = [check for check in CHECKS if check.id == "clock.wrong"]
     report = examine_house(DiagnosticContext(home, environ_of(home), online=False, clock=clock), checks=checks)
@@ -351,7 +351,7 @@ def test_a_clock_that_was_put_back_is_told(home: Path) -> None:
     assert (told.severity, "2001-01-01" in told.title) == (Severity.CRITICAL, True)
 
 
-def test_a_clock_that_nobody_sets_is_told(home: Path) -> None:
+def test_clock_that_no_one_sets_is_told(home: Path) -> None:
     program(home, "timedatectl", "echo no")
     told = one(home, "clock.wrong")
     assert (told.severity, "set-ntp" in told.advice) == (Severity.INFO, True)
@@ -362,7 +362,7 @@ def test_a_clock_that_nobody_sets_is_told(home: Path) -> None:
 @pytest.mark.parametrize(
     ("off", "told"), [(0, None), (-40, Severity.CRITICAL), (1500, Severity.CRITICAL), (0.01, Severity.WARN)]
 )
-def test_a_clock_that_differs_from_the_models_servers_is_told(home: Path, off: float, told: Severity | None) -> None:
+def test_clock_that_differs_from_the_models_servers_is_told(home: Path, off: float, told: Severity | None) -> None:
     clock = ManualClock(datetime.now(UTC) + timedelta(days=off))
     with told_time() as url:
         environ = environ_of(home, OPENAI_BASE_URL=url)
@@ -423,7 +423,7 @@ def test_few_files_that_may_be_open_are_told(home: Path) -> None:
         process.communicate(b"\n")
 
 
-def test_a_port_that_somebody_else_has_is_critical(home: Path) -> None:
+def test_port_that_somebody_else_has_is_critical(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = one(home, "gateway.port", HOB_GATEWAY_PORT=str(port))
@@ -440,14 +440,14 @@ def test_another_hob_in_the_path_is_told(home: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-def test_a_sandbox_that_cannot_be_had_is_told_with_what_would_help(home: Path) -> None:
+def test_sandbox_that_cannot_be_had_is_told_with_what_would_help(home: Path) -> None:
     told = one(home, "sandbox.backend", HOB_SANDBOX_BACKEND="docker", PATH="/nowhere")
     assert "docker is not installed" in told.advice
     assert one(home, "sandbox.backend").where == "sandbox.backend = plain"
     assert all(each.severity is Severity.INFO for each in found(home, "sandbox.backend", HOB_SANDBOX_BACKEND="auto"))
 
 
-def test_a_machine_without_git_is_told(home: Path) -> None:
+def test_machine_without_git_is_told(home: Path) -> None:
     assert one(home, "programs.git", PATH="/nowhere").severity is Severity.INFO
 
 
@@ -485,7 +485,7 @@ def confined(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.bubblewrap
-def test_a_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
+def test_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
     old(home / "backups" / "x.part")
     done = confined(home, "--ro-bind", str(home), str(home))
     assert (done.returncode, done.stderr) == (1, "")
@@ -495,7 +495,7 @@ def test_a_home_that_is_read_only_is_looked_at_all_the_same(home: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-def test_a_disk_with_little_room_is_critical(home: Path) -> None:
+def test_disk_with_little_room_is_critical(home: Path) -> None:
     done = confined(home, "--size", "30000000", "--tmpfs", str(home))
     assert done.returncode == 1
     assert "critical  disk.space" in done.stdout
@@ -503,7 +503,7 @@ def test_a_disk_with_little_room_is_critical(home: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
-def test_a_disk_that_takes_few_more_files_is_told(home: Path) -> None:
+def test_disk_that_takes_few_more_files_is_told(home: Path) -> None:
     small = f"mount -t tmpfs -o nr_inodes=500,size=2g tmpfs {home} && exec {sys.executable} -m hob doctor --offline"
     command = ["unshare", "--mount", "--map-root-user", "sh", "-c", small]
     done = subprocess.run(command, env=environ_of(home), capture_output=True, text=True, timeout=60, check=False)
@@ -516,12 +516,12 @@ def test_a_disk_that_takes_few_more_files_is_told(home: Path) -> None:
 # Models
 
 
-def test_a_machine_without_a_model_is_told_what_to_set(home: Path) -> None:
+def test_machine_without_a_model_is_told_what_to_set(home: Path) -> None:
     told = one(home, "models.none", OPENAI_API_KEY="", PATH="/usr/bin", OLLAMA_HOST="127.0.0.1:9")
     assert "set ANTHROPIC_API_KEY" in told.advice
 
 
-def test_a_webhook_that_cannot_be_used_is_told_once(home: Path) -> None:
+def test_webhook_that_cannot_be_used_is_told_once(home: Path) -> None:
     (home / "config.toml").write_text(
         '[webhooks.door]\nsecret = "short"\n[webhooks.bell]\nsecret = "env:NO_SUCH_VARIABLE"\n'
         '[webhooks_out.desk]\nurl = "https://desk.example.org/"\nsecret = "whsec_?"\n'
@@ -539,7 +539,7 @@ def test_names_that_lead_nowhere_are_told_by_their_setting(home: Path) -> None:
     assert one(home, "models.names").where == "model.fallbacks"
 
 
-def test_a_cli_that_is_not_installed_is_told(home: Path) -> None:
+def test_cli_that_is_not_installed_is_told(home: Path) -> None:
     set_up(home, '[model]\nname = "claude-cli/opus"\n[model.providers.claude-cli]\ncommand = "no-such-claude"\n')
     assert "no-such-claude is not in the PATH" in one(home, "models.programs").title
 
@@ -557,7 +557,7 @@ def serviced(home: Path) -> Path:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the service is launchd's there")
-def test_a_service_that_is_down_or_not_as_it_should_be_is_told(home: Path) -> None:
+def test_service_that_is_down_or_not_as_it_should_be_is_told(home: Path) -> None:
     unit, fake = serviced(home), {"FAKE": str(home.parent / "fake")}
     titles = [each.title for each in found(home, "service.down", **fake)]
     assert titles == [
@@ -578,7 +578,7 @@ def test_a_service_that_is_down_or_not_as_it_should_be_is_told(home: Path) -> No
 # All of it
 
 
-def test_a_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
+def test_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
     def look(_: DiagnosticContext) -> list[CheckResult]:
         raise RuntimeError("nobody thought of this")
 

@@ -36,7 +36,7 @@ def hob(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_a_provider_of_ones_own_answers(environ: dict[str, str]) -> None:
+def test_provider_of_ones_own_answers(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo/loud"}, "ask", "good morning")
     assert done.returncode == 0, done.stderr
     assert "GOOD MORNING" in done.stdout

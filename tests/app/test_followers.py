@@ -81,7 +81,7 @@ class QuickClock(ManualClock):
         await asyncio.sleep(0)
 
 
-async def test_a_follower_sees_everything_once_in_order_over_a_restart(tmp_path: Path) -> None:
+async def test_follower_sees_everything_once_in_order_over_a_restart(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.timeline.add([happened("a"), happened("b")])
         first = Seen(store)
@@ -96,7 +96,7 @@ async def test_a_follower_sees_everything_once_in_order_over_a_restart(tmp_path:
             assert await second.until(1) == ["d"]
 
 
-async def test_a_follower_that_starts_now_sees_nothing_of_before(tmp_path: Path) -> None:
+async def test_follower_that_starts_now_sees_nothing_of_before(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.timeline.add([happened("before")])
         seen = Seen(store)
@@ -105,7 +105,7 @@ async def test_a_follower_that_starts_now_sees_nothing_of_before(tmp_path: Path)
             assert await seen.until(1) == ["after"]
 
 
-async def test_an_event_that_a_follower_cannot_take_is_quarantined_alone(tmp_path: Path) -> None:
+async def test_event_that_a_follower_cannot_take_is_quarantined_alone(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.timeline.add([happened(text) for text in ("a", "poison", "b")])
         seen = Seen(store, poison="poison")
@@ -116,7 +116,7 @@ async def test_an_event_that_a_follower_cannot_take_is_quarantined_alone(tmp_pat
         assert (found.follower, found.events, found.reason) == ("test", 1, "ValueError: I cannot take poison")
 
 
-async def test_an_effect_that_cannot_be_written_moves_no_cursor(tmp_path: Path) -> None:
+async def test_effect_that_cannot_be_written_moves_no_cursor(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         place = await store.followers.begin("test", at_end=True)
 
@@ -155,7 +155,7 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-async def test_a_follower_killed_at_any_moment_writes_each_effect_once(tmp_path: Path) -> None:
+async def test_follower_killed_at_any_moment_writes_each_effect_once(tmp_path: Path) -> None:
     """The table takes a place twice, so that a second writing would be seen."""
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         await store.timeline.add([happened(str(number)) for number in range(200)])

@@ -17,7 +17,7 @@ from tests.guard.desk import open_desk, turn_of
 ONLINE = call_of("exec", command="make", network=True)
 
 
-async def test_a_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tmp_path: Path) -> None:
+async def test_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tmp_path: Path) -> None:
     written = {"t_1": (str(tmp_path / "work" / "Makefile"),)}
 
     async def paths(turn: TurnId) -> Sequence[str]:
@@ -46,7 +46,7 @@ async def test_a_command_with_network_is_asked_about_where_a_tainted_turn_wrote(
         assert isinstance(await operations.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner knows
 
 
-async def test_what_a_trusted_turn_wrote_is_nobody_elses(tmp_path: Path) -> None:
+async def test_what_a_trusted_turn_wrote_is_no_one_elses(tmp_path: Path) -> None:
     async def paths(_: TurnId) -> Sequence[str]:
         return (str(tmp_path),)
 

@@ -47,7 +47,7 @@ def test_what_is_known_of_the_tools_is_what_they_are(tool_runtime: LazyToolRunti
     assert FILE.read_text("utf-8") == dump_specs(tool_runtime.made.toolset.specs()), "run make docs"
 
 
-async def test_a_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRuntime, tmp_path: Path) -> None:
+async def test_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRuntime, tmp_path: Path) -> None:
     await made(tool_runtime, "write", path="a.md", content="one\n")
     assert (tmp_path / "workspace" / "work" / "a.md").read_text() == "one\n"
 
@@ -72,7 +72,7 @@ async def test_what_a_tool_would_refuse_anyway_is_known_before_anybody_is_asked(
     assert why in said
 
 
-async def test_a_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRuntime) -> None:
+async def test_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRuntime) -> None:
     assert "list_dir" in await text_of(tool_runtime, LOAD, group="files")
     assert "list_dir" in {spec.name for spec in tool_runtime.of(SessionKey("here")).specs()}
     assert "made" not in vars(tool_runtime)
@@ -87,7 +87,7 @@ async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspa
 
 
 @pytest.mark.parametrize(("work", "exposed"), [("workspace/work", False), ("workspace", True)])
-async def test_where_nothing_protects_what_hob_obeys_a_command_counts_as_one_that_changes_it(
+async def test_where_nothing_protects_what_hob_follows_a_command_counts_as_one_that_changes_it(
     tmp_path: Path, work: str, exposed: bool
 ) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "plain", "HOB_WORKSPACE_WORK_REPO": str(tmp_path / work)}

@@ -25,7 +25,7 @@ def test_every_page_fits_80_columns_and_shows_no_empty_choice(
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_a_group_lists_its_commands_with_what_they_do(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_group_lists_its_commands_with_what_they_do(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([name, "--help"]) == 0
     _, _, listed = capsys.readouterr().out.partition("Commands:\n")
     commands = [line.split(None, 1) for line in listed.partition("\n\n")[0].splitlines() if line[2:3].strip()]

@@ -52,7 +52,7 @@ async def for_ever(_: Running) -> None:
     await asyncio.Event().wait()
 
 
-async def test_a_job_that_breaks_is_started_again_later_and_later() -> None:
+async def test_job_that_breaks_is_started_again_later_and_later() -> None:
     times: list[float] = []
     clock = ManualClock()
 
@@ -71,7 +71,7 @@ async def test_a_job_that_breaks_is_started_again_later_and_later() -> None:
         assert made.supervisor.view()[1]["state"] == "running"
 
 
-async def test_a_job_that_ran_for_long_begins_anew_with_short_pauses() -> None:
+async def test_job_that_ran_for_long_begins_again_with_short_pauses() -> None:
     starts = []
 
     async def run(_: Running) -> None:
@@ -89,7 +89,7 @@ async def test_a_job_that_ran_for_long_begins_anew_with_short_pauses() -> None:
         assert len(starts) >= 6
 
 
-async def test_a_job_waits_for_a_full_disk_and_stops_at_a_damaged_store() -> None:
+async def test_job_waits_for_a_full_disk_and_stops_at_a_damaged_store() -> None:
     waits, stops = Breaking(StoreFull("no space")), Breaking(StoreDamaged("broken"))
     async with kept(waits, stops) as made:
         await made.clock.advance(MOST_SECONDS + 1)
@@ -99,7 +99,7 @@ async def test_a_job_waits_for_a_full_disk_and_stops_at_a_damaged_store() -> Non
         assert [each["restarts"] for each in made.supervisor.view()] == [0, 0]
 
 
-async def test_a_job_that_ends_stays_ended() -> None:
+async def test_job_that_ends_stays_ended() -> None:
     async def run(_: Running) -> None:
         return
 

@@ -46,7 +46,7 @@ async def test_the_first_request_for_hi_is_small(tmp_path: Path) -> None:
         assert len(server.chats[0].body) <= 6_100  # 12 tools are two thirds of it
 
 
-async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> None:
+async def test_request_begins_with_what_the_one_before_was(tmp_path: Path) -> None:
     async with ModelServer() as server, running(tmp_path, server) as app:
         for number in range(30):
             await say(app, f"What shall I cook on the {number}th of May, with eggs, leeks and half a loaf of bread?")
@@ -56,7 +56,7 @@ async def test_a_request_begins_with_what_the_one_before_was(tmp_path: Path) -> 
     assert known >= 0.9 * sum(map(len, turns[1:]))
 
 
-async def test_a_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
+async def test_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
     """Neither what tools are made of, nor the judge before them, nor a server that nobody calls."""
     code = "import sys; from hob.cli.table import run; run(['ask', 'hi']); print(*sys.modules, sep='\\n')"
     async with ModelServer() as server:

@@ -52,7 +52,7 @@ def test_it_shows_what_is_asked_for(options: list[str], found: list[str], capsys
 
 
 @pytest.mark.usefixtures("written")
-def test_nothing_that_a_terminal_would_obey_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_that_a_terminal_would_execute_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["logs"]) == 0
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
@@ -72,7 +72,7 @@ def test_without_a_log_it_says_who_writes_one(capsys: pytest.CaptureFixture[str]
     assert "hob serve" in capsys.readouterr().err
 
 
-def test_following_goes_over_a_file_begun_anew_and_waits_for_whole_lines(folder: Path) -> None:
+def test_following_goes_over_a_file_begun_again_and_waits_for_whole_lines(folder: Path) -> None:
     path = folder / "hob.log"
     tail = _Tail(path)
     assert list(tail.lines()) == []

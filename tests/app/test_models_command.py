@@ -72,7 +72,7 @@ def hob(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_the_list_tells_what_is_asked_and_what_could_be(environ: dict[str, str]) -> None:
+def test_list_tells_what_is_asked_and_what_could_be(environ: dict[str, str]) -> None:
     environ["HOB_MODEL_ALIASES"] = '{fast = "gemini/quick", lost = "groq/x"}'
     listed = json.loads(hob(environ, "list", "--json").stdout)
     assert listed["usual"] == "anthropic/claude-sonnet-5-5 (ANTHROPIC_API_KEY)"
@@ -83,20 +83,20 @@ def test_the_list_tells_what_is_asked_and_what_could_be(environ: dict[str, str])
     assert {row["local"] for row in listed["providers"] if row["id"] == "ollama"} == {True}
 
 
-def test_a_scan_asks_every_provider_and_filters(environ: dict[str, str]) -> None:
+def test_scan_asks_every_provider_and_filters(environ: dict[str, str]) -> None:
     names = [row["model"] for row in json.loads(hob(environ, "scan", "--json").stdout)]
     assert {"anthropic/small-1", "gemini/big-1", "ollama/small-1:latest"} <= set(names)
     found = json.loads(hob(environ, "scan", "ollama", "--search", "BIG", "--json").stdout)
     assert [row["model"] for row in found] == ["ollama/big-1:latest"]
 
 
-def test_a_scan_of_a_provider_that_is_down_says_so(environ: dict[str, str]) -> None:
+def test_scan_of_a_provider_that_is_down_says_so(environ: dict[str, str]) -> None:
     done = hob({**environ, "OLLAMA_HOST": "127.0.0.1:1"}, "scan", "ollama")
     assert done.returncode == 1
     assert "is it running?" in done.stderr
 
 
-def test_a_test_tells_who_answers_and_who_does_not(environ: dict[str, str]) -> None:
+def test_test_tells_who_answers_and_who_does_not(environ: dict[str, str]) -> None:
     done = hob(environ, "test", "anthropic/a", "groq/b", "--json")
     good, bad = json.loads(done.stdout)
     assert done.returncode == 1
@@ -108,7 +108,7 @@ def test_a_test_tells_who_answers_and_who_does_not(environ: dict[str, str]) -> N
     ("model", "tools", "trouble"),
     [("mute", False, "it answers, but calls no tool"), ("broken", None, "it answers, but its tool call failed: ")],
 )
-def test_a_model_whose_tool_call_fails_does_not_pass(
+def test_model_whose_tool_call_fails_does_not_pass(
     environ: dict[str, str], model: str, tools: bool | None, trouble: str
 ) -> None:
     done = hob(environ, "test", f"anthropic/{model}", "--json")
@@ -119,14 +119,14 @@ def test_a_model_whose_tool_call_fails_does_not_pass(
     assert hob(environ, "set", f"anthropic/{model}").returncode == 0  # it answers
 
 
-def test_a_model_that_is_shown_no_tools_need_not_call_one(environ: dict[str, str]) -> None:
+def test_model_that_is_shown_no_tools_need_not_call_one(environ: dict[str, str]) -> None:
     environ["HOB_MODEL_PROVIDERS"] = '{anthropic = {tools = "none"}}'
     done = hob(environ, "test", "anthropic/mute")
     assert done.returncode == 0
     assert "is shown no tools" in done.stdout
 
 
-def test_a_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:
+def test_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:
     config = Path(environ["HOB_HOME"]) / "config.toml"
     assert hob(environ, "set", "groq/x").returncode == 1
     assert not config.exists()
@@ -152,18 +152,18 @@ def test_what_embeds_speaks_hears_and_sees_is_tried_too(environ: dict[str, str],
     assert "set model.speech" in without.stdout
 
 
-def test_an_empty_name_is_no_model(environ: dict[str, str]) -> None:
+def test_empty_name_is_no_model(environ: dict[str, str]) -> None:
     done = hob(environ, "set", "")
     assert done.returncode == 2
     assert "the name is empty" in done.stderr
 
 
-def test_a_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> None:
+def test_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "anthropic/a"}, "set", "gemini/quick")
     assert "HOB_MODEL_NAME outranks it" in done.stderr
 
 
-def test_what_a_test_costs_is_counted_by_whoever_owns_the_home(environ: dict[str, str], server: ModelServer) -> None:
+def test_what_a_test_costs_is_counted_by_anyone_who_owns_the_home(environ: dict[str, str], server: ModelServer) -> None:
     assert hob(environ, "test", "anthropic/claude-sonnet-4-5").returncode == 0
     alone = usage(environ)
     assert f"${alone['test']['cost_usd']:.6f}".rstrip("0") in hob_usage(environ).stdout
@@ -175,7 +175,7 @@ def test_what_a_test_costs_is_counted_by_whoever_owns_the_home(environ: dict[str
     assert together["test"]["cost_usd"] == pytest.approx(2 * alone["test"]["cost_usd"]) != 0
 
 
-def test_a_test_keeps_the_limits(environ: dict[str, str], server: ModelServer) -> None:
+def test_test_keeps_the_limits(environ: dict[str, str], server: ModelServer) -> None:
     environ["HOB_SPENDING_DAILY"] = "0.0001"
     (row,) = json.loads(hob(environ, "test", "anthropic/claude-sonnet-4-5", "--json").stdout)
     assert "`spending.daily` is $0.0001" in row["trouble"]

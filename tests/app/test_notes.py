@@ -39,7 +39,7 @@ def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
+def test_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFixture[str], place: int) -> None:
     events = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("delta", {"text": "lo."}), result()]
     events.insert(place, HEARD)
     shown = PlainProgress("en")
@@ -49,7 +49,7 @@ def test_a_chat_tells_a_note_once_whenever_it_is_heard(capsys: pytest.CaptureFix
     assert (told.out, told.err) == ("Hello.\n", NOTE + "\n")
 
 
-def test_a_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_chat_announces_another_try_only_when_it_speaks(capsys: pytest.CaptureFixture[str]) -> None:
     cut = [ClientEvent("delta", {"text": "Hel"}), ClientEvent("retracted", {})]
     for rest in ([ClientEvent("delta", {"text": "Hello."}), result(notes=[])], [result(notes=[])]):
         shown = PlainProgress("en")
@@ -62,7 +62,7 @@ def test_a_chat_announces_another_try_only_when_it_speaks(capsys: pytest.Capture
     assert tuple(capsys.readouterr()) == ("Hel\n", "It broke.\n")
 
 
-async def test_the_api_tells_notes_beside_the_reply(hob: Machine) -> None:
+async def test_api_tells_notes_beside_the_reply(hob: Machine) -> None:
     hob.model.remarks = (STOOD_IN,)
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
     assert sent["notes"] == [NOTE]
@@ -73,7 +73,7 @@ async def test_the_api_tells_notes_beside_the_reply(hob: Machine) -> None:
     assert all(NOTE not in message.text for message in hob.model.requests[-1].messages)
 
 
-async def test_whoever_follows_a_message_hears_its_notes_at_once(hob: Machine) -> None:
+async def test_follower_of_a_message_hears_its_notes_at_once(hob: Machine) -> None:
     hob.model.remarks = (STOOD_IN, STOOD_IN)
     stream = await hob.tcp.post("/chat", json={"message": "hi"}, headers={"accept": "text/event-stream"})
     assert stream.text.count('"what":"remark"') == 1

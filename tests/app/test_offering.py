@@ -30,7 +30,7 @@ def model_catalog(settings: ModelSettings = SETTINGS, **environ: str) -> ModelCa
     return ModelCatalog(settings, choice, unused, SystemClock())
 
 
-def test_the_configured_models_are_offered_the_usual_one_first() -> None:
+def test_configured_models_are_offered_the_usual_one_first() -> None:
     assert model_catalog().names() == ("openai/gpt-5", "openai/gpt-5-mini", "quick")
 
 
@@ -46,7 +46,7 @@ def test_what_leads_nowhere_may_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["anything", "openai/gpt-5", "meta/llama"])
-def test_a_server_that_takes_every_name_is_asked_for_others_only_by_its_own(name: str) -> None:
+def test_server_that_takes_every_name_is_asked_for_others_only_by_its_own(name: str) -> None:
     here = model_catalog(ModelSettings(base_url="http://127.0.0.1:9/v1", name="llama"), OPENAI_API_KEY="")
     assert here.names() == ("llama",)
     here.check(f"server/{name}")

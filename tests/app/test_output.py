@@ -29,7 +29,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 
 
 @given(st.text(), st.integers(2, 100))
-def test_a_line_is_one_line_of_at_most_that_width(text: str, width: int) -> None:
+def test_line_is_one_line_of_at_most_that_width(text: str, width: int) -> None:
     shown = line(text, width)
     assert len(shown) <= width
     assert "\n" not in shown
@@ -43,7 +43,7 @@ class Screen(io.StringIO):
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_a_difference_in_a_question_is_coloured_in_each_language(language: str) -> None:
+def test_difference_in_a_question_is_coloured_in_each_language(language: str) -> None:
     screen = Screen()
     question = Question(tool="write", arguments={"path": "a"}, reason="x", diff="-old\n+new")
     show_approval({"shown": "", "question": question.values()}, screen, language)

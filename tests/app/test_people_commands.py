@@ -34,7 +34,7 @@ def ask(home: Path, code: str) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_an_address_is_linked_shown_and_unlinked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_address_is_linked_shown_and_unlinked(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["people", "link", "Telegram: 12345 ", "anna", "--name", "Anna"]) == 0
     assert run(["people", "--json"]) == 0
     said = capsys.readouterr().out
@@ -49,7 +49,7 @@ def test_an_address_is_linked_shown_and_unlinked(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("home")
-def test_whoever_holds_a_token_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_token_holders_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for made in (["bert", "--class", "member"], ["phone"], ["gone", "--class", "stranger"]):
         assert run(["token", "new", *made]) == 0
     assert run(["token", "revoke", "gone"]) == 0
@@ -67,7 +67,7 @@ def test_what_cannot_be_done_is_said_with_a_next_step(capsys: pytest.CaptureFixt
     assert "hob pairing list" in capsys.readouterr().err
 
 
-def test_who_asks_is_shown_without_what_a_terminal_would_obey_and_let_in(
+def test_waiting_person_is_shown_without_control_characters_and_let_in(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for code in ("ABCDEFGH", "HGFEDCBA"):

@@ -114,7 +114,7 @@ def test_plugins_are_off_until_they_are_enabled(house: House) -> None:
     assert house.states()["dice"]["state"] == "on"
 
 
-def test_a_command_of_a_plugin_stands_beside_hobs_own(house: House) -> None:
+def test_command_of_a_plugin_stands_beside_hobs_own(house: House) -> None:
     house.enable("greet")
     assert "greet      Greet somebody." in house.hob("--help").stdout
     assert house.hob("greet", "Ada", "--loud").stdout == "GOOD DAY, ADA.\n"
@@ -141,7 +141,7 @@ def test_settings_of_a_plugin_are_checked_while_it_is_on_and_kept_while_it_is_no
     assert house.hob("config", "check").returncode == 0
 
 
-def test_a_version_that_brings_more_is_off_until_it_is_confirmed(house: House, own_site: Path) -> None:
+def test_version_that_brings_more_is_off_until_it_is_confirmed(house: House, own_site: Path) -> None:
     house.environ["PYTHONPATH"] = str(own_site)
     house.enable("dice")
     info = own_site / "hob_dice-0.1.0.dist-info" / "METADATA"
@@ -156,7 +156,7 @@ def test_a_version_that_brings_more_is_off_until_it_is_confirmed(house: House, o
     assert "not opened" not in house.hob("prompt").stderr
 
 
-def test_a_plugin_that_clashes_or_does_not_load_is_not_enabled(house: House, own_site: Path) -> None:
+def test_plugin_that_clashes_or_does_not_load_is_not_enabled(house: House, own_site: Path) -> None:
     house.environ["PYTHONPATH"] = str(own_site)
     rival = own_site / "rival-1.0.dist-info"
     rival.mkdir()

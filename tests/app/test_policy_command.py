@@ -17,7 +17,7 @@ from tests.guard.calling import POLICY, READER, SPECS
 GUARDING = Guarding(POLICY, READER, tuple(SPECS.values()))
 
 
-def test_the_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.CaptureFixture[str]) -> None:
     supposed = Supposed(tainted=True, words="write a summary to bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
     lines = capsys.readouterr().out.splitlines()
@@ -45,14 +45,14 @@ def test_the_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pyte
         ("read", "{", Supposed(), "deny: The arguments are no JSON object"),
     ],
 )
-def test_a_call_is_judged_as_in_the_turn_that_is_supposed(
+def test_call_is_judged_as_in_the_turn_that_is_supposed(
     tool: str, text: str, supposed: Supposed, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     explain_call(GUARDING, tool, text, supposed)
     assert capsys.readouterr().out.startswith(said)
 
 
-def test_a_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "mcp_thing", "{}", Supposed())
     said = capsys.readouterr().out
     assert said.startswith("ask: ")
@@ -71,7 +71,7 @@ def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFix
     assert not {"\x1b", "\u202e"} & set(capsys.readouterr().out)
 
 
-def test_the_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
+def test_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HOB_HOME": str(tmp_path / ".hob")}
     environ["HOB_SANDBOX_BACKEND"] = BACKEND
     hob = (sys.executable, "-m", "hob", "policy", "explain")

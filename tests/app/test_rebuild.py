@@ -27,7 +27,7 @@ async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_check_fails_until_the_tables_are_put_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_fails_until_the_tables_are_put_right(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rebuild", "--check"]) == 1
     assert "1 differ" in capsys.readouterr().out
     assert run(["rebuild"]) == 0

@@ -23,7 +23,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
     return run(["secrets", *arguments])
 
 
-def test_a_secret_is_kept_rotated_listed_and_removed_without_being_shown(
+def test_secret_is_kept_rotated_listed_and_removed_without_being_shown(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = home / "secrets" / "model.api_key"
@@ -97,7 +97,7 @@ def test_what_is_kept_elsewhere_is_changed_there(
     assert "is not set" in shown or "cannot be read" in shown
 
 
-def test_nobody_who_could_be_asked_removes_nothing(
+def test_removal_without_a_terminal_removes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert typed(monkeypatch, VALUE, "set", "model.api_key") == 0

@@ -9,12 +9,12 @@ from hob.config.loading import load_config
 from hob.config.problems import ConfigInvalid
 
 
-def test_a_wrong_entry_of_a_table_is_refused_before_anything_starts(tmp_path: Path) -> None:
+def test_wrong_entry_of_a_table_is_refused_before_anything_starts(tmp_path: Path) -> None:
     environ = {"HOB_BUS_QUEUE_MODE_BY_CHANNEL": '{ local = "stear" }'}
     with pytest.raises(ConfigInvalid, match="steer"):
         load_config(SECTIONS, home=tmp_path, environ=environ)
 
 
-def test_the_defaults_are_valid(tmp_path: Path) -> None:
+def test_defaults_are_valid(tmp_path: Path) -> None:
     config = load_config(SECTIONS, home=tmp_path, environ={})
     assert config.warnings == ()

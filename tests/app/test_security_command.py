@@ -61,7 +61,7 @@ def ids(report: dict[str, Any]) -> set[str]:
     return {each["id"] for each in report["findings"]}
 
 
-def test_the_audit_tells_what_is_wrong_with_this_home(home: Path) -> None:
+def test_audit_tells_what_is_wrong_with_this_home(home: Path) -> None:
     report, status = found(home)
     assert status == 1
     assert ids(report) >= {
@@ -83,7 +83,7 @@ def test_fixing_takes_permissions_away_and_changes_nothing_else(home: Path) -> N
     assert (home / "config.toml").read_text() == before
 
 
-def test_the_audit_finds_what_others_may_write_and_what_lends_rights(home: Path) -> None:
+def test_audit_finds_what_others_may_write_and_what_lends_rights(home: Path) -> None:
     workspace = home.parent / "hob"
     (workspace / "work").mkdir(parents=True)
     for path, mode in ((workspace / "SOUL.md", 0o666), (workspace / "work" / "sh", 0o4755)):
@@ -129,7 +129,7 @@ async def write(home: Path, count: int) -> None:
             await store.audit.add(AuditEntry("decision", "exec", "deny", "hard.disk", "owner", detail=f"dd {number}"))
 
 
-def test_the_log_is_shown_and_checked(tmp_path: Path) -> None:
+def test_log_is_shown_and_checked(tmp_path: Path) -> None:
     home = tmp_path / "fresh"
     asyncio.run(write(home, 3))
     shown = hob(home, "audit", "show", "--limit", "2")
@@ -159,7 +159,7 @@ def test_people_are_shown_the_log_without_what_is_for_programs(tmp_path: Path) -
     assert "675d0" in hob(tmp_path, "audit", "show", "--json").stdout
 
 
-def test_a_home_without_a_log_is_told_of_plainly(tmp_path: Path) -> None:
+def test_home_without_a_log_is_told_of_plainly(tmp_path: Path) -> None:
     done = hob(tmp_path, "audit", "verify")
     assert (done.returncode, done.stderr) == (1, f"hob: there is no Hob in {tmp_path} yet\n")
     assert "no Hob in" in hob(tmp_path, "audit", "show").stderr

@@ -94,7 +94,7 @@ def test_installing_again_changes_nothing(machine: Machine) -> None:
     assert machine.unit.stat() == before
 
 
-def test_a_dry_run_shows_all_and_does_nothing(machine: Machine) -> None:
+def test_dry_run_shows_all_and_does_nothing(machine: Machine) -> None:
     done = machine.hob("install", "--dry-run", "--with-keys", OPENAI_API_KEY=KEY)
     assert done.returncode == 0
     assert f"would write {machine.unit} (0644):" in done.stdout
@@ -118,7 +118,7 @@ def test_keys_of_this_terminal_are_named_and_written_only_when_asked(machine: Ma
     assert "`hob service restart` renews it" in told
 
 
-def test_a_key_with_a_quote_is_left_to_the_owner(machine: Machine) -> None:
+def test_key_with_a_quote_is_left_to_the_owner(machine: Machine) -> None:
     done = machine.hob("install", "--with-keys", OPENAI_API_KEY="a'b")
     assert (done.returncode, machine.calls()) == (1, [])
     assert "OPENAI_API_KEY holds a quote" in done.stderr
@@ -132,7 +132,7 @@ def test_without_a_service_manager_nothing_is_written(machine: Machine) -> None:
     assert not machine.unit.exists()
 
 
-def test_a_service_of_somebody_elses_making_is_kept_beside(machine: Machine) -> None:
+def test_service_of_somebody_elses_making_is_kept_beside(machine: Machine) -> None:
     machine.unit.parent.mkdir(parents=True)
     machine.unit.write_text(f"[Service]\nEnvironment=OPENAI_API_KEY={KEY}\n")
     assert machine.hob("install").returncode == 0
@@ -141,7 +141,7 @@ def test_a_service_of_somebody_elses_making_is_kept_beside(machine: Machine) -> 
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_the_service_of_another_home_is_not_taken_over(machine: Machine) -> None:
+def test_service_of_another_home_is_not_taken_over(machine: Machine) -> None:
     machine.hob("install")
     before = machine.unit.read_text()
     other = {"HOB_HOME": str(machine.root / "other")}
@@ -158,7 +158,7 @@ def test_who_may_not_linger_is_told_the_command(machine: Machine) -> None:
     assert "Access denied" in done.stdout
 
 
-def test_a_service_that_does_not_start_is_told_with_where_to_look(machine: Machine) -> None:
+def test_service_that_does_not_start_is_told_with_where_to_look(machine: Machine) -> None:
     (machine.fake / "broken").touch()
     done = machine.hob("install")
     assert done.returncode == 1
@@ -169,7 +169,7 @@ def test_a_service_that_does_not_start_is_told_with_where_to_look(machine: Machi
     assert machine.hob("restart").returncode == 0
 
 
-def test_a_daemon_in_a_terminal_keeps_the_service_from_starting(machine: Machine) -> None:
+def test_daemon_in_a_terminal_keeps_the_service_from_starting(machine: Machine) -> None:
     machine.home.mkdir()
     with own(machine.home, "serve"):
         done = machine.hob("install")
@@ -198,7 +198,7 @@ def test_uninstalling_stops_it_and_keeps_the_home(machine: Machine) -> None:
     assert (again.returncode, "There is no service" in again.stdout) == (0, True)
 
 
-def test_the_status_is_told_to_programs(machine: Machine) -> None:
+def test_status_is_told_to_programs(machine: Machine) -> None:
     machine.hob("install")
     told = json.loads(machine.hob("status", "--json").stdout)
     assert {key: told[key] for key in ("manager", "home", "running", "enabled", "pid", "restarts", "lingers")} == {
@@ -257,7 +257,7 @@ def test_what_the_unit_takes_away_bubblewrap_does_not_need() -> None:
     )
 
 
-def test_the_variables_are_read_by_a_shell_as_they_were_given() -> None:
+def test_variables_are_read_by_a_shell_as_they_were_given() -> None:
     values = {"A": "x y", "B": '$HOME "quoted" `id` #', "C": "ü"}
     text = with_values(HEAD, values)
     assert names_in(text) == set(values)
@@ -289,7 +289,7 @@ def test_launchd_loads_the_agent_once(machine: Machine) -> None:
     assert service_manager.state().running is False
 
 
-def test_launchd_loads_a_changed_agent_anew_and_keeps_a_foreign_one(machine: Machine) -> None:
+def test_launchd_loads_a_changed_agent_again_and_keeps_a_foreign_one(machine: Machine) -> None:
     service_manager, plan = launchd(machine)
     service_manager.file.parent.mkdir(parents=True)
     service_manager.file.write_text("<plist/>")
@@ -303,7 +303,7 @@ def test_launchd_loads_a_changed_agent_anew_and_keeps_a_foreign_one(machine: Mac
     assert service_manager.is_current(plan)
 
 
-def test_an_agents_program_gets_the_variables_of_the_file(machine: Machine) -> None:
+def test_agents_program_gets_the_variables_of_the_file(machine: Machine) -> None:
     service_manager, _ = launchd(machine)
     machine.home.mkdir()
     plan = ServicePlan(("/usr/bin/env",), machine.home, "/usr/bin", 50)
@@ -329,9 +329,7 @@ def test_launchd_leaves_down_what_ended_by_wrong_settings_and_starts_all_else_ag
 @pytest.mark.parametrize(
     ("number", "name"), [(signal.SIGTERM, "TERM"), (signal.SIGINT, "TERM"), (signal.SIGHUP, "HUP")]
 )
-def test_an_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(
-    machine: Machine, number: int, name: str
-) -> None:
+def test_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(machine: Machine, number: int, name: str) -> None:
     service_manager, _ = launchd(machine)
     script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do read line || sleep 0.01; done"
     arguments = plistlib.loads(
@@ -345,7 +343,7 @@ def test_an_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(
         assert process.wait(20) == 5
 
 
-def test_the_log_of_launchds_service_is_bounded_under_who_writes_it(tmp_path: Path) -> None:
+def test_log_of_launchds_service_is_bounded_under_who_writes_it(tmp_path: Path) -> None:
     file = tmp_path / "service.log"
     trim_service_log(file, 1_000)
     with file.open("a", buffering=1) as writer:

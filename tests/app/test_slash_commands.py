@@ -34,7 +34,7 @@ async def test_help_lists_every_command(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("text", ["approve:a_nope", "approve:zzz", "/approve zzz", "deny: zzz"])
-async def test_an_answer_to_no_question_is_told_so_and_not_sent_to_the_model(hob: Machine, text: str) -> None:
+async def test_answer_to_no_question_is_told_so_and_not_sent_to_the_model(hob: Machine, text: str) -> None:
     typed = text.replace(":", " ").split()[-1]
     assert f"no question {typed};" in await say(hob, text)
     assert "Say which question" in await say(hob, "/deny")
@@ -50,7 +50,7 @@ async def test_answers_come_in_german(tmp_path: Path) -> None:
         assert "(aus dem Cache)" in await say(hob, "/context")
 
 
-async def test_a_mistyped_command_is_answered_with_the_nearest_and_not_sent_to_the_model(hob: Machine) -> None:
+async def test_mistyped_command_is_answered_with_the_nearest_and_not_sent_to_the_model(hob: Machine) -> None:
     assert "Did you mean /status?" in await say(hob, "/statsu")
     assert hob.model.requests == []
 
@@ -88,7 +88,7 @@ async def test_undo_with_nothing_said_says_so(hob: Machine) -> None:
     assert await say(hob, "/undo") == "There is nothing to take back."
 
 
-async def test_a_model_is_chosen_for_one_session_and_put_back(hob: Machine) -> None:
+async def test_model_is_chosen_for_one_session_and_put_back(hob: Machine) -> None:
     await say(hob, "/model gpt-5")
     await say(hob, "hi")
     await say(hob, "hi", session="other")
@@ -114,7 +114,7 @@ async def test_named_sessions_are_switched_listed_titled_and_archived(hob: Machi
     assert "* api:tea" in await say(hob, "/session list")
 
 
-async def test_a_paused_session_keeps_what_comes_until_it_goes_on(hob: Machine) -> None:
+async def test_paused_session_keeps_what_comes_until_it_goes_on(hob: Machine) -> None:
     await say(hob, "/pause")
     kept = (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).json()
     assert kept["reply"] is None
@@ -160,7 +160,7 @@ async def test_usage_tells_what_is_left_of_each_limit(tmp_path: Path) -> None:
         assert "spending.per_session: $0.00 of $5.00, $5.00 left" in text
 
 
-async def test_the_queue_mode_is_chosen_by_session(hob: Machine) -> None:
+async def test_queue_mode_is_chosen_by_session(hob: Machine) -> None:
     assert "collect" in await say(hob, "/queue collect")
     assert "collect" in await say(hob, "/queue")
     assert "steer" in await say(hob, "/queue nonsense")

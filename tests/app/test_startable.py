@@ -18,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "set", "gateway.auth_token", "short"]) == 2
     assert "shorter than 16 characters" in capsys.readouterr().err
     assert not (home / "config.toml").exists()
@@ -35,7 +35,7 @@ def test_a_token_that_can_be_guessed_is_not_set(home: Path, capsys: pytest.Captu
         ("[admission]\npassphrase = 'ab'", "passphrase"),
     ],
 )
-def test_the_check_says_what_the_start_would(
+def test_check_says_what_the_start_would(
     home: Path, text: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "short").write_text("short")
@@ -57,7 +57,7 @@ def test_what_only_half_is_set_is_said_when_it_is_set(capsys: pytest.CaptureFixt
     assert run(["config", "check"]) == 0
 
 
-def test_a_token_that_was_measured_is_still_told_to_whoever_masks_it(home: Path) -> None:
+def test_token_that_was_measured_is_still_told_to_anyone_who_masks_it(home: Path) -> None:
     (home / "config.toml").write_text("[gateway]\nauth_token = 'long-enough-to-be-one'")
     token = load_config(SECTIONS, home=home, environ={})[GatewaySettings].auth_token
     told: list[str] = []

@@ -73,7 +73,7 @@ def test_each_way_to_install_has_its_command(
     ("editable", "venv", "command"),
     [(True, ".venv", "make -C"), (True, "other", "--editable"), (False, "other", "--upgrade")],
 )
-def test_a_checkout_is_pulled_and_installed_as_it_was(tmp_path: Path, editable: bool, venv: str, command: str) -> None:
+def test_checkout_is_pulled_and_installed_as_it_was(tmp_path: Path, editable: bool, venv: str, command: str) -> None:
     checkout = tmp_path / "my hob"
     (checkout / ".git").mkdir(parents=True)
     (checkout / "Makefile").touch()
@@ -83,7 +83,7 @@ def test_a_checkout_is_pulled_and_installed_as_it_was(tmp_path: Path, editable: 
     assert command in installed.upgrade[1]
 
 
-def test_nobody_is_told_to_install_the_strangers_package_of_this_name() -> None:
+def test_advice_never_installs_the_strangers_package_of_this_name() -> None:
     """On the public index `hob` is somebody else's program."""
     bare = re.compile(r"(install|upgrade|uvx|pipx)(?: -\S+)*\s+'?\"?hob(?![\w./ -]*@ )(\[|['\"`=@\s]|$)")
     places = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
@@ -109,11 +109,11 @@ def test_changes_are_those_since_the_version_that_ran_before(version: str, chang
     assert changes_since(CHANGELOG, version) == changes
 
 
-def test_a_changelog_without_sections_tells_nothing() -> None:
+def test_changelog_without_sections_tells_nothing() -> None:
     assert changes_since("", "0.1.0") == changes_since("# Changelog\n", "0.1.0") == []
 
 
-def test_the_changelog_comes_along_in_the_package() -> None:
+def test_changelog_comes_along_in_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["force-include"] == {"CHANGELOG.md": "hob/CHANGELOG.md"}
@@ -133,7 +133,7 @@ async def lived_in(home: Path) -> None:
         pass
 
 
-def test_the_backup_comes_first_and_the_doctor_last(tmp_path: Path) -> None:
+def test_backup_comes_first_and_the_doctor_last(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert not told(home)["steps"][0].startswith("hob backup")  # there is nothing to keep
     assert not home.exists()

@@ -53,14 +53,14 @@ def test_what_could_never_work_is_refused_before_anything_starts(home: Path, tex
         load_config(SECTIONS, home=home, environ={})
 
 
-def test_a_setting_of_a_webhook_is_set_by_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_setting_of_a_webhook_is_set_by_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(home, f'[webhooks.it]\nsecret = "{SECRET}"\n')
     assert run(["config", "set", "webhooks.it.answer", "owner"]) == 0
     assert run(["config", "get", "webhooks.it.answer"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "owner"
 
 
-def test_the_list_says_which_webhook_takes_nothing_and_shows_no_secret(
+def test_list_says_which_webhook_takes_nothing_and_shows_no_secret(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(home, f'[webhooks.good]\nsecret = "{SECRET}"\n[webhooks.bad]\nsecret = "env:NOT_THERE"\n')

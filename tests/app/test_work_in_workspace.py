@@ -52,7 +52,7 @@ def trees(workspace: Path) -> dict[str, str]:
 
 
 @pytest.mark.bubblewrap
-async def test_no_command_changes_what_hob_obeys_in_its_own_work_folder(tmp_path: Path) -> None:
+async def test_no_command_changes_what_hob_follows_in_its_own_work_folder(tmp_path: Path) -> None:
     workspace = tmp_path / "hob"
     for name in ("skills", "memory"):
         (workspace / name).mkdir(parents=True)
@@ -96,7 +96,7 @@ def test_landlock_protects_nothing_below_a_folder(tmp_path: Path) -> None:
         ("elsewhere", [], ()),
     ],
 )
-def test_what_is_obeyed_is_named_below_each_folder_that_commands_may_change(
+def test_what_is_followed_is_named_below_each_folder_that_commands_may_change(
     tmp_path: Path, work: str, write: list[str], names: tuple[str, ...]
 ) -> None:
     workspace = WorkspaceSettings(path=tmp_path / "hob", work_repo=tmp_path / work)

@@ -15,7 +15,7 @@ EXPORTS = {
 
 
 @pytest.mark.parametrize("package", EXPORTS)
-def test_a_package_exports_what_is_listed_here(package: str) -> None:
+def test_package_exports_what_is_listed_here(package: str) -> None:
     module = import_module(package)
     assert sorted(module.__all__) == EXPORTS[package].split()
 

@@ -15,30 +15,30 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_the_package_itself_loads_nothing() -> None:
+def test_package_itself_loads_nothing() -> None:
     assert loaded("import hob").isdisjoint(HEAVY)
 
 
 @pytest.mark.parametrize(
     "module", ["hob.core.messages", "hob.core.steps", "hob.core.sentences", "hob.agent.settings", "hob.providers"]
 )
-def test_the_vocabulary_loads_the_standard_library_alone(module: str) -> None:
+def test_vocabulary_loads_the_standard_library_alone(module: str) -> None:
     assert loaded(f"import {module}").isdisjoint(HEAVY)
 
 
-def test_the_client_of_the_commands_is_light() -> None:
+def test_client_of_the_commands_is_light() -> None:
     assert loaded("import hob.app.daemon.unix_http").isdisjoint({"httpx2", "asyncio", "starlette", "uvicorn", "apsw"})
 
 
-def test_the_turn_loads_no_http_and_no_database() -> None:
+def test_turn_loads_no_http_and_no_database() -> None:
     assert loaded("import hob.agent.turn.driver").isdisjoint({"httpx2", "starlette", "uvicorn", "apsw", "json_repair"})
 
 
-def test_the_overview_of_commands_loads_no_command_line_library() -> None:
+def test_overview_of_commands_loads_no_command_line_library() -> None:
     assert loaded("from hob.cli.table import run; run(['--help'])").isdisjoint(HEAVY)
 
 
-def test_a_question_without_options_loads_no_command_line_library() -> None:
+def test_question_without_options_loads_no_command_line_library() -> None:
     found = loaded("import sys; from hob.cli.table import run; sys.stderr = sys.stdout; run(['ask', ' '])")
     assert "hob.cli.conversation.ask" in found
     assert found.isdisjoint(HEAVY)
@@ -57,17 +57,17 @@ def test_a_question_without_options_loads_no_command_line_library() -> None:
         "data.backup",
     ],
 )
-def test_a_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
+def test_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
     found = loaded(f"import hob.cli.{command}")
     assert found.isdisjoint({"asyncio", "httpx2", "apsw", "starlette", "uvicorn", "hob.app.composition"})
 
 
-def test_a_lonely_one_shot_loads_no_http_server() -> None:
+def test_lonely_one_shot_loads_no_http_server() -> None:
     found = loaded("import hob.app.daemon.one_shot")
     assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.http.asgi"})
 
 
-def test_a_listener_that_nobody_opens_a_websocket_at_loads_nothing_of_it() -> None:
+def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None:
     found = loaded(
         "import asyncio\nfrom hob.gateway.http.asgi import build_api\nfrom hob.gateway.http.listener import serve\n"
         "async def listen():\n    async with serve(build_api, [], grace=1): pass\nasyncio.run(listen())"

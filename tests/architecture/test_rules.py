@@ -44,7 +44,7 @@ def test_sql_is_in_the_store_alone() -> None:
     assert found == []
 
 
-def test_the_environment_is_read_in_config_alone() -> None:
+def test_environment_is_read_in_config_alone() -> None:
     found = [
         f"{source.name}:{node.lineno}"
         for source in sources()

@@ -73,7 +73,7 @@ def test_errors_that_commands_show_are_translatable(package: str) -> None:
     assert found == []
 
 
-def test_a_text_that_is_not_translated_is_found() -> None:
+def test_text_that_is_not_translated_is_found() -> None:
     code = """
 print("Nothing was foreseen here.")
 print(f"{count} things were found")

@@ -34,7 +34,7 @@ async def test_the_same_key_makes_one_turn_at_once_later_and_after_a_restart(tmp
         assert bench.turns.begun == []
 
 
-async def test_an_arrival_command_is_answered_at_once_and_the_same_for_ever(tmp_path: Path) -> None:
+async def test_arrival_command_is_answered_at_once_and_the_same_for_ever(tmp_path: Path) -> None:
     counted = 0
 
     async def count(inbound: Inbound, session: SessionKey) -> str:
@@ -55,7 +55,7 @@ async def test_an_arrival_command_is_answered_at_once_and_the_same_for_ever(tmp_
         assert (kinds[0], kinds.count(EventKind.COMMAND)) == (EventKind.INBOUND, 1)
 
 
-async def test_an_arrival_command_does_not_wait_for_the_running_turn(tmp_path: Path) -> None:
+async def test_arrival_command_does_not_wait_for_the_running_turn(tmp_path: Path) -> None:
     async def stop(inbound: Inbound, session: SessionKey) -> str:
         return "stopped" if await bench.bus.session_queues.stop(session, "/stop") else "nothing"
 
@@ -70,7 +70,7 @@ async def test_an_arrival_command_does_not_wait_for_the_running_turn(tmp_path: P
         assert await bench.replies(first) == ["stopped: /stop"]
 
 
-async def test_a_command_acts_on_the_session_its_chat_was_switched_to(tmp_path: Path) -> None:
+async def test_command_acts_on_the_session_its_chat_was_switched_to(tmp_path: Path) -> None:
     async def where(inbound: Inbound, session: SessionKey) -> str:
         return session
 
@@ -81,7 +81,7 @@ async def test_a_command_acts_on_the_session_its_chat_was_switched_to(tmp_path: 
         assert (await bench.say("hello")).session == "work"
 
 
-async def test_a_broken_arrival_command_is_answered_as_broken(tmp_path: Path) -> None:
+async def test_broken_arrival_command_is_answered_as_broken(tmp_path: Path) -> None:
     async def broken(inbound: Inbound, session: SessionKey) -> str:
         raise ZeroDivisionError
 
@@ -106,7 +106,7 @@ async def test_what_is_empty_or_too_long_is_not_taken(tmp_path: Path, wrong: Inb
         assert (await bench.store.timeline.latest(10)) == ()
 
 
-async def test_a_message_may_be_files_only(tmp_path: Path) -> None:
+async def test_message_may_be_files_only(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(SessionKey("chat"), paused=True)
         inbound = replace(message(""), attachments=(Attachment("image/png", link="https://example.org/a.png"),))
@@ -123,7 +123,7 @@ async def test_who_is_shut_out_is_told_so_and_leaves_no_trace(tmp_path: Path) ->
         assert (await bench.store.timeline.latest(10)) == ()
 
 
-async def test_a_chain_of_self_made_messages_ends(tmp_path: Path) -> None:
+async def test_chain_of_self_made_messages_ends(tmp_path: Path) -> None:
     async with open_bench(tmp_path, settings=BusSettings(max_hops=2)) as bench:
         await bench.bus.accept(replace(message("x"), hops=2))
         with pytest.raises(NotAllowed):
@@ -178,7 +178,7 @@ async def test_without_a_store_nothing_is_acknowledged(tmp_path: Path) -> None:
             await bench.say("hello")
 
 
-async def test_a_full_disk_is_said_in_the_sender_s_words(tmp_path: Path) -> None:
+async def test_full_disk_is_said_in_the_sender_s_words(tmp_path: Path) -> None:
     async def full(*arguments: Any, **named: Any) -> Accepted:
         raise StoreFull
 
@@ -188,7 +188,7 @@ async def test_a_full_disk_is_said_in_the_sender_s_words(tmp_path: Path) -> None
             await bench.say("hello")
 
 
-async def test_a_message_is_classified_and_labelled_in_the_timeline(tmp_path: Path) -> None:
+async def test_message_is_classified_and_labelled_in_the_timeline(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         accepted = await bench.say("hello")
         event = (await bench.store.timeline.trace(accepted.trace))[0]

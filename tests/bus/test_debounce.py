@@ -58,7 +58,7 @@ async def test_texts_of_two_senders_stay_apart_and_the_second_flushes_the_first(
         assert await bench.replies(second) == ["two"]
 
 
-async def test_a_file_flushes_what_waits(tmp_path: Path) -> None:
+async def test_file_flushes_what_waits(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_bench(tmp_path, settings=SETTINGS, clock=clock, mode=QueueMode.FOLLOWUP) as bench:
         first = await bench.say("look")
@@ -68,7 +68,7 @@ async def test_a_file_flushes_what_waits(tmp_path: Path) -> None:
         assert await bench.replies(first, second) == ["look", "this"]
 
 
-async def test_a_command_flushes_what_waits(tmp_path: Path) -> None:
+async def test_command_flushes_what_waits(tmp_path: Path) -> None:
     async def fresh(inbound: Inbound, session: SessionKey) -> str:
         return "fresh"
 
@@ -80,7 +80,7 @@ async def test_a_command_flushes_what_waits(tmp_path: Path) -> None:
         assert await bench.replies(first, await bench.say("/new")) == ["look", "fresh"]
 
 
-async def test_a_sender_who_never_pauses_is_answered_all_the_same(tmp_path: Path) -> None:
+async def test_sender_who_never_pauses_is_answered_all_the_same(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_bench(tmp_path, settings=SETTINGS, clock=clock, mode=QueueMode.FOLLOWUP) as bench:
         for n in range(10):
@@ -96,7 +96,7 @@ async def test_other_channels_are_not_debounced(tmp_path: Path) -> None:
         assert await bench.replies(await bench.say("now", channel="api")) == ["now"]
 
 
-async def test_a_restart_does_not_wait_for_a_debounce(tmp_path: Path) -> None:
+async def test_restart_does_not_wait_for_a_debounce(tmp_path: Path) -> None:
     async with open_bench(tmp_path, settings=SETTINGS, clock=ManualClock()) as bench:
         said = await bench.say("one")
         await bench.store.abandon()

@@ -39,12 +39,12 @@ class Gate:
         return await turns.echo(turn)
 
 
-async def test_a_message_is_answered(tmp_path: Path) -> None:
+async def test_message_is_answered(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         assert await bench.replies(await bench.say("hello")) == ["hello"]
 
 
-async def test_a_lane_is_gone_when_its_work_is_done(tmp_path: Path, rounds: Callable[[int, int], int]) -> None:
+async def test_lane_is_gone_when_its_work_is_done(tmp_path: Path, rounds: Callable[[int, int], int]) -> None:
     async with open_bench(tmp_path) as bench:
         for n in range(rounds(30, 3_000)):
             await bench.outcome(await bench.say("hello", chat=f"chat {n}"))
@@ -70,7 +70,7 @@ async def test_at_most_so_many_turns_run_at_once(tmp_path: Path) -> None:
         assert bench.turns.most == 3
 
 
-async def test_a_busy_session_does_not_hold_up_another(tmp_path: Path) -> None:
+async def test_busy_session_does_not_hold_up_another(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}) as bench:
         await bench.say("hold", chat="one")
@@ -104,7 +104,7 @@ async def test_collect_takes_in_what_comes_right_before_the_turn_begins(tmp_path
         assert await bench.replies(await bench.say("one")) == ["one + two"]
 
 
-async def test_a_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> None:
+async def test_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> None:
     arrived = asyncio.Event()
 
     async def steerable(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
@@ -171,7 +171,7 @@ async def test_interrupt_cancels_the_run_and_merges_what_waits(tmp_path: Path) -
         assert (await bench.outcome(first)).state == TurnState.CANCELLED
 
 
-async def test_a_session_may_choose_its_own_mode(tmp_path: Path) -> None:
+async def test_session_may_choose_its_own_mode(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.STEER) as bench:
         await bench.store.sessions.change(CHAT, mode=QueueMode.INTERRUPT)
@@ -181,7 +181,7 @@ async def test_a_session_may_choose_its_own_mode(tmp_path: Path) -> None:
         assert (await bench.outcome(first)).state == TurnState.CANCELLED
 
 
-async def test_a_lane_command_runs_in_order(tmp_path: Path) -> None:
+async def test_lane_command_runs_in_order(tmp_path: Path) -> None:
     heard: list[str] = []
     gate = Gate()
 
@@ -198,7 +198,7 @@ async def test_a_lane_command_runs_in_order(tmp_path: Path) -> None:
         assert "before" in " ".join(heard)
 
 
-async def test_a_waiting_command_keeps_later_messages_out_of_the_running_turn(tmp_path: Path) -> None:
+async def test_waiting_command_keeps_later_messages_out_of_the_running_turn(tmp_path: Path) -> None:
     async def fine(inbound: Inbound, session: SessionKey) -> str:
         return "fresh"
 
@@ -218,7 +218,7 @@ async def test_a_waiting_command_keeps_later_messages_out_of_the_running_turn(tm
         assert taken == []
 
 
-async def test_a_broken_lane_command_does_not_block_its_lane(tmp_path: Path) -> None:
+async def test_broken_lane_command_does_not_block_its_lane(tmp_path: Path) -> None:
     async def broken(inbound: Inbound, session: SessionKey) -> str:
         raise ZeroDivisionError
 
@@ -250,7 +250,7 @@ async def test_stopping_can_take_what_waits_with_it(tmp_path: Path) -> None:
         assert results[1].reason == "enough"
 
 
-async def test_a_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> None:
+async def test_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, mode=QueueMode.FOLLOWUP) as bench:
         first, second, third = [await bench.say(text) for text in ("hold", "no", "yes")]
@@ -266,7 +266,7 @@ async def test_a_waiting_message_can_be_cancelled_by_its_id(tmp_path: Path) -> N
         assert [row.outbound.text for row in pending] == [told]
 
 
-async def test_a_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) -> None:
+async def test_message_to_a_paused_session_is_told_so_at_once(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(CHAT, paused=True)
         with bench.bus.hub.subscribe(session=CHAT) as notices:
@@ -284,7 +284,7 @@ async def test_cancelling_what_is_unknown_or_over_says_so(tmp_path: Path) -> Non
         assert not await bench.bus.session_queues.cancel("m_unknown", "what")
 
 
-async def test_a_paused_session_keeps_everything_and_runs_nothing(tmp_path: Path) -> None:
+async def test_paused_session_keeps_everything_and_runs_nothing(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.store.sessions.change(CHAT, paused=True)
         said = [await bench.say(text) for text in ("one", "two")]
@@ -307,7 +307,7 @@ def parking(on: WaitsFor = WaitsFor.APPROVAL, until: float | None = None) -> Scr
     return park
 
 
-async def test_a_parked_turn_gives_its_lane_and_slot_back_and_resumes_when_woken(tmp_path: Path) -> None:
+async def test_parked_turn_gives_its_lane_and_slot_back_and_resumes_when_woken(tmp_path: Path) -> None:
     settings = BusSettings(slots=1)
     async with open_bench(tmp_path, scripts={"park": parking()}, settings=settings) as bench:
         first = await bench.say("park")
@@ -317,7 +317,7 @@ async def test_a_parked_turn_gives_its_lane_and_slot_back_and_resumes_when_woken
         assert not await bench.bus.session_queues.wake(bench.turns.begun[0].id)
 
 
-async def test_a_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
+async def test_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
     async def hasty(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         if len(turns.begun) > 1:
             return await turns.echo(turn)
@@ -328,7 +328,7 @@ async def test_a_wake_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path
         assert await bench.replies(await bench.say("hasty")) == ["hasty"]
 
 
-async def test_a_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
+async def test_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         park = bench.store.turns.park
 
@@ -342,7 +342,7 @@ async def test_a_stop_that_comes_while_the_turn_parks_is_not_lost(tmp_path: Path
 
 
 @pytest.mark.parametrize("fault", ["start", "finish"])
-async def test_a_turn_that_a_full_disk_saves_from_being_cancelled_goes_on(tmp_path: Path, fault: str) -> None:
+async def test_turn_that_a_full_disk_saves_from_being_cancelled_goes_on(tmp_path: Path, fault: str) -> None:
     gate = Gate()
 
     async def fail(*arguments: Any) -> None:
@@ -374,7 +374,7 @@ async def test_time_wakes_a_turn_that_waits_for_time(tmp_path: Path) -> None:
         assert clock.monotonic() - 1000 >= 1_200
 
 
-async def test_a_parked_turn_resumes_after_a_restart(tmp_path: Path) -> None:
+async def test_parked_turn_resumes_after_a_restart(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
         await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
@@ -387,7 +387,7 @@ async def test_a_parked_turn_resumes_after_a_restart(tmp_path: Path) -> None:
         assert await bench.replies(said) == ["park"]
 
 
-async def test_a_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Path) -> None:
+async def test_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
         await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
@@ -397,7 +397,7 @@ async def test_a_parked_turn_can_be_cancelled_and_its_sender_is_told(tmp_path: P
         assert [row.outbound.text for row in await bench.store.outbox.next("memory", "", 1e12)] == [result.reply]
 
 
-async def test_a_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp_path: Path) -> None:
+async def test_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp_path: Path) -> None:
     async def broken(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         raise ZeroDivisionError
 
@@ -414,7 +414,7 @@ async def test_a_pause_before_its_next_attempt_ends_when_the_turn_is_stopped(tmp
         assert (await bench.outcome(said)).state == "cancelled"
 
 
-async def test_a_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> None:
+async def test_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
         await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
@@ -425,7 +425,7 @@ async def test_a_paused_session_does_not_lose_its_ready_turn(tmp_path: Path) -> 
         assert await bench.replies(said) == ["park"]
 
 
-async def test_a_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
+async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_path: Path) -> None:
     late = message("late")
     hand = RunningTurn(Turn(TurnId("t"), CHAT, trace=None, span=None, inbounds=()))  # type: ignore[arg-type]
     hand.joined([late.id])
@@ -485,7 +485,7 @@ class BrokenRouting(ChatRouting):
         return super().mode_of(channel)
 
 
-async def test_a_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     slowly = BusSettings(failure_seconds=60)
     async with open_bench(tmp_path, routing=BrokenRouting(), settings=slowly) as bench:
         kept = await bench.say("hi", chat="one", channel="broken")
@@ -497,7 +497,7 @@ async def test_a_defect_in_one_session_is_not_the_others(tmp_path: Path, caplog:
         assert (await bench.outcome(kept)).state == "done"
 
 
-async def test_a_woken_turn_goes_on_by_itself_after_a_defect_in_its_queue(tmp_path: Path) -> None:
+async def test_woken_turn_goes_on_by_itself_after_a_defect_in_its_queue(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"park": parking()}) as bench:
         said = await bench.say("park")
         await until(lambda: not bench.bus.session_queues._lanes)

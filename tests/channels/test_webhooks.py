@@ -64,7 +64,7 @@ async def test_what_is_told_is_signed_and_named_and_the_body_is_as_it_is() -> No
         ("503 Slow\r\nretry-after: Fri, 31 Dec 1999 23:59:59 GMT", False, None),
     ],
 )
-async def test_an_answer_that_is_no_yes_is_a_failure(answer: str, permanent: bool, retry_after: float | None) -> None:
+async def test_answer_that_is_no_yes_is_a_failure(answer: str, permanent: bool, retry_after: float | None) -> None:
     async with receiving(answer) as receiver:
         failed = await refused(channel_to(receiver.url))
     assert (failed.permanent, failed.retry_after) == (permanent, retry_after)
@@ -72,7 +72,7 @@ async def test_an_answer_that_is_no_yes_is_a_failure(answer: str, permanent: boo
 
 
 @pytest.mark.parametrize("answer", [HANG, DRIP])
-async def test_an_answer_is_whole_within_the_seconds_it_has(answer: str) -> None:
+async def test_answer_is_whole_within_the_seconds_it_has(answer: str) -> None:
     async with receiving(answer) as receiver:
         settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), allow_private=True, seconds=1)
         failed = await refused(OutgoingWebhooks({"there": settings}, SystemClock()))
@@ -92,14 +92,14 @@ async def test_what_is_told_carries_a_signature_by_each_secret() -> None:
     assert told.headers["webhook-signature"].split() == [sign(each, told.id, at, told.body) for each in (SECRET, new)]
 
 
-async def test_a_redirect_is_not_followed() -> None:
+async def test_redirect_is_not_followed() -> None:
     async with receiving() as elsewhere, receiving(f"302 Found\r\nlocation: {elsewhere.url}") as receiver:
         failed = await refused(channel_to(receiver.url))
     assert "redirects are not followed" in str(failed)
     assert elsewhere.told == []
 
 
-async def test_nobody_is_there() -> None:
+async def test_no_one_is_there() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         failed = await refused(channel_to(f"http://127.0.0.1:{held.getsockname()[1]}/"))
@@ -128,7 +128,7 @@ async def test_who_was_taken_out_of_the_settings_is_told_nothing() -> None:
     assert failed.permanent
 
 
-async def test_a_secret_that_is_missing_is_said() -> None:
+async def test_secret_that_is_missing_is_said() -> None:
     def missing() -> str:
         raise NotConfigured("the variable X is not set")
 
@@ -145,7 +145,7 @@ async def test_this_machine_and_its_net_are_not_called_unless_allowed(host: str)
     assert "allow_private" in str(failed)
 
 
-async def test_a_name_that_leads_here_for_a_moment_is_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_name_that_leads_here_for_a_moment_is_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A portal that wants a password answers every name with its own address."""
 
     async def getaddrinfo(host: str, port: int, **_: object) -> object:
@@ -157,7 +157,7 @@ async def test_a_name_that_leads_here_for_a_moment_is_called_again(monkeypatch: 
     assert "allow_private" in str(failed)
 
 
-async def test_a_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """The resolver's answer is the adversary's: public first, then private."""
     answers = [["93.184.215.14", "10.0.0.1"], ["93.184.215.14"]]
 
@@ -197,7 +197,7 @@ def test_nothing_is_public_that_python_takes_for_private(address: IPv4Address | 
 
 
 @given(st.ip_addresses(v=4))
-def test_an_address_within_another_counts_as_itself(address: IPv4Address) -> None:
+def test_address_within_another_counts_as_itself(address: IPv4Address) -> None:
     number = int(address)
     wrapped = (0xFFFF << 32 | number, 0x2002 << 112 | number << 80, 0x0064FF9B << 96 | number)
     for each in wrapped:
@@ -217,12 +217,12 @@ def test_an_address_within_another_counts_as_itself(address: IPv4Address) -> Non
         ("http://desk.example.org/", "plain http"),
     ],
 )
-def test_an_address_that_could_never_work_is_refused(url: str, reason: str) -> None:
+def test_address_that_could_never_work_is_refused(url: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         WebhookOutSettings(url, Secret.of(SECRET))
 
 
-def test_a_receiver_has_a_secret_and_a_name() -> None:
+def test_receiver_has_a_secret_and_a_name() -> None:
     with pytest.raises(ValueError, match="secret"):
         WebhookOutSettings("https://desk.example.org/")
     with pytest.raises(ValueError, match="no name"):

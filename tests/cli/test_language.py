@@ -33,7 +33,7 @@ def german(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("security audit", "nichts begrenzt, was am Tag"),
     ],
 )
-def test_a_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(words.split()) == 0
     said = capsys.readouterr().out
     assert told in said

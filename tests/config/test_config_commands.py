@@ -87,7 +87,7 @@ def test_get_reveals_a_secret_only_when_told_to(tmp_path: Path, capsys: pytest.C
     assert capsys.readouterr().err == "hob: web.token: the variable NO is not set\n"
 
 
-def test_an_unknown_key_gives_status_2_and_a_suggestion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_key_gives_status_2_and_a_suggestion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert print_setting(load(tmp_path), "web.prot") == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "hob: web.prot: unknown key; did you mean web.port?\n")
@@ -107,7 +107,7 @@ def test_set_says_what_outranks_the_file(tmp_path: Path, capsys: pytest.CaptureF
     assert "but environment HOB_WEB_PORT outranks it" in capsys.readouterr().err
 
 
-def test_a_wrong_value_is_not_set_and_gives_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_value_is_not_set_and_gives_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert set_setting("web.port", "-2", sections=SECTIONS, home=tmp_path, environ={}) == 2
     assert capsys.readouterr().err == "hob: web.port: must be at least -1, not -2\n"
     assert not (tmp_path / "config.toml").exists()

@@ -84,12 +84,12 @@ def test_comments_and_layout_stay(file: Path) -> None:
     assert file.read_text() == TEXT.replace("81", "82")
 
 
-def test_an_inline_table_stays_one(file: Path) -> None:
+def test_inline_table_stays_one(file: Path) -> None:
     put(file, 'web.prices."gpt-4.1".input', "3")
     assert file.read_text() == TEXT.replace("2.0", "3.0")
 
 
-def test_a_new_file_is_private_and_says_what_it_is(tmp_path: Path) -> None:
+def test_new_file_is_private_and_says_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "home" / "config.toml"
     put(path, "web.port", "82")
     assert path.read_text().startswith("# Settings of Hob.")
@@ -97,7 +97,7 @@ def test_a_new_file_is_private_and_says_what_it_is(tmp_path: Path) -> None:
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-def test_a_file_that_others_could_read_is_closed(file: Path) -> None:
+def test_file_that_others_could_read_is_closed(file: Path) -> None:
     file.chmod(0o644)
     put(file, "web.token", "s3cret")
     assert file.stat().st_mode & 0o777 == 0o600
@@ -119,7 +119,7 @@ def test_a_file_that_others_could_read_is_closed(file: Path) -> None:
         ("web.prices", '{"a.b" = {input = 2}}', {"a.b": {"input": 2}}),
     ],
 )
-def test_the_text_is_read_by_the_keys_type(file: Path, key: str, text: str, value: Any) -> None:
+def test_text_is_read_by_the_keys_type(file: Path, key: str, text: str, value: Any) -> None:
     put(file, key, text)
     found = tomllib.loads(file.read_text())
     for part in key.split("."):
@@ -141,7 +141,7 @@ def test_the_text_is_read_by_the_keys_type(file: Path, key: str, text: str, valu
         ("agent.low", "10", "agent: low is above high"),
     ],
 )
-def test_a_wrong_value_changes_nothing(file: Path, key: str, text: str, reason: str) -> None:
+def test_wrong_value_changes_nothing(file: Path, key: str, text: str, reason: str) -> None:
     with pytest.raises(ConfigInvalid) as caught:
         put(file, key, text)
     assert reason in str(caught.value)
@@ -155,14 +155,14 @@ def test_one_of_several_mistakes_can_be_mended(file: Path) -> None:
     assert file.read_text() == '[web]\nport = 82\nwait = "y"\n'
 
 
-def test_a_file_that_is_no_toml_is_left_alone(file: Path) -> None:
+def test_file_that_is_no_toml_is_left_alone(file: Path) -> None:
     file.write_text("[web\n")
     with pytest.raises(ConfigInvalid, match=r"config.toml:1:5: "):
         put(file, "web.port", "82")
     assert file.read_text() == "[web\n"
 
 
-def test_a_link_stays_a_link(file: Path, tmp_path: Path) -> None:
+def test_link_stays_a_link(file: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.toml"
     link.symlink_to(file)
     put(link, "web.port", "82")
@@ -190,13 +190,13 @@ def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(file: Path, monke
     assert [each.name for each in file.parent.iterdir()] == ["config.toml"]
 
 
-def test_a_key_can_be_taken_out(file: Path) -> None:
+def test_key_can_be_taken_out(file: Path) -> None:
     assert drop(file, "web.host")
     assert file.read_text() == TEXT.replace("\"host\" = 'a'\n", "")
     assert not drop(file, "web.host")
 
 
-def test_an_unknown_key_that_is_not_there_is_an_error(file: Path) -> None:
+def test_unknown_key_that_is_not_there_is_an_error(file: Path) -> None:
     with pytest.raises(UnknownKey, match=r"web.prot: unknown key; did you mean web.port\?"):
         drop(file, "web.prot")
 
@@ -244,7 +244,7 @@ def test_any_change_in_any_layout_changes_that_key_alone(
         assert editing._pruned(tomllib.loads(path.read_text())) == editing._pruned(expected)
 
 
-def test_a_key_that_goes_takes_its_empty_table_along_but_no_comment(tmp_path: Path) -> None:
+def test_key_that_goes_takes_its_empty_table_along_but_no_comment(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     put(file, "agent.low", "2")
     put(file, "web.prices.x.input", "3")

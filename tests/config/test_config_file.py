@@ -56,19 +56,19 @@ def test_windows_line_ends_change_no_place(tmp_path: Path) -> None:
     assert told == "config.toml:3:1: agent.round: unknown key; did you mean agent.rounds?"
 
 
-def test_a_directory_in_its_place_is_told(tmp_path: Path) -> None:
+def test_directory_in_its_place_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigInvalid, match=r"config.toml: this is a directory; a file is wanted here"):
         load_config(SECTIONS, home=tmp_path, environ={})
 
 
-def test_a_pipe_in_its_place_does_not_hang(tmp_path: Path) -> None:
+def test_pipe_in_its_place_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.toml")
     with pytest.raises(ConfigInvalid, match="no regular file"):
         load_config(SECTIONS, home=tmp_path, environ={})
 
 
-def test_a_link_that_leads_nowhere_is_not_taken_for_no_file(tmp_path: Path) -> None:
+def test_link_that_leads_nowhere_is_not_taken_for_no_file(tmp_path: Path) -> None:
     (tmp_path / "config.toml").symlink_to("gone.toml")
     with pytest.raises(ConfigInvalid, match=r"this link leads nowhere \(gone.toml\)"):
         load_config(SECTIONS, home=tmp_path, environ={})
@@ -87,7 +87,7 @@ def as_nobody() -> Iterator[None]:
         os.seteuid(0)
 
 
-def test_a_file_without_permission_is_told() -> None:
+def test_file_without_permission_is_told() -> None:
     # not below pytest's own directories, which nobody else may enter
     with TemporaryDirectory(prefix="hob-") as name:
         home = Path(name)

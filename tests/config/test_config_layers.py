@@ -103,7 +103,7 @@ def test_each_layer_outranks_the_one_before(tmp_path: Path) -> None:
     assert str(config.origin("web.wait")) == "flag"
 
 
-def test_an_origin_names_the_line_or_the_variable(tmp_path: Path) -> None:
+def test_origin_names_the_line_or_the_variable(tmp_path: Path) -> None:
     text = '[web]\nport = 81\n[web.prices."a.b"]\ninput = 1\n'
     config = load(tmp_path, text, environ={"HOB_WEB_HOST": "::1"}, stored={"web.wait": "4"})
     assert str(config.origin("web.port")) == f"file {tmp_path}/config.toml:2:1"
@@ -146,12 +146,12 @@ def test_values_of_the_environment_get_their_types(tmp_path: Path) -> None:
     assert (web.prices, web.tls.strict, web.limit) == ({"gpt-4.1": Price(2.5)}, True, 7)
 
 
-def test_a_home_directory_is_meant_by_the_tilde_in_defaults_too(tmp_path: Path) -> None:
+def test_home_directory_is_meant_by_the_tilde_in_defaults_too(tmp_path: Path) -> None:
     assert load(tmp_path)[Web].folder == Path("/home/ann/web")
     assert load(tmp_path, '[web]\nfolder = "~/x"\n')[Web].folder == Path("/home/ann/x")
 
 
-def test_a_relative_path_begins_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_path_begins_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -173,17 +173,17 @@ def test_two_keys_with_one_variable_are_a_mistake_of_the_program(tmp_path: Path)
         load_config({"web": Clash, "web_pages": WebPages}, home=tmp_path, environ={"HOB_WEB_PAGES_LOW": "1"})
 
 
-def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
+def test_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
     config = load(tmp_path, "[web]\nport = 81\n", environ={"HOB_WEB_PORT": "", "HOB_WEB_TOKEN": " "})
     assert (config[Web].port, config[Web].token) == (81, None)
 
 
-def test_an_unknown_variable_of_a_known_section_is_an_error(tmp_path: Path) -> None:
+def test_unknown_variable_of_a_known_section_is_an_error(tmp_path: Path) -> None:
     found = problems(tmp_path, environ={"HOB_WEB_PROT": "1"})
     assert found == ["HOB_WEB_PROT: this variable sets nothing; did you mean HOB_WEB_PORT?"]
 
 
-def test_an_unknown_variable_of_no_section_is_a_warning(tmp_path: Path) -> None:
+def test_unknown_variable_of_no_section_is_a_warning(tmp_path: Path) -> None:
     config = load(tmp_path, environ={"HOB_HOME": "/x", "HOB_WBE_PORT": "1", "WEB_PORT": "2"})
     assert [str(each) for each in config.warnings] == [
         "HOB_WBE_PORT: this variable sets nothing; did you mean HOB_WEB_PORT?"
@@ -197,7 +197,7 @@ def test_variables_are_put_into_the_files_texts(tmp_path: Path) -> None:
     assert (web.host, web.port, web.headers) == ("a-${PORT}-${NAME}-$x", 9, {"A": "${PORT}"})
 
 
-def test_a_missing_variable_is_named(tmp_path: Path) -> None:
+def test_missing_variable_is_named(tmp_path: Path) -> None:
     found = problems(tmp_path, '[web]\nhost = "${NOPE}"\nmode = "${"\nnames = ["${a b}"]\n')
     assert found[0] == "config.toml:2:1: web.host: the variable NOPE is not set"
     assert "web.mode: `${` has no closing brace" in found[1]
@@ -236,17 +236,17 @@ port = 1
     ]
 
 
-def test_a_key_in_the_wrong_section_is_sent_to_the_right_one(tmp_path: Path) -> None:
+def test_key_in_the_wrong_section_is_sent_to_the_right_one(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, "[web]\nport_name = 'x'\n")
     assert found.endswith("unknown key; did you mean web_pages.port_name?")
 
 
-def test_a_required_key_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_required_key_that_is_missing_is_told(tmp_path: Path) -> None:
     found = problems(tmp_path, "[web.prices.a]\noutput = 1\n")
     assert found == ["config.toml:1:13: web.prices.a.input: is missing and has no default"]
 
 
-def test_a_rule_between_keys_is_told_at_its_section(tmp_path: Path) -> None:
+def test_rule_between_keys_is_told_at_its_section(tmp_path: Path) -> None:
     found = problems(tmp_path, "\n[web_pages]\nlow = 3\n")
     assert found == ["config.toml:2:2: web_pages: low is above high"]
 
@@ -275,11 +275,11 @@ def test_types_are_strict(tmp_path: Path, value: str, reason: str) -> None:
     assert reason in found
 
 
-def test_a_section_that_is_no_table_is_told(tmp_path: Path) -> None:
+def test_section_that_is_no_table_is_told(tmp_path: Path) -> None:
     assert problems(tmp_path, "web = 1\n") == ["config.toml:1:1: web: expected a table, not a whole number"]
 
 
-def test_a_stored_override_that_no_longer_fits_is_ignored_with_a_warning(tmp_path: Path) -> None:
+def test_stored_override_that_no_longer_fits_is_ignored_with_a_warning(tmp_path: Path) -> None:
     stored = {"web.wait": "long", "web.colour": "blue", "web.port": "3", "web.gone": "1"}
     config = load(tmp_path, stored=stored)
     assert (config[Web].wait, config[Web].colour, config[Web].port) == (1.5, Colour.BLUE, 80)
@@ -297,7 +297,7 @@ def test_stored_overrides_can_be_exchanged_without_reading_again(tmp_path: Path)
     assert (other[Web].port, other[Web].wait, config[Web].wait) == (81, 2.0, 4.0)
 
 
-def test_a_value_is_found_by_its_dotted_key(tmp_path: Path) -> None:
+def test_value_is_found_by_its_dotted_key(tmp_path: Path) -> None:
     config = load(tmp_path, '[web.prices."gpt-4.1"]\ninput = 2\n')
     assert config.get('web.prices."gpt-4.1".input') == 2.0
     assert config.get("web.tls.strict") is False
@@ -307,7 +307,7 @@ def test_a_value_is_found_by_its_dotted_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "hint"), [("web.prot", "web.port"), ("wbe", "web"), ("web.prices.gtp.input", "web.prices.gpt"), ("", "")]
 )
-def test_an_unknown_key_is_answered_with_the_nearest(tmp_path: Path, key: str, hint: str) -> None:
+def test_unknown_key_is_answered_with_the_nearest(tmp_path: Path, key: str, hint: str) -> None:
     config = load(tmp_path, "[web.prices.gpt]\ninput = 2\n")
     with pytest.raises(UnknownKey) as caught:
         config.get(key)
@@ -329,7 +329,7 @@ def test_what_the_how_tos_export_for_clients_is_no_setting(tmp_path: Path) -> No
     assert load(tmp_path, environ={"HOB_TOKEN": "t", "HOB_URL": "http://127.0.0.1:1"}).warnings == ()
 
 
-def test_a_broken_rule_names_the_variable_whose_value_broke_it(tmp_path: Path) -> None:
+def test_broken_rule_names_the_variable_whose_value_broke_it(tmp_path: Path) -> None:
     """The line of the file was blamed, where the value did not stand."""
     (tmp_path / "config.toml").write_text("[model]\nname = 'fake-1'\n")
     with pytest.raises(ConfigInvalid) as refused:

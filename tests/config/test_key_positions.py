@@ -167,7 +167,7 @@ def test_nesting_that_only_just_parses_costs_places_but_no_crash() -> None:
 
 
 @given(st.lists(st.text(min_size=0), min_size=1))
-def test_a_dotted_key_is_read_back_as_it_was(parts: list[str]) -> None:
+def test_dotted_key_is_read_back_as_it_was(parts: list[str]) -> None:
     assert parse_key(dotted(tuple(parts))) == tuple(parts)
 
 

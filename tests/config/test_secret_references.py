@@ -48,7 +48,7 @@ def token_of(config: Config) -> Secret:
     return token
 
 
-def test_a_variable_is_read_when_asked_for(tmp_path: Path) -> None:
+def test_variable_is_read_when_asked_for(tmp_path: Path) -> None:
     environ: dict[str, str] = {"X": "1"}
     token = token_of(load(tmp_path, "env:KEY", environ))
     with pytest.raises(NotConfigured, match=r"^api.token: the variable KEY is not set$"):
@@ -57,7 +57,7 @@ def test_a_variable_is_read_when_asked_for(tmp_path: Path) -> None:
     assert token.reveal() == "s3cret"
 
 
-def test_a_file_beside_the_settings_is_read(tmp_path: Path) -> None:
+def test_file_beside_the_settings_is_read(tmp_path: Path) -> None:
     token = token_of(load(tmp_path, "file:secrets/token"))
     with pytest.raises(NotConfigured, match=r"api.token: the file .*/secrets/token cannot be read: No such file"):
         token.reveal()
@@ -67,19 +67,19 @@ def test_a_file_beside_the_settings_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "reason"), [(b"", "empty secret"), (b"\xff", "not UTF-8"), (b"a" * 70_000, "larger")])
-def test_a_file_that_holds_no_secret_is_told(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_file_that_holds_no_secret_is_told(tmp_path: Path, data: bytes, reason: str) -> None:
     (tmp_path / "token").write_bytes(data)
     with pytest.raises(NotConfigured, match=reason):
         token_of(load(tmp_path, f"file:{tmp_path}/token")).reveal()
 
 
-def test_a_command_runs_without_a_shell_and_its_first_line_counts(tmp_path: Path) -> None:
+def test_command_runs_without_a_shell_and_its_first_line_counts(tmp_path: Path) -> None:
     program = "import sys; print(sys.argv[1]); print('user: ann')"
     token = token_of(load(tmp_path, f'command:{sys.executable} -c "{program}" "$HOME; s3cret"'))
     assert token.reveal() == "$HOME; s3cret"
 
 
-def test_a_command_runs_once_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_command_runs_once_until_it_is_forgotten(tmp_path: Path) -> None:
     token = token_of(load(tmp_path, f"command:sh -c 'echo x >> {tmp_path}/runs; wc -l < {tmp_path}/runs'"))
     assert (token.reveal(), token.reveal()) == ("1", "1")
     token.forget()
@@ -94,13 +94,13 @@ def test_a_command_runs_once_until_it_is_forgotten(tmp_path: Path) -> None:
         ("true", "api.token: the reference leads to an empty secret"),
     ],
 )
-def test_a_failing_command_is_told_without_its_output(tmp_path: Path, command: str, reason: str) -> None:
+def test_failing_command_is_told_without_its_output(tmp_path: Path, command: str, reason: str) -> None:
     with pytest.raises(NotConfigured) as caught:
         token_of(load(tmp_path, f"command:{command}")).reveal()
     assert str(caught.value) == reason
 
 
-def test_a_command_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "COMMAND_SECONDS", 0.3)
     token = token_of(load(tmp_path, f"command:sh -c 'sleep 60 & echo $! > {tmp_path}/child; wait'"))
     began = time.monotonic()
@@ -114,13 +114,13 @@ def test_a_command_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
     )
 
 
-def test_a_keyring_without_the_extra_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyring_without_the_extra_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(NotConfigured, match=r"api.token: .*pip install .*keyring"):
         token_of(load(tmp_path, "keyring:hob/ann")).reveal()
 
 
-def test_a_keyring_is_asked_for_service_and_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyring_is_asked_for_service_and_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring, errors = types.ModuleType("keyring"), types.ModuleType("keyring.errors")
     vars(errors)["KeyringError"] = type("KeyringError", (Exception,), {})
     vars(ring)["get_password"] = lambda service, user: "s3cret" if (service, user) == ("a/b", "ann") else None
@@ -132,19 +132,19 @@ def test_a_keyring_is_asked_for_service_and_user(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("reference", ["env:", "env:sk-123", "file:", "keyring:x", "command:", "command:a 'b"])
-def test_a_malformed_reference_is_a_problem_at_once(tmp_path: Path, reference: str) -> None:
+def test_malformed_reference_is_a_problem_at_once(tmp_path: Path, reference: str) -> None:
     with pytest.raises(ConfigInvalid, match=r"api\.token") as caught:
         load(tmp_path, reference)
     assert "sk-123" not in str(caught.value)
 
 
-def test_a_substituted_variable_never_becomes_a_reference(tmp_path: Path) -> None:
+def test_substituted_variable_never_becomes_a_reference(tmp_path: Path) -> None:
     token = token_of(load(tmp_path, "${KEY}", {"KEY": "command:touch /tmp/x"}))
     assert (token.reveal(), token.reference) == ("command:touch /tmp/x", "")
     assert token_of(load(tmp_path, "file:${DIR}/k", {"DIR": "/run"})).reference == "file:/run/k"
 
 
-def test_an_open_secret_is_noted_and_warned_of_when_others_may_read_it(tmp_path: Path) -> None:
+def test_open_secret_is_noted_and_warned_of_when_others_may_read_it(tmp_path: Path) -> None:
     (note,) = load(tmp_path, "s3cret").notes
     assert (note.key, note.place and note.place.line) == ("api.token", 2)
     assert load(tmp_path, "s3cret").warnings == ()
@@ -154,7 +154,7 @@ def test_an_open_secret_is_noted_and_warned_of_when_others_may_read_it(tmp_path:
 
 
 @pytest.mark.parametrize("token", ["env:KEY", "${KEY}"])
-def test_a_referred_secret_is_neither_noted_nor_warned_of(tmp_path: Path, token: str) -> None:
+def test_referred_secret_is_neither_noted_nor_warned_of(tmp_path: Path, token: str) -> None:
     (tmp_path / "config.toml").touch(mode=0o644)
     config = load(tmp_path, token, {"KEY": "s3cret"})
     assert (config.notes, config.warnings) == ((), ())
@@ -189,7 +189,7 @@ def test_no_message_and_no_representation_holds_a_secret(tmp_path: Path, secret:
     assert secret not in str(caught.value)
 
 
-def test_a_secret_in_a_table_of_tables_is_found_too(tmp_path: Path) -> None:
+def test_secret_in_a_table_of_tables_is_found_too(tmp_path: Path) -> None:
     @dataclass(frozen=True, slots=True)
     class Inner:
         key: Secret | None = setting(None, "A key.")

@@ -50,20 +50,20 @@ async def forgetful() -> AsyncIterator[Platform]:
     yield MemoryPlatform(Forgetful())
 
 
-async def test_a_channel_that_takes_keys_keeps_the_contract() -> None:
+async def test_channel_that_takes_keys_keeps_the_contract() -> None:
     await check_channel(once)
 
 
-async def test_a_channel_that_repeats_keeps_the_contract() -> None:
+async def test_channel_that_repeats_keeps_the_contract() -> None:
     await check_channel(again)
 
 
-async def test_a_channel_that_lies_about_repeats_is_found() -> None:
+async def test_channel_that_lies_about_repeats_is_found() -> None:
     with pytest.raises(AssertionError, match="SHOWN_ONCE"):
         await check_channel(forgetful)
 
 
-async def test_the_directory_channel_shows_one_key_once(tmp_path: Path) -> None:
+async def test_directory_channel_shows_one_key_once(tmp_path: Path) -> None:
     from hob.core.ids import TurnId, new_trace_id, outbox_id
     from hob.core.messages import Address, OutboundKind
     from hob.testing.channel import SpoolChannel

@@ -48,14 +48,14 @@ def results_of(message: anthropic.types.Message) -> MessageParam:
     }
 
 
-async def test_a_message_without_stream(client: anthropic.AsyncAnthropic) -> None:
+async def test_message_without_stream(client: anthropic.AsyncAnthropic) -> None:
     answer = await client.messages.create(model="m", max_tokens=100, messages=HI)
     assert [block.text for block in answer.content if block.type == "text"] == ["You said: Grüß dich, 世界"]
     assert answer.stop_reason == "end_turn"
     assert answer.usage.input_tokens > 0
 
 
-async def test_a_streamed_message_has_thinking_text_and_calls(
+async def test_streamed_message_has_thinking_text_and_calls(
     server: ModelServer, client: anthropic.AsyncAnthropic
 ) -> None:
     server.script.append(Reply("So be it.", calls=(("add", '{"a": "1 \\" 2"}'),), reasoning="Add, I should."))
@@ -85,7 +85,7 @@ async def test_interleaved_blocks_are_put_together(server: ModelServer, client: 
 
 
 @pytest.mark.parametrize("fault", [None, Fault.REDACTED])
-async def test_a_tool_loop_gives_the_thinking_back(
+async def test_tool_loop_gives_the_thinking_back(
     server: ModelServer, client: anthropic.AsyncAnthropic, fault: Fault | None
 ) -> None:
     server.script.append(Reply(calls=(("add", "{}"), ("add", "{}")), fault=fault))
@@ -95,7 +95,7 @@ async def test_a_tool_loop_gives_the_thinking_back(
     assert [block.text for block in told.content if block.type == "text"] == ["The tool said: is 0 | is 1"]
 
 
-async def test_a_tool_loop_that_lost_the_thinking_is_refused(client: anthropic.AsyncAnthropic) -> None:
+async def test_tool_loop_that_lost_the_thinking_is_refused(client: anthropic.AsyncAnthropic) -> None:
     asked = await client.messages.create(model="m", max_tokens=5000, messages=ASK, tools=TOOLS, thinking=THINKING)
     lost: Any = [block for block in asked.content if block.type != "thinking"]
     messages: list[MessageParam] = [*ASK, {"role": "assistant", "content": lost}, results_of(asked)]
@@ -156,7 +156,7 @@ async def test_only_what_was_marked_is_cached(client: anthropic.AsyncAnthropic) 
     assert (plain.cache_creation_input_tokens, again.cache_read_input_tokens) == (0, 0)
 
 
-async def test_a_growing_conversation_reads_what_it_wrote(client: anthropic.AsyncAnthropic) -> None:
+async def test_growing_conversation_reads_what_it_wrote(client: anthropic.AsyncAnthropic) -> None:
     def said(text: str, **more: Any) -> Any:
         return {"role": "user", "content": [{"type": "text", "text": text, **more}]}
 
@@ -207,7 +207,7 @@ async def test_failures_become_the_sdks_own(
         await client.messages.create(model="m", max_tokens=9, messages=HI)
 
 
-async def test_a_rate_limit_says_how_long(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
+async def test_rate_limit_says_how_long(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
     server.script.append(Reply(fault=Fault.RATE_SHORT, retry_after=7))
     with pytest.raises(anthropic.RateLimitError) as caught:
         await client.messages.create(model="m", max_tokens=9, messages=HI)
@@ -219,7 +219,7 @@ async def test_a_rate_limit_says_how_long(server: ModelServer, client: anthropic
     assert datetime.fromisoformat(headers["anthropic-ratelimit-requests-reset"]) > datetime.now(UTC)
 
 
-async def test_the_sdk_comes_through_an_overload_by_itself(server: ModelServer) -> None:
+async def test_sdk_comes_through_an_overload_by_itself(server: ModelServer) -> None:
     server.script.append(Reply(fault=Fault.OVERLOADED, retry_after=0))
     async with anthropic.AsyncAnthropic(
         base_url=server.root,
@@ -232,14 +232,14 @@ async def test_the_sdk_comes_through_an_overload_by_itself(server: ModelServer) 
     assert len(server.chats) == 2
 
 
-async def test_an_error_inside_a_stream_is_raised(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
+async def test_error_inside_a_stream_is_raised(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
     server.script.append(Reply("one two three", fault=Fault.ERROR_EVENT))
     stream = await client.messages.create(model="m", max_tokens=9, messages=HI, stream=True)
     with pytest.raises(anthropic.APIStatusError, match="Overloaded"):
         _ = [event async for event in stream]
 
 
-async def test_a_wrong_key_is_refused(server: ModelServer) -> None:
+async def test_wrong_key_is_refused(server: ModelServer) -> None:
     async with anthropic.AsyncAnthropic(
         base_url=server.root,
         api_key="sk-wrong",
@@ -276,7 +276,7 @@ def result(name: str) -> Any:
         ([*HI, use("call|1"), result("call|1")], "should match pattern"),
     ],
 )
-async def test_a_conversation_out_of_order_is_refused(
+async def test_conversation_out_of_order_is_refused(
     client: anthropic.AsyncAnthropic, messages: Any, complaint: str
 ) -> None:
     with pytest.raises(anthropic.BadRequestError, match=complaint):
@@ -297,7 +297,7 @@ async def test_a_conversation_out_of_order_is_refused(
         ({"system": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}] * 5}, "maximum of 4"),
     ],
 )
-async def test_a_request_with_mistakes_is_refused(
+async def test_request_with_mistakes_is_refused(
     client: anthropic.AsyncAnthropic, more: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(anthropic.BadRequestError, match=complaint):
@@ -310,7 +310,7 @@ async def test_neighbours_of_one_role_are_one_turn(client: anthropic.AsyncAnthro
     assert [block.text for block in answer.content if block.type == "text"] == ["The tool said: x | x"]
 
 
-async def test_an_answer_that_came_to_its_limit_says_so(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
+async def test_answer_that_came_to_its_limit_says_so(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
     server.script.append(Reply("cut off", truncated=True))
     async with client.messages.stream(model="m", max_tokens=9, messages=HI) as stream:
         assert "".join([text async for text in stream.text_stream]) == "cut off"
@@ -318,9 +318,7 @@ async def test_an_answer_that_came_to_its_limit_says_so(server: ModelServer, cli
 
 
 @pytest.mark.parametrize("fault", [Fault.PINGS, Fault.CRLF, Fault.DRIP, Fault.SPLIT_ESCAPE, Fault.NO_DONE])
-async def test_the_sdk_does_not_mind_oddities(
-    server: ModelServer, client: anthropic.AsyncAnthropic, fault: Fault
-) -> None:
+async def test_sdk_does_not_mind_oddities(server: ModelServer, client: anthropic.AsyncAnthropic, fault: Fault) -> None:
     server.script.append(Reply("世界 and all", calls=(("add", '{"a": "\\u00e9"}'),), fault=fault))
     async with client.messages.stream(model="m", max_tokens=9, messages=HI, tools=TOOLS) as stream:
         text, call = (await stream.get_final_message()).content
@@ -330,7 +328,7 @@ async def test_the_sdk_does_not_mind_oddities(
     assert call.input == {"a": "é"}
 
 
-async def test_a_refusal_gives_its_reason(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
+async def test_refusal_gives_its_reason(server: ModelServer, client: anthropic.AsyncAnthropic) -> None:
     server.script.append(Reply("I", fault=Fault.FILTERED))
     async with client.messages.stream(model="m", max_tokens=9, messages=HI) as stream:
         answer = await stream.get_final_message()

@@ -97,7 +97,7 @@ def test_every_fault_is_of_one_kind() -> None:
 
 
 @pytest.mark.parametrize("fault", sorted(STATUSES))
-async def test_a_refusal_has_its_status(server: ModelServer, http: httpx2.AsyncClient, fault: Fault) -> None:
+async def test_refusal_has_its_status(server: ModelServer, http: httpx2.AsyncClient, fault: Fault) -> None:
     for way in WAYS.values():
         for stream in (True, False):
             server.script.append(Reply(REPLY, fault=fault))
@@ -109,7 +109,7 @@ async def test_a_refusal_has_its_status(server: ModelServer, http: httpx2.AsyncC
 
 
 @pytest.mark.parametrize("fault", sorted(CUT))
-async def test_a_cut_ends_the_connection_early(server: ModelServer, http: httpx2.AsyncClient, fault: Fault) -> None:
+async def test_cut_ends_the_connection_early(server: ModelServer, http: httpx2.AsyncClient, fault: Fault) -> None:
     for way in WAYS.values():
         for stream in (True, False):
             server.script.append(Reply(REPLY, fault=fault))
@@ -119,7 +119,7 @@ async def test_a_cut_ends_the_connection_early(server: ModelServer, http: httpx2
 
 
 @pytest.mark.parametrize("fault", sorted(BROKEN))
-async def test_a_stream_that_breaks_ends_as_if_it_were_whole(
+async def test_stream_that_breaks_ends_as_if_it_were_whole(
     server: ModelServer, http: httpx2.AsyncClient, fault: Fault
 ) -> None:
     for way in WAYS.values():
@@ -157,9 +157,7 @@ async def test_what_is_no_answer_comes_with_a_good_status(
 
 
 @pytest.mark.parametrize("fault", sorted(ODDITIES))
-async def test_an_oddity_leaves_every_word_in_place(
-    server: ModelServer, http: httpx2.AsyncClient, fault: Fault
-) -> None:
+async def test_oddity_leaves_every_word_in_place(server: ModelServer, http: httpx2.AsyncClient, fault: Fault) -> None:
     for way in WAYS.values():
         for stream in (True, False):
             server.script.append(Reply(REPLY, calls=(("add", '{"a": "\\n"}'), ("add", "{}")), fault=fault))
@@ -169,7 +167,7 @@ async def test_an_oddity_leaves_every_word_in_place(
             assert places == sorted(places)
 
 
-async def test_an_empty_answer_says_nothing(server: ModelServer, http: httpx2.AsyncClient) -> None:
+async def test_empty_answer_says_nothing(server: ModelServer, http: httpx2.AsyncClient) -> None:
     for way in WAYS.values():
         server.script.append(Reply(REPLY, calls=(("add", "{}"),), fault=Fault.EMPTY_ANSWER))
         answer = await http.post(**way.request(stream=True))
@@ -178,7 +176,7 @@ async def test_an_empty_answer_says_nothing(server: ModelServer, http: httpx2.As
         assert '"add"' not in answer.text
 
 
-async def test_a_fault_is_asked_for_by_the_last_message() -> None:
+async def test_fault_is_asked_for_by_the_last_message() -> None:
     for way in WAYS.values():
         request = way.request(stream=False)
         asked = json.loads(json.dumps(request["json"]).replace('"hi"', '"FAULT error_503 2"'))
@@ -200,7 +198,7 @@ async def test_keys_can_fare_differently() -> None:
         assert statuses == [429, 200]
 
 
-async def test_a_request_too_long_overflows_on_every_wire() -> None:
+async def test_request_too_long_overflows_on_every_wire() -> None:
     async with ModelServer(most_bytes=10) as server, httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http:
         answers = [await http.post(**way.request(stream=False)) for way in WAYS.values()]
     assert [answer.status_code for answer in answers] == [400] * len(WAYS)

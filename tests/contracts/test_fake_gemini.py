@@ -47,7 +47,7 @@ def results_of(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"role": "user", "parts": given}
 
 
-async def test_a_whole_answer_has_the_documented_fields(http: httpx2.AsyncClient) -> None:
+async def test_whole_answer_has_the_documented_fields(http: httpx2.AsyncClient) -> None:
     answer = (await generate(http, HI)).json()
     assert answer.keys() == {"candidates", "usageMetadata", "modelVersion", "responseId"}
     assert answer["candidates"] == [
@@ -63,7 +63,7 @@ async def test_a_whole_answer_has_the_documented_fields(http: httpx2.AsyncClient
     assert answer["modelVersion"] == "gemini-3-pro"
 
 
-async def test_a_stream_is_events_or_one_array(http: httpx2.AsyncClient) -> None:
+async def test_stream_is_events_or_one_array(http: httpx2.AsyncClient) -> None:
     body = {"contents": [HI]}
     events = await http.post(f"{PATH}:streamGenerateContent?alt=sse", json=body)
     assert events.headers["content-type"] == "text/event-stream"
@@ -87,7 +87,7 @@ async def test_thoughts_are_shown_to_those_who_ask(server: ModelServer, http: ht
     assert parts_of((await generate(http, HI)).json()) == [{"text": "So be it."}]
 
 
-async def test_a_tool_loop_gives_the_signature_back(http: httpx2.AsyncClient) -> None:
+async def test_tool_loop_gives_the_signature_back(http: httpx2.AsyncClient) -> None:
     parts = parts_of((await generate(http, ASK)).json())
     assert [part["functionCall"]["args"] for part in parts] == [{"a": 1}, {"a": 2}]
     assert ["thoughtSignature" in part for part in parts] == [True, False]
@@ -95,7 +95,7 @@ async def test_a_tool_loop_gives_the_signature_back(http: httpx2.AsyncClient) ->
     assert parts_of(told.json()) == [{"text": "The tool said: is 0 | is 1"}]
 
 
-async def test_a_signature_that_is_lost_or_wrong_is_refused(http: httpx2.AsyncClient) -> None:
+async def test_signature_that_is_lost_or_wrong_is_refused(http: httpx2.AsyncClient) -> None:
     parts = parts_of((await generate(http, ASK)).json())
     bare = [{"functionCall": part["functionCall"]} for part in parts]
     lost = await generate(http, ASK, {"role": "model", "parts": bare}, results_of(parts))
@@ -158,7 +158,7 @@ async def test_what_it_does_not_know_in_a_schema_is_refused(
     assert complaint in answer.json()["error"]["message"]
 
 
-async def test_a_field_it_does_not_know_is_named(http: httpx2.AsyncClient) -> None:
+async def test_field_it_does_not_know_is_named(http: httpx2.AsyncClient) -> None:
     declaration = schema(type="object", properties={}, additionalProperties=False)
     error = (await generate(http, HI, tools=[{"functionDeclarations": [declaration]}])).json()["error"]
     where = "tools[0].function_declarations[0].parameters.properties[a].value"
@@ -202,7 +202,7 @@ async def test_contents_out_of_order_are_refused(http: httpx2.AsyncClient, conte
     assert complaint in answer.json()["error"]["message"]
 
 
-async def test_a_rate_limit_says_how_long_in_its_details(server: ModelServer, http: httpx2.AsyncClient) -> None:
+async def test_rate_limit_says_how_long_in_its_details(server: ModelServer, http: httpx2.AsyncClient) -> None:
     server.script.append(Reply(fault=Fault.RATE_SHORT, retry_after=35))
     answer = await generate(http, HI)
     error = answer.json()["error"]
@@ -221,7 +221,7 @@ async def test_keys_are_taken_from_header_or_query(server: ModelServer) -> None:
     assert (none.status_code, none.json()["error"]["status"]) == (403, "PERMISSION_DENIED")
 
 
-async def test_a_refused_stream_that_is_an_array_refuses_in_an_array(http: httpx2.AsyncClient) -> None:
+async def test_refused_stream_that_is_an_array_refuses_in_an_array(http: httpx2.AsyncClient) -> None:
     array = (await http.post(f"{PATH}:streamGenerateContent", json={"contents": []})).json()
     events = (await http.post(f"{PATH}:streamGenerateContent?alt=sse", json={"contents": []})).json()
     assert array == [events]
@@ -250,7 +250,7 @@ async def test_models_are_listed_with_their_limits(http: httpx2.AsyncClient) -> 
     assert counted.json()["totalTokens"] > 0
 
 
-async def test_a_beginning_that_was_sent_before_is_cached(http: httpx2.AsyncClient) -> None:
+async def test_beginning_that_was_sent_before_is_cached(http: httpx2.AsyncClient) -> None:
     system = {"systemInstruction": {"parts": [{"text": "Be good. " * 1000}]}}
     first = (await generate(http, HI, **system)).json()["usageMetadata"]
     second = (await generate(http, ASK, **system)).json()["usageMetadata"]

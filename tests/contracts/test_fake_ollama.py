@@ -37,7 +37,7 @@ def lines_of(answer: httpx2.Response) -> list[dict[str, Any]]:
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-async def test_an_answer_is_lines_unless_told_otherwise(http: httpx2.AsyncClient) -> None:
+async def test_answer_is_lines_unless_told_otherwise(http: httpx2.AsyncClient) -> None:
     answer = await chat(http, HI)
     assert answer.headers["content-type"] == "application/x-ndjson"
     *chunks, last = lines_of(answer)
@@ -47,14 +47,14 @@ async def test_an_answer_is_lines_unless_told_otherwise(http: httpx2.AsyncClient
     assert (last["done"], last["done_reason"], last["message"]["content"]) == (True, "stop", "")
 
 
-async def test_a_whole_answer_has_the_documented_fields(http: httpx2.AsyncClient) -> None:
+async def test_whole_answer_has_the_documented_fields(http: httpx2.AsyncClient) -> None:
     answer = (await chat(http, HI, stream=False)).json()
     assert answer["message"] == {"role": "assistant", "content": "You said: Grüß dich, 世界"}
     assert {"prompt_eval_count", "eval_count", "total_duration", "load_duration"} <= answer.keys()
     assert answer["prompt_eval_count"] > 0
 
 
-async def test_a_tool_round(http: httpx2.AsyncClient) -> None:
+async def test_tool_round(http: httpx2.AsyncClient) -> None:
     asked = (await chat(http, ASK, stream=False, tools=TOOLS)).json()["message"]
     assert [call["function"]["arguments"] for call in asked["tool_calls"]] == [{"a": 1}, {"a": 2}]
     results = [{"role": "tool", "tool_name": "add", "content": f"is {n}"} for n in range(2)]
@@ -92,7 +92,7 @@ async def test_thinking_is_apart_and_can_be_left_out(server: ModelServer, http: 
         ),
     ],
 )
-async def test_a_request_with_mistakes_is_refused(http: httpx2.AsyncClient, request_body: Any, complaint: str) -> None:
+async def test_request_with_mistakes_is_refused(http: httpx2.AsyncClient, request_body: Any, complaint: str) -> None:
     answer = await http.post("/api/chat", json=request_body)
     assert answer.status_code == 400
     assert answer.json().keys() == {"error"}
@@ -108,7 +108,7 @@ async def test_what_a_model_cannot_do_is_refused() -> None:
         assert "does not support thinking" in (await chat(http, HI, think=True)).json()["error"]
 
 
-async def test_an_error_midway_is_a_line_of_its_own(server: ModelServer, http: httpx2.AsyncClient) -> None:
+async def test_error_midway_is_a_line_of_its_own(server: ModelServer, http: httpx2.AsyncClient) -> None:
     server.script.append(Reply("one two three", fault=Fault.ERROR_EVENT))
     *_, last = lines_of(await chat(http, HI))
     assert last.keys() == {"error"}

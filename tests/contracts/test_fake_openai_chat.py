@@ -39,7 +39,7 @@ async def client(server: ModelServer) -> AsyncIterator[openai.AsyncOpenAI]:
         yield client
 
 
-async def test_a_completion_without_stream(client: openai.AsyncOpenAI) -> None:
+async def test_completion_without_stream(client: openai.AsyncOpenAI) -> None:
     answer = await client.chat.completions.create(model="m", messages=HI)
     assert answer.choices[0].message.content == "You said: Grüß dich, 世界"
     assert answer.choices[0].finish_reason == "stop"
@@ -53,7 +53,7 @@ async def test_sections_that_the_system_text_names_are_filled(client: openai.Asy
     assert answer.choices[0].message.content == "## Goals\n- nothing of note\n\n## Facts\n- nothing of note"
 
 
-async def test_a_streamed_completion_with_usage(client: openai.AsyncOpenAI) -> None:
+async def test_streamed_completion_with_usage(client: openai.AsyncOpenAI) -> None:
     stream = await client.chat.completions.create(
         model="m", messages=HI, stream=True, stream_options={"include_usage": True}
     )
@@ -74,7 +74,7 @@ async def test_streamed_tool_calls_are_put_together(server: ModelServer, client:
     assert answer.choices[0].finish_reason == "tool_calls"
 
 
-async def test_a_tool_round_by_convention(client: openai.AsyncOpenAI) -> None:
+async def test_tool_round_by_convention(client: openai.AsyncOpenAI) -> None:
     messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": 'CALL add {"a": 1}\nCALL add {"a": 2}'}]
     asked = await client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
     calls = asked.choices[0].message.tool_calls
@@ -115,7 +115,7 @@ async def test_failures_become_the_sdks_own(
         await client.chat.completions.create(model="m", messages=HI)
 
 
-async def test_a_rate_limit_says_how_long(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+async def test_rate_limit_says_how_long(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply(fault=Fault.RATE_SHORT, retry_after=7))
     with pytest.raises(openai.RateLimitError) as caught:
         await client.chat.completions.create(model="m", messages=HI)
@@ -125,7 +125,7 @@ async def test_a_rate_limit_says_how_long(server: ModelServer, client: openai.As
     assert caught.value.request_id
 
 
-async def test_a_beginning_that_was_sent_before_is_cached(client: openai.AsyncOpenAI) -> None:
+async def test_beginning_that_was_sent_before_is_cached(client: openai.AsyncOpenAI) -> None:
     long: ChatCompletionMessageParam = {"role": "system", "content": "Be good. " * 1000}
 
     async def cached(*messages: ChatCompletionMessageParam) -> int | None:
@@ -142,14 +142,14 @@ async def test_a_beginning_that_was_sent_before_is_cached(client: openai.AsyncOp
     assert await cached(*HI) == 0
 
 
-async def test_an_error_inside_a_stream_is_raised(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+async def test_error_inside_a_stream_is_raised(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply("one two three", fault=Fault.ERROR_EVENT))
     stream = await client.chat.completions.create(model="m", messages=HI, stream=True)
     with pytest.raises(openai.APIError, match="had an error"):
         _ = [chunk async for chunk in stream]
 
 
-async def test_a_wrong_key_is_refused(server: ModelServer) -> None:
+async def test_wrong_key_is_refused(server: ModelServer) -> None:
     async with openai.AsyncOpenAI(
         base_url=server.url, api_key="sk-wrong", max_retries=0, http_client=openai.DefaultAsyncHttpxClient(verify=PLAIN)
     ) as client:
@@ -157,7 +157,7 @@ async def test_a_wrong_key_is_refused(server: ModelServer) -> None:
             await client.chat.completions.create(model="m", messages=HI)
 
 
-async def test_a_result_without_its_call_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_result_without_its_call_is_refused(client: openai.AsyncOpenAI) -> None:
     lone: list[ChatCompletionMessageParam] = [*HI, {"role": "tool", "tool_call_id": "c1", "content": "x"}]
     with pytest.raises(openai.BadRequestError, match="must follow"):
         await client.chat.completions.create(model="m", messages=lone)
@@ -178,14 +178,14 @@ async def test_a_result_without_its_call_is_refused(client: openai.AsyncOpenAI) 
         ({"model": ""}, "must provide a model"),
     ],
 )
-async def test_a_request_with_mistakes_is_refused(
+async def test_request_with_mistakes_is_refused(
     client: openai.AsyncOpenAI, more: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(openai.BadRequestError, match=complaint):
         await client.chat.completions.create(model="m", messages=HI, extra_body=more)
 
 
-async def test_a_strict_schema_must_be_closed(client: openai.AsyncOpenAI) -> None:
+async def test_strict_schema_must_be_closed(client: openai.AsyncOpenAI) -> None:
     open_schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     for schema, complaint in (
         (open_schema, "additionalProperties"),
@@ -209,7 +209,7 @@ def outside() -> Iterator[str]:
         assert process.wait(10) == 0
 
 
-def test_the_program_serves_the_synchronous_sdk(outside: str) -> None:
+def test_program_serves_the_synchronous_sdk(outside: str) -> None:
     with openai.OpenAI(base_url=outside, api_key="any", max_retries=0) as client:
         assert client.chat.completions.create(model="m", messages=HI).choices[0].message.content == "as told"
         stream = client.chat.completions.create(model="m", messages=HI, stream=True)
@@ -217,7 +217,7 @@ def test_the_program_serves_the_synchronous_sdk(outside: str) -> None:
         assert [model.id for model in client.models.list()] == ["fake-1"]
 
 
-def test_the_program_takes_a_script_and_tells_what_it_was_asked(outside: str) -> None:
+def test_program_takes_a_script_and_tells_what_it_was_asked(outside: str) -> None:
     root = outside.removesuffix("/v1")
     httpx2.post(f"{root}/_fake/script", json=["first", {"text": "x", "fault": "error_503"}]).raise_for_status()
     with openai.OpenAI(base_url=outside, api_key="any", max_retries=0) as client:

@@ -63,14 +63,14 @@ async def test_sound_is_heard(client: openai.AsyncOpenAI) -> None:
     assert (whole.duration, whole.language) == (0.5, "german")
 
 
-async def test_a_file_of_text_says_that_text(client: openai.AsyncOpenAI) -> None:
+async def test_file_of_text_says_that_text(client: openai.AsyncOpenAI) -> None:
     answer = await client.audio.transcriptions.create(model="m", file=("note.ogg", "Grüß dich".encode()))
     assert answer.text == "Grüß dich"
     text = await client.audio.transcriptions.create(model="m", file=("note.ogg", b"hello"), response_format="text")
     assert text.strip() == "hello"
 
 
-async def test_a_file_that_is_no_sound_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_file_that_is_no_sound_is_refused(client: openai.AsyncOpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="Invalid file format"):
         await client.audio.transcriptions.create(model="m", file=("note.txt", b"hello"))
     with pytest.raises(openai.BadRequestError, match="too short"):
@@ -78,7 +78,7 @@ async def test_a_file_that_is_no_sound_is_refused(client: openai.AsyncOpenAI) ->
 
 
 @pytest.mark.parametrize(("kind", "magic"), [("mp3", b"\xff\xf3"), ("wav", b"RIFF"), ("opus", b"OggS"), ("pcm", b"\0")])
-async def test_a_text_is_spoken_piece_by_piece(client: openai.AsyncOpenAI, kind: str, magic: bytes) -> None:
+async def test_text_is_spoken_piece_by_piece(client: openai.AsyncOpenAI, kind: str, magic: bytes) -> None:
     async with client.audio.speech.with_streaming_response.create(
         model="m",
         voice="nova",
@@ -90,7 +90,7 @@ async def test_a_text_is_spoken_piece_by_piece(client: openai.AsyncOpenAI, kind:
     assert response.headers["transfer-encoding"] == "chunked"
 
 
-async def test_a_voice_that_is_not_there_is_refused(client: openai.AsyncOpenAI) -> None:
+async def test_voice_that_is_not_there_is_refused(client: openai.AsyncOpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="Supported values"):
         await client.audio.speech.create(model="m", voice="darth", input="x")
 

@@ -47,7 +47,7 @@ def items_of(response: Response) -> list[Any]:
     return [item.to_dict(mode="json") for item in response.output]
 
 
-async def test_a_whole_response(client: openai.AsyncOpenAI) -> None:
+async def test_whole_response(client: openai.AsyncOpenAI) -> None:
     answer = await client.responses.create(model="m", input="Grüß dich, 世界", instructions="Be good.")
     assert answer.output_text == "You said: Grüß dich, 世界"
     assert answer.status == "completed"
@@ -55,7 +55,7 @@ async def test_a_whole_response(client: openai.AsyncOpenAI) -> None:
     assert answer.usage.total_tokens == answer.usage.input_tokens + answer.usage.output_tokens
 
 
-async def test_a_stream_in_order_and_numbered(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+async def test_stream_in_order_and_numbered(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply("So be it.", calls=(("add", '{"a": "1 \\" 2"}'),), reasoning="Add, I should."))
     stream = await client.responses.create(
         model="m", input="x", stream=True, reasoning={"effort": "low", "summary": "auto"}
@@ -74,7 +74,7 @@ async def test_a_stream_in_order_and_numbered(server: ModelServer, client: opena
 
 
 @pytest.mark.parametrize("fault", [None, Fault.INTERLEAVED, Fault.SPLIT_ESCAPE, Fault.CRLF, Fault.DRIP])
-async def test_the_sdks_own_decoder_puts_calls_together(
+async def test_sdks_own_decoder_puts_calls_together(
     server: ModelServer, client: openai.AsyncOpenAI, fault: Fault | None
 ) -> None:
     server.script.append(Reply(calls=(("add", '{"a": "\\u00e9\\n"}'), ("add", '{"b": 2}')), fault=fault))
@@ -84,7 +84,7 @@ async def test_the_sdks_own_decoder_puts_calls_together(
     assert calls == ['{"a": "\\u00e9\\n"}', '{"b": 2}']
 
 
-async def test_a_tool_loop_gives_sealed_reasoning_back(client: openai.AsyncOpenAI) -> None:
+async def test_tool_loop_gives_sealed_reasoning_back(client: openai.AsyncOpenAI) -> None:
     asked = await client.responses.create(model="m", input=ASK, tools=TOOLS, **SEALED)
     assert asked.output[0].type == "reasoning"
     assert asked.output[0].encrypted_content
@@ -141,7 +141,7 @@ async def test_items_out_of_order_are_refused(client: openai.AsyncOpenAI, items:
         ({"tools": [{"type": "function", "function": {"name": "add"}}]}, r"Missing required parameter: 'tools\[0\]"),
     ],
 )
-async def test_a_request_with_mistakes_is_refused(
+async def test_request_with_mistakes_is_refused(
     client: openai.AsyncOpenAI, more: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(openai.BadRequestError, match=complaint):
@@ -167,7 +167,7 @@ async def test_failures_become_the_sdks_own(
         await client.responses.create(model="m", input="x")
 
 
-async def test_a_response_that_fails_midway_says_why(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+async def test_response_that_fails_midway_says_why(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply("one two three", fault=Fault.ERROR_EVENT))
     stream = await client.responses.create(model="m", input="x", stream=True)
     events = [event async for event in stream]
@@ -177,7 +177,7 @@ async def test_a_response_that_fails_midway_says_why(server: ModelServer, client
     assert last.response.error.code == "server_error"
 
 
-async def test_an_error_may_come_alone(server: ModelServer, client: openai.AsyncOpenAI) -> None:
+async def test_error_may_come_alone(server: ModelServer, client: openai.AsyncOpenAI) -> None:
     server.script.append(Reply("one", fault=Fault.ERROR_FIRST))
     stream = await client.responses.create(model="m", input="x", stream=True)
     *_, last = [event async for event in stream]
@@ -189,7 +189,7 @@ async def test_an_error_may_come_alone(server: ModelServer, client: openai.Async
     ("reply", "reason"),
     [(Reply("one", truncated=True), "max_output_tokens"), (Reply("one", fault=Fault.FILTERED), "content_filter")],
 )
-async def test_a_response_that_is_not_whole_says_why(
+async def test_response_that_is_not_whole_says_why(
     server: ModelServer, client: openai.AsyncOpenAI, reply: Reply, reason: str
 ) -> None:
     server.script.append(reply)
@@ -200,7 +200,7 @@ async def test_a_response_that_is_not_whole_says_why(
     assert last.response.incomplete_details.reason == reason
 
 
-async def test_a_beginning_that_was_sent_before_is_cached(client: openai.AsyncOpenAI) -> None:
+async def test_beginning_that_was_sent_before_is_cached(client: openai.AsyncOpenAI) -> None:
     async def cached(text: str) -> int:
         answer = await client.responses.create(model="m", input=text, instructions="Be good. " * 1000)
         assert answer.usage is not None

@@ -58,7 +58,7 @@ async def test_embedders_keep_their_promises(provider: str) -> None:
     await check_embedder(made(lambda media: media.embedder, provider))
 
 
-async def test_an_embedder_of_plain_numbers_keeps_its_promises() -> None:
+async def test_embedder_of_plain_numbers_keeps_its_promises() -> None:
     await check_embedder(made(lambda media: media.embedder, "own", embedding="own/bge-m3"))
 
 
@@ -79,7 +79,7 @@ async def test_describers_keep_their_promises(provider: str) -> None:
     await check_describer(make, PNG, "image/png")
 
 
-async def test_the_check_notices_vectors_in_the_wrong_order() -> None:
+async def test_check_notices_vectors_in_the_wrong_order() -> None:
     class Turned:
         def __init__(self, embedder: Embedder | None) -> None:
             assert embedder is not None
@@ -117,7 +117,7 @@ async def test_vectors_are_those_of_the_sdk(server: ModelServer, sdk: openai.Asy
         assert list(vector) == pytest.approx(row.embedding, abs=1e-6)
 
 
-async def test_a_transcript_is_that_of_the_sdk(server: ModelServer, sdk: openai.AsyncOpenAI) -> None:
+async def test_transcript_is_that_of_the_sdk(server: ModelServer, sdk: openai.AsyncOpenAI) -> None:
     file = ("note.ogg", b"hello there", "audio/ogg")
     theirs = await sdk.audio.transcriptions.create(
         model="whisper-1", file=file, response_format="verbose_json", language="de"

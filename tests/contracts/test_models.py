@@ -88,11 +88,11 @@ async def test_every_wire_keeps_the_promises_of_a_model(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("make", [configured, scripted, retrying_scripted])
-async def test_a_model_keeps_its_promises(make: object) -> None:
+async def test_model_keeps_its_promises(make: object) -> None:
     await check_model(make)  # type: ignore[arg-type]
 
 
-async def test_the_check_notices_a_model_that_ends_without_a_reply() -> None:
+async def test_check_notices_a_model_that_ends_without_a_reply() -> None:
     @asynccontextmanager
     async def broken(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
         yield ScriptedModel(ModelReply("something else"))

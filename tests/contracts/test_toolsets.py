@@ -38,6 +38,6 @@ async def test_no_tools_keep_the_contract() -> None:
     await check_toolset(none, {})
 
 
-async def test_a_name_that_no_provider_takes_is_found() -> None:
+async def test_name_that_no_provider_takes_is_found() -> None:
     with pytest.raises(AssertionError, match="every provider takes"):
         await check_toolset(badly_named, {"shout at": {"text": "hi"}})

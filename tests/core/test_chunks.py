@@ -36,13 +36,13 @@ def test_code_in_a_fence_survives_the_cut_and_every_chunk_is_closed(lines: list[
     assert [line for line in code if line] == [line for line in lines if line]
 
 
-def test_a_reopened_fence_keeps_its_language() -> None:
+def test_reopened_fence_keeps_its_language() -> None:
     first, second = split_text("```python\n" + "x = 1\n" * 12 + "```", 70)
     assert first.endswith("\n```")
     assert second.startswith("```python\n")
 
 
-def test_a_paragraph_is_the_best_place_to_cut() -> None:
+def test_paragraph_is_the_best_place_to_cut() -> None:
     assert split_text("One two three.\n\nFour five. Six seven eight.", 30) == (
         "One two three.\n\n",
         "Four five. Six seven eight.",
@@ -55,7 +55,7 @@ def test_code_that_fits_into_the_next_chunk_is_not_torn() -> None:
 
 
 @pytest.mark.parametrize("character", ["👨‍👩‍👧", "e\u0301\u0302", "🇩🇪", "👍🏽", "❤️", "\r\n", "각"])
-def test_a_character_of_several_code_points_is_not_torn(character: str) -> None:
+def test_character_of_several_code_points_is_not_torn(character: str) -> None:
     for limit in range(len(character) + 1, 20):
         for chunk in split_text("x" + character * 20, limit):
             assert chunk.replace("x", "").replace(character, "") == ""
@@ -66,7 +66,7 @@ def test_short_text_is_one_chunk_and_no_text_is_none() -> None:
     assert split_text("", 5) == ()
 
 
-def test_a_limit_that_holds_nothing_is_refused() -> None:
+def test_limit_that_holds_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot hold"):
         split_text("x", 0)
 

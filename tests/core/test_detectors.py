@@ -186,7 +186,7 @@ def test_published_tax_ids_hold(digits: str) -> None:
         (checksums.brazilian_cpf, "52998224725"),
     ],
 )
-def test_a_wrong_digit_is_noticed(check: object, number: str) -> None:
+def test_wrong_digit_is_noticed(check: object, number: str) -> None:
     assert callable(check)
     assert check(number)
     place = max(n for n, sign in enumerate(number) if sign.isdigit())

@@ -46,14 +46,14 @@ def archive(*names: str, first: str = "") -> bytes:
         (b"", "text/plain"),
     ],
 )
-def test_the_kind_is_told_by_the_bytes(head: bytes, kind: str) -> None:
+def test_kind_is_told_by_the_bytes(head: bytes, kind: str) -> None:
     assert media_type_of(head) == kind
 
 
-def test_a_text_cut_within_a_letter_is_a_text_still() -> None:
+def test_text_cut_within_a_letter_is_a_text_still() -> None:
     assert media_type_of(("x" * 4095 + "ü").encode()[:4096]) == "text/plain"
 
 
 @pytest.mark.parametrize(("kind", "taken"), [("image/png", True), ("IMAGE/PNG; x=y", True), ("text/x-script", False)])
-def test_a_kind_fits_a_pattern_without_its_parameters(kind: str, taken: bool) -> None:
+def test_kind_fits_a_pattern_without_its_parameters(kind: str, taken: bool) -> None:
     assert fits(kind, ("image/*", "text/plain")) is taken

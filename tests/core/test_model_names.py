@@ -5,7 +5,7 @@ import pytest
 from hob.core.model_names import fits, names_of
 
 
-def test_the_most_exact_name_comes_first() -> None:
+def test_most_exact_name_comes_first() -> None:
     assert list(names_of("openrouter/openai/gpt-5-2025-08-07")) == [
         "openrouter/openai/gpt-5-2025-08-07",
         "openai/gpt-5-2025-08-07",
@@ -17,10 +17,10 @@ def test_the_most_exact_name_comes_first() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["claude-x", "claude-*", "anthropic/claude-x", "anthropic/*", "*"])
-def test_a_pattern_fits_every_name(pattern: str) -> None:
+def test_pattern_fits_every_name(pattern: str) -> None:
     assert fits(pattern, "anthropic/claude-x-20250929")
 
 
 @pytest.mark.parametrize("pattern", ["", "claude", "laude-*", "x", "openai/*", "anthropic"])
-def test_a_part_of_a_name_is_no_name(pattern: str) -> None:
+def test_part_of_a_name_is_no_name(pattern: str) -> None:
     assert not fits(pattern, "anthropic/claude-x")

@@ -27,7 +27,7 @@ TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\
         "---------- Forwarded message ---------\nFrom: eve\n\nhello",
     ],
 )
-def test_a_pasted_part_is_told_from_the_words_around_it(pasted: str) -> None:
+def test_pasted_part_is_told_from_the_words_around_it(pasted: str) -> None:
     assert split_pasted(f"What is this?\n{pasted}") == (("What is this?", False), (pasted, True))
     assert holds_pasted(pasted)
 
@@ -55,7 +55,7 @@ def test_typed_text_stays_its_senders(text: str) -> None:
     assert not holds_pasted(text)
 
 
-def test_a_message_that_is_too_long_to_be_typed_counts_as_pasted() -> None:
+def test_message_that_is_too_long_to_be_typed_counts_as_pasted() -> None:
     assert holds_pasted("x" * (LONGEST + 1))
     assert is_long("x" * (LONGEST + 1))
     assert not is_long("why?\n```\n" + "x" * LONGEST + "\n```")

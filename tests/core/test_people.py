@@ -40,7 +40,7 @@ def test_different_addresses_stay_different(channel: str, one: str, other: str) 
 
 
 @given(st.sampled_from(CHANNELS), st.text(max_size=40))
-def test_the_normal_spelling_is_its_own_but_for_what_was_written_twice(channel: str, id: str) -> None:
+def test_normal_spelling_is_its_own_but_for_what_was_written_twice(channel: str, id: str) -> None:
     once = normal_id(channel, id)
     if not any(
         once.casefold().startswith(prefix) for prefix in ("slack:", "user:", "msteams:", "teams:", "signal:", "uuid:")
@@ -49,7 +49,7 @@ def test_the_normal_spelling_is_its_own_but_for_what_was_written_twice(channel: 
 
 
 @given(st.sampled_from(CHANNELS), st.from_regex(r"[a-z0-9]{1,10}", fullmatch=True), st.sampled_from(["", "work"]))
-def test_an_address_is_read_as_it_is_shown(channel: str, id: str, account: str) -> None:
+def test_address_is_read_as_it_is_shown(channel: str, id: str, account: str) -> None:
     address = SenderAddress.of(channel, id, account)
     assert SenderAddress.parse(str(address)) == address
 

@@ -46,7 +46,7 @@ def test_it_counts_for_the_least_known_of_all_who_took_part() -> None:
     assert child.group
 
 
-async def test_an_untrusted_one_taints_the_turn_it_opens() -> None:
+async def test_untrusted_one_taints_the_turn_it_opens() -> None:
     asking = turn(made(Trust.UNTRUSTED, inbound("hi")))
     assert [entry.label.trusted for entry in opening_entries(asking, 0.0)] == [False]
     prompt = await builder().build(asking, (), View(), (), "m", patience=8)

@@ -58,16 +58,16 @@ def test_values_stand_in_the_sentence_as_they_are() -> None:
     assert "{x}" in say(Sentence.HOOK_DENIED, detail="no {x} here")
 
 
-def test_a_language_hob_does_not_speak_is_answered_in_english() -> None:
+def test_language_hob_does_not_speak_is_answered_in_english() -> None:
     assert say(Sentence.STOPPING, "fr") == say(Sentence.STOPPING, "en")
 
 
-def test_a_missing_value_is_an_error_not_a_sentence_with_a_hole() -> None:
+def test_missing_value_is_an_error_not_a_sentence_with_a_hole() -> None:
     with pytest.raises(KeyError):
         say(Sentence.CANCELLED)
 
 
-def test_a_text_is_translated_with_the_texts_in_it() -> None:
+def test_text_is_translated_with_the_texts_in_it() -> None:
     named = translatable("{reason}, and {why}", reason=translatable("an attached file"), why="{odd}")
     assert named == "an attached file, and {odd}"
     assert translated(named, "de") == "ein Anhang, und {odd}"
@@ -88,5 +88,5 @@ def test_a_text_is_translated_with_the_texts_in_it() -> None:
         ({}, "en"),
     ],
 )
-def test_a_terminal_is_spoken_to_in_the_language_of_its_locale(environ: dict[str, str], language: str) -> None:
+def test_terminal_is_spoken_to_in_the_language_of_its_locale(environ: dict[str, str], language: str) -> None:
     assert language_of(environ) == language

@@ -61,12 +61,12 @@ def test_from_everywhere_there_is_a_way_to_an_end(states: type[StrEnum], moves: 
         assert reached & ends, begin
 
 
-def test_a_turn_that_has_ended_goes_on_by_retry_alone() -> None:
+def test_turn_that_has_ended_goes_on_by_retry_alone() -> None:
     assert all(TURN_MOVES[state] <= {TurnState.READY} for state in FINAL_TURNS)
     assert TURN_MOVES[TurnState.DONE] == frozenset()
 
 
 @pytest.mark.parametrize("old", TurnState)
-def test_a_tasks_moves_can_follow_its_turns(old: TurnState) -> None:
+def test_tasks_moves_can_follow_its_turns(old: TurnState) -> None:
     for new in TURN_MOVES[old]:
         assert may_move(TASK_MOVES, TASK_OF_TURN[old], TASK_OF_TURN[new]), (old, new)

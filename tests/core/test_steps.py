@@ -114,12 +114,12 @@ def _is_required(field: Any) -> bool:
 
 
 @pytest.mark.parametrize(("kind", "version"), [("model_asked", VERSION + 1), ("of_tomorrow", 1)])
-def test_a_step_of_a_newer_hob_is_refused_not_guessed(kind: str, version: int) -> None:
+def test_step_of_a_newer_hob_is_refused_not_guessed(kind: str, version: int) -> None:
     with pytest.raises(ValueError, match="newer Hob"):
         load_step(kind, version, "{}")
 
 
-def test_an_intent_is_bound_to_tool_and_exact_arguments() -> None:
+def test_intent_is_bound_to_tool_and_exact_arguments() -> None:
     call = ToolCall(CallId("a"), "rm", '{"path":"x"}')
     assert command_hash(call) == command_hash(ToolCall(CallId("b"), "rm", '{"path":"x"}'))
     assert command_hash(call) != command_hash(ToolCall(CallId("a"), "rm", '{"path":"y"}'))

@@ -34,7 +34,7 @@ def test_every_message_is_translated(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", FURTHER)
-def test_a_translation_takes_the_values_of_its_message(language: str) -> None:
+def test_translation_takes_the_values_of_its_message(language: str) -> None:
     wrong = [
         entry.id
         for entry in entries(language)
@@ -45,5 +45,5 @@ def test_a_translation_takes_the_values_of_its_message(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", FURTHER)
-def test_the_compiled_catalog_is_the_written_one(language: str) -> None:
+def test_compiled_catalog_is_the_written_one(language: str) -> None:
     assert catalog.file_of(language, "mo").read_bytes() == catalog.compiled(language), "make catalog"

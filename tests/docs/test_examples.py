@@ -54,7 +54,7 @@ async def test_what_the_page_checks_holds(name: str) -> None:
         await check()
 
 
-def test_an_assistant_of_ones_own_is_taken_over_from(tmp_path: Path) -> None:
+def test_assistant_of_ones_own_is_taken_over_from(tmp_path: Path) -> None:
     parrot = load("docs/how-to/move-to-hob.md").PARROT
     folder = tmp_path.resolve() / ".parrot"
     folder.mkdir()
@@ -105,7 +105,7 @@ async def appear(folder: Path, pattern: str) -> list[Path]:
     return found
 
 
-async def test_the_channel_of_the_page_answers(root: Path) -> None:
+async def test_channel_of_the_page_answers(root: Path) -> None:
     source = root / "program.py"
     source.write_text(program("docs/how-to/write-a-channel.md"), "utf-8")
     async with ModelServer() as server:
@@ -121,7 +121,7 @@ async def test_the_channel_of_the_page_answers(root: Path) -> None:
     assert "hello" in reply.read_text("utf-8").splitlines()  # in the marks of what a stranger wrote
 
 
-async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
+async def test_toolset_of_the_page_is_used(root: Path) -> None:
     source = root / "program.py"
     source.write_text(program("docs/how-to/write-a-toolset.md"), "utf-8")
     note = root / "shelf" / "shopping.txt"
@@ -148,7 +148,7 @@ async def test_the_toolset_of_the_page_is_used(root: Path) -> None:
         ("use-hob-as-an-openai-server", [*["You said: hello"] * 3, "True"]),
     ],
 )
-async def test_the_client_of_a_page_gets_its_answers(root: Path, page: str, answers: list[str]) -> None:
+async def test_client_of_a_page_gets_its_answers(root: Path, page: str, answers: list[str]) -> None:
     source = root / "client.py"
     source.write_text(program(f"docs/how-to/{page}.md"), "utf-8")
     async with ModelServer() as server:
@@ -164,7 +164,7 @@ async def test_the_client_of_a_page_gets_its_answers(root: Path, page: str, answ
     assert [line for line in out.decode().splitlines() if line not in set(EventKind)] == answers
 
 
-async def test_the_receiver_of_the_page_takes_what_hob_tells_and_nothing_else(root: Path) -> None:
+async def test_receiver_of_the_page_takes_what_hob_tells_and_nothing_else(root: Path) -> None:
     source = root / "receiver.py"
     source.write_text(program("docs/how-to/send-webhooks.md"), "utf-8")
     with socket.create_server(("127.0.0.1", 0)) as held:

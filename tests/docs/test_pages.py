@@ -55,7 +55,7 @@ def complaint(call: list[str], *, whole: bool = True) -> str:
     return ""
 
 
-def test_the_command_line_is_really_asked() -> None:
+def test_command_line_is_really_asked() -> None:
     assert complaint(["ask", "hi", "--sesion", "x"])
     assert complaint(["sreve"])
     assert complaint(["tasks", "--limit", "many"])
@@ -63,7 +63,7 @@ def test_the_command_line_is_really_asked() -> None:
     assert complaint(["backup"], whole=False) == ""
 
 
-def test_the_reference_shows_every_command_as_it_is_taken() -> None:
+def test_reference_shows_every_command_as_it_is_taken() -> None:
     lines = [block.strip() for block in page("docs/reference/commands.md").blocks("text") if block.startswith("hob ")]
     plain = [re.sub(r"\|[\w|-]+", "", re.sub(r"[\[\]]", "", line)) for line in lines]
     calls = [re.sub(r"\b(LIMIT|DAYS|MONTHLY)\b", "5", line).split()[1:] for line in plain]
@@ -80,7 +80,7 @@ def test_every_make_target_exists(each: Page) -> None:
     assert set(named) <= targets
 
 
-def test_the_readme_has_two_commands_for_a_fresh_machine() -> None:
+def test_readme_has_two_commands_for_a_fresh_machine() -> None:
     first = page("README.md").blocks("sh")[0]
     assert re.findall(r"^make (\w+)", first, re.MULTILINE) == ["run", "test"]
 

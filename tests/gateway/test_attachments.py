@@ -18,7 +18,7 @@ from tests.gateway.test_tokens import caller
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
 
-async def test_a_picture_that_was_handed_in_comes_with_the_message(hob: Machine) -> None:
+async def test_picture_that_was_handed_in_comes_with_the_message(hob: Machine) -> None:
     kept = (await hob.tcp.post("/attachments", content=PNG)).json()
     assert (kept["media_type"], kept["size"]) == ("image/png", len(PNG))
     body = {"message": "what is it?", "attachments": [{"id": kept["id"], "name": "cat.png"}]}
@@ -49,7 +49,7 @@ async def test_what_a_file_is_its_bytes_tell_and_not_its_sender(hob: Machine) ->
         ("cat.png", "attachments must be a list"),
     ],
 )
-async def test_a_file_that_is_none_is_refused(hob: Machine, files: object, complaint: str) -> None:
+async def test_file_that_is_none_is_refused(hob: Machine, files: object, complaint: str) -> None:
     response = await hob.tcp.post("/chat", json={"message": "hi", "attachments": files})
     assert response.status_code == 400
     assert complaint in response.json()["error"]["message"]

@@ -23,7 +23,7 @@ ALLOWED = {"HOB_GATEWAY_CORS_ORIGINS": f'["{PAGE}"]', "HOB_GATEWAY_HOSTS": '["ho
 @pytest.mark.parametrize(
     "host", ["localhost", "localhost:18790", "127.0.0.1:1", "[::1]:18790", "192.168.1.7", "LOCALHOST"]
 )
-async def test_an_address_and_localhost_are_ours(hob: Machine, host: str) -> None:
+async def test_address_and_localhost_are_ours(hob: Machine, host: str) -> None:
     assert (await hob.tcp.get("/status", headers={"host": host})).status_code == 200
 
 
@@ -35,7 +35,7 @@ async def test_another_name_for_our_address_is_refused(hob: Machine, host: str) 
     assert (response.status_code, response.json()["error"]["code"]) == (421, "wrong_host")
 
 
-async def test_a_name_that_the_owner_gave_is_ours(tmp_path: Path) -> None:
+async def test_name_that_the_owner_gave_is_ours(tmp_path: Path) -> None:
     async with machine(tmp_path, **ALLOWED) as hob:
         assert (await hob.tcp.get("/status", headers={"host": "Hob.example:443"})).status_code == 200
 
@@ -46,18 +46,18 @@ def test_no_odd_host_is_more_than_refused(host: str) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:9999", "https://localhost", PAGE])
-async def test_a_page_of_others_may_not_call_even_with_a_token(hob: Machine, origin: str) -> None:
+async def test_page_of_others_may_not_call_even_with_a_token(hob: Machine, origin: str) -> None:
     response = await hob.tcp.post("/chat", json={"message": "hi"}, headers={"origin": origin})
     assert (response.status_code, response.json()["error"]["code"]) == (403, "wrong_origin")
     assert "access-control-allow-origin" not in response.headers
     assert hob.model.requests == []
 
 
-async def test_a_page_of_our_own_may(hob: Machine) -> None:
+async def test_page_of_our_own_may(hob: Machine) -> None:
     assert (await hob.tcp.get("/status", headers={"origin": "http://localhost"})).status_code == 200
 
 
-async def test_a_page_that_the_owner_allowed_may_and_its_browser_is_told_so(tmp_path: Path) -> None:
+async def test_page_that_the_owner_allowed_may_and_its_browser_is_told_so(tmp_path: Path) -> None:
     async with machine(tmp_path, **ALLOWED) as hob:
         asked = {"origin": PAGE, "access-control-request-method": "POST"}
         before = await hob.tcp.options("/chat", headers=asked | {"authorization": ""})
@@ -76,14 +76,14 @@ async def test_no_answer_is_framed_kept_or_guessed_at(hob: Machine) -> None:
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
 
 
-async def test_a_form_of_a_page_is_no_json(hob: Machine) -> None:
+async def test_form_of_a_page_is_no_json(hob: Machine) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
         response = await hob.tcp.post("/chat", content=b'{"message": "hi"}', headers={"content-type": kind})
         assert (response.status_code, response.json()["error"]["code"]) == (415, "not_json")
     assert hob.model.requests == []
 
 
-async def test_a_large_body_is_refused_however_it_comes(tmp_path: Path) -> None:
+async def test_large_body_is_refused_however_it_comes(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="2000") as hob:
         read = 0
 
@@ -157,13 +157,13 @@ def test_addresses_of_one_line_share_their_fate_and_many_places_take_no_room() -
     assert len(lockout._places) <= 1_000
 
 
-async def test_an_old_token_that_is_tried_again_and_again_locks_nobody_out(hob: Machine) -> None:
+async def test_old_token_that_is_tried_again_and_again_locks_no_one_out(hob: Machine) -> None:
     for _ in range(3 * MOST_TRIES):
         assert (await guess(hob, "10.0.0.1", "old")).status_code == 401
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
 
-async def test_a_token_that_was_made_is_heard_where_others_guess(
+async def test_token_that_was_made_is_heard_where_others_guess(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with machine(tmp_path, HOB_GATEWAY_AUTH_TOKEN="") as hob:

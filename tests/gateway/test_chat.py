@@ -19,7 +19,7 @@ NO_SERVER = {"HOB_MODEL_BASE_URL": "", "HOB_MODEL_NAME": "anthropic/claude", "AN
 NOTICED = {"HOB_AGENT_IDLE_NOTICE_SECONDS": "0.1"}
 
 
-async def test_a_message_is_answered(hob: Machine) -> None:
+async def test_message_is_answered(hob: Machine) -> None:
     response = await hob.tcp.post("/chat", json={"message": "hi"})
     assert response.status_code == 200
     body = response.json()
@@ -29,7 +29,7 @@ async def test_a_message_is_answered(hob: Machine) -> None:
     assert len(body["trace_id"]) == 32
 
 
-async def test_a_message_stands_in_the_body_or_in_the_address(hob: Machine) -> None:
+async def test_message_stands_in_the_body_or_in_the_address(hob: Machine) -> None:
     for params, body in (({"message": "hi", "model": "x"}, None), ({"message": "hi"}, {"message": "hi"})):
         refused = await hob.tcp.post("/chat", params=params, json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_request")
@@ -39,7 +39,7 @@ async def test_a_message_stands_in_the_body_or_in_the_address(hob: Machine) -> N
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'{"message": "hi"}'])
 @pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded"])
-async def test_a_body_says_that_it_is_json_even_an_empty_one(hob: Machine, body: bytes, media_type: str) -> None:
+async def test_body_says_that_it_is_json_even_an_empty_one(hob: Machine, body: bytes, media_type: str) -> None:
     headers = {"content-type": media_type} if media_type else {}
     refused = await hob.tcp.post("/chat", content=body, headers=headers)
     assert (refused.status_code, refused.json()["error"]["code"]) == (415, "not_json")
@@ -61,7 +61,7 @@ async def test_what_became_of_a_message_can_be_asked_later(hob: Machine) -> None
     assert (await hob.tcp.get(f"/chat/{sent['id']}")).json() == sent
 
 
-async def test_an_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> None:
+async def test_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> None:
     async with machine(tmp_path, Silence(), **NOTICED) as hob:
         with hob.app.bus.hub.subscribe() as notices:
             response = await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})
@@ -90,7 +90,7 @@ async def test_an_answer_that_takes_longer_is_fetched_later(tmp_path: Path) -> N
         (ModelFault.TIMEOUT, 504),
     ],
 )
-async def test_a_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, status: int) -> None:
+async def test_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, status: int) -> None:
     async with machine(tmp_path, ModelError(fault, "because")) as hob:
         response = await hob.tcp.post("/chat", json={"message": "hi"})
         body = response.json()
@@ -123,21 +123,21 @@ async def test_a_models_failure_is_a_failure(tmp_path: Path, fault: ModelFault, 
         (b'{"message": "hi", "wait": 1' + b"0" * 400 + b"}", "wait must be"),
     ],
 )
-async def test_a_wrong_request_is_told_what_is_wrong(hob: Machine, body: bytes, complaint: str) -> None:
+async def test_wrong_request_is_told_what_is_wrong(hob: Machine, body: bytes, complaint: str) -> None:
     response = await hob.tcp.post("/chat", content=body, headers=JSON)
     assert response.status_code == 400
     assert complaint in response.json()["error"]["message"]
     assert (await hob.tcp.get("/tasks", params={"all": "1"})).json()["tasks"] == []
 
 
-async def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
+async def test_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="2000") as hob:
         response = await hob.tcp.post("/chat", json={"message": "x" * 3000})
         assert (response.status_code, response.json()["error"]["code"]) == (413, "too_large")
         assert "gateway.body_bytes" in response.json()["error"]["message"]
 
 
-async def test_a_message_of_more_characters_than_allowed_is_refused(tmp_path: Path) -> None:
+async def test_message_of_more_characters_than_allowed_is_refused(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_BUS_MAX_TEXT="100") as hob:
         response = await hob.tcp.post("/chat", json={"message": "x" * 101})
         assert response.status_code == 400
@@ -163,7 +163,7 @@ async def test_too_much_waiting_is_told_with_a_time_to_come_back(tmp_path: Path)
         assert int(response.headers["retry-after"]) >= 1
 
 
-async def test_a_message_can_be_followed_while_its_answer_grows(hob: Machine) -> None:
+async def test_message_can_be_followed_while_its_answer_grows(hob: Machine) -> None:
     events = []
     async with hob.tcp.stream("POST", "/chat", json={"message": "hi"}, headers={"accept": "text/event-stream"}) as got:
         assert got.headers["content-type"].startswith("text/event-stream")
@@ -185,7 +185,7 @@ async def test_following_tells_errors_as_events(hob: Machine) -> None:
     assert "not_found" in response.text
 
 
-async def test_an_unknown_message_is_not_found(hob: Machine) -> None:
+async def test_unknown_message_is_not_found(hob: Machine) -> None:
     response = await hob.tcp.get("/chat/m_nothing")
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
@@ -204,7 +204,7 @@ async def test_what_is_quoted_reaches_the_model_as_data(hob: Machine) -> None:
     assert any(event["trust"] == "trusted" for event in events)
 
 
-async def test_the_answer_counts_as_fetched_once_it_was_handed_over(hob: Machine) -> None:
+async def test_answer_counts_as_fetched_once_it_was_handed_over(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi"})
     assert (await hob.app.operations.status())["unread"] == 0
 
@@ -223,7 +223,7 @@ async def test_who_waits_while_hob_stops_is_told_that_it_comes_later(tmp_path: P
 
 
 @pytest.mark.parametrize("text", ["hi", "/new", "/whoami", "approve:a_0000"])
-async def test_a_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str) -> None:
+async def test_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str) -> None:
     headers = {"idempotency-key": "k1"}
     async with machine(tmp_path, "one", "two") as hob:
         first = (await hob.tcp.post("/chat", json={"message": text}, headers=headers)).json()
@@ -242,7 +242,7 @@ async def test_a_key_belongs_to_what_was_said_with_it(tmp_path: Path, text: str)
         assert hob.model.requests == []
 
 
-async def test_a_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None:
+async def test_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None:
     async with machine(tmp_path, "one") as hob:
         headers = {"idempotency-key": "k1", "accept": "text/event-stream"}
         await hob.tcp.post("/chat", json={"message": "hi"}, headers=headers)
@@ -251,7 +251,7 @@ async def test_a_stream_tells_that_a_key_was_used_before(tmp_path: Path) -> None
         assert "key_reused" in told.text
 
 
-async def test_a_model_that_nobody_can_ask_is_refused_at_once(tmp_path: Path) -> None:
+async def test_model_that_no_one_can_ask_is_refused_at_once(tmp_path: Path) -> None:
     async with machine(tmp_path, **NO_SERVER) as hob:
         for model in ("nosuch/model", "groq/llama"):
             answer = await hob.tcp.post("/chat", json={"message": "hi", "model": model})
@@ -260,19 +260,19 @@ async def test_a_model_that_nobody_can_ask_is_refused_at_once(tmp_path: Path) ->
         assert (await hob.tcp.get("/tasks", params={"all": "1"})).json() == {"tasks": []}
 
 
-async def test_a_name_alone_is_one_of_the_servers_models(hob: Machine) -> None:
+async def test_name_alone_is_one_of_the_servers_models(hob: Machine) -> None:
     assert (await hob.tcp.post("/chat", json={"message": "hi", "model": "another"})).status_code == 200
     assert hob.model.requests[0].model == "another"
 
 
 @pytest.mark.parametrize("key", [":", "local:", "api: ", ":x", "nochan:foo", "telegram:77"])
-async def test_nobody_begins_a_conversation_of_another_channel(hob: Machine, key: str) -> None:
+async def test_client_cannot_begin_a_conversation_of_another_channel(hob: Machine, key: str) -> None:
     answer = await hob.tcp.post("/chat", json={"message": "hi", "session": key})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
     assert (await hob.tcp.get("/sessions")).json()["sessions"] == []
 
 
-async def test_a_conversation_of_another_channel_that_is_there_is_joined(hob: Machine) -> None:
+async def test_conversation_of_another_channel_that_is_there_is_joined(hob: Machine) -> None:
     await hob.app.api.store.sessions.change(SessionKey("telegram:77"), title="Anna")
     answer = await hob.tcp.post("/chat", json={"message": "hi", "session": "telegram:77"})
     assert (answer.status_code, answer.json()["session"]) == (200, "telegram:77")

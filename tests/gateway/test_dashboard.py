@@ -64,7 +64,7 @@ def given(endpoint: Endpoint[Any]) -> str:
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.path}")
-async def test_endpoint_answers_nobody_without_a_token(hob: Machine, endpoint: Endpoint[Any]) -> None:
+async def test_endpoint_answers_no_one_without_a_token(hob: Machine, endpoint: Endpoint[Any]) -> None:
     async with browser(hob) as page:
         answer = await page.request(endpoint.method, given(endpoint), json=None if endpoint.method == "GET" else {})
     if endpoint.path in OPEN:
@@ -98,7 +98,7 @@ async def test_login_link_lets_one_browser_in_once(hob: Machine) -> None:
         assert (await page.post("/api/v1/auth/login", json={"code": code})).status_code == 401
 
 
-async def test_cookie_without_the_csrf_token_is_good_for_nothing(hob: Machine) -> None:
+async def test_cookie_without_the_csrf_token_is_refused(hob: Machine) -> None:
     async with signed_in(hob) as page:
         assert (await page.get("/api/v1/sessions")).status_code == 200
         del page.headers["x-csrf-token"]
@@ -107,7 +107,7 @@ async def test_cookie_without_the_csrf_token_is_good_for_nothing(hob: Machine) -
             assert (answer.status_code, answer.json()["code"]) == (403, "missing_csrf")
 
 
-async def test_csrf_token_without_its_cookie_is_good_for_nothing(hob: Machine) -> None:
+async def test_csrf_token_without_its_cookie_is_refused(hob: Machine) -> None:
     async with signed_in(hob) as page:
         csrf = page.headers["x-csrf-token"]
     async with browser(hob, x_csrf_token=csrf) as other:

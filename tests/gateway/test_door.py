@@ -25,7 +25,7 @@ async def test_without_the_token_nothing_is_told(hob: Machine, header: str) -> N
     assert hob.model.requests == []
 
 
-async def test_the_unix_socket_needs_no_token(hob: Machine) -> None:
+async def test_unix_socket_needs_no_token(hob: Machine) -> None:
     assert (await hob.unix.get("/health")).json()["status"] == "ok"
 
 
@@ -37,7 +37,7 @@ async def test_what_touches_the_machine_is_for_the_unix_socket_alone(hob: Machin
     assert not copy.exists()
 
 
-async def test_the_daemon_hands_over_to_nobody(hob: Machine) -> None:
+async def test_daemon_hands_over_to_no_one(hob: Machine) -> None:
     assert (await hob.unix.post("/hand-over")).status_code == 403
 
 
@@ -53,19 +53,19 @@ def test_no_other_header_is_taken_for_the_token(header: str) -> None:
     assert bearer_of(header) != TOKEN or header.strip().partition(" ")[2].strip() == TOKEN
 
 
-def test_a_token_is_made_once_and_kept_private(tmp_path: Path) -> None:
+def test_token_is_made_once_and_kept_private(tmp_path: Path) -> None:
     token = ensure_token(tmp_path, None)
     assert len(token) >= 32
     assert ensure_token(tmp_path, None) == token
     assert stat.S_IMODE(token_file(tmp_path).stat().st_mode) == 0o600
 
 
-def test_a_token_that_is_too_short_is_refused(tmp_path: Path) -> None:
+def test_token_that_is_too_short_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="shorter than 16"):
         ensure_token(tmp_path, Secret.of("secret"))
 
 
-def test_an_unreadable_token_file_says_what_to_do(tmp_path: Path) -> None:
+def test_unreadable_token_file_says_what_to_do(tmp_path: Path) -> None:
     token_file(tmp_path).mkdir(parents=True)
     with pytest.raises(NotConfigured, match="remove the file"):
         ensure_token(tmp_path, None)
@@ -87,7 +87,7 @@ async def test_no_answer_holds_a_secret_that_hob_knows(hob: Machine, accept: str
             assert len(answer.content) == int(answer.headers.get("content-length", len(answer.content)))
 
 
-def test_the_unix_socket_is_its_owners_alone(tmp_path: Path) -> None:
+def test_unix_socket_is_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "hob.sock"
     before = os.umask(0)
     try:

@@ -40,7 +40,7 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
         writer.close()
 
 
-def test_the_unix_socket_is_its_owners_alone_whatever_the_umask_says(tmp_path: Path) -> None:
+def test_unix_socket_is_its_owners_alone_whatever_the_umask_says(tmp_path: Path) -> None:
     former = os.umask(0)
     try:
         bind_unix(tmp_path / "s").close()
@@ -78,7 +78,7 @@ async def test_endless_headers_end_the_connection() -> None:
         b"GET / HTTP/1.1\r\nHost: hob\r\nHost: b\r\nupgrade: websocket\r\nconnection: upgrade\r\n",
     ],
 )
-async def test_a_head_that_is_ambiguous_or_too_large_is_refused(head: bytes) -> None:
+async def test_head_that_is_ambiguous_or_too_large_is_refused(head: bytes) -> None:
     async with connected() as (reader, writer):
         writer.write(head + b"\r\n")
         answer = await reader.read()
@@ -97,7 +97,7 @@ async def test_300_kb_of_headers_get_no_answer_of_the_application() -> None:
         assert not answer.startswith(b"HTTP/1.1 200 ")
 
 
-async def test_an_absolute_address_of_the_same_host_is_taken() -> None:
+async def test_absolute_address_of_the_same_host_is_taken() -> None:
     async with connected() as (reader, writer):
         writer.write(b"GET http://Hob:80/ HTTP/1.1\r\nhost: hob:80\r\nconnection: close\r\n\r\n")
         assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
@@ -124,7 +124,7 @@ async def test_one_connection_too_many_is_told_in_the_apis_own_words() -> None:
             writer.close()
 
 
-async def test_a_large_body_and_many_requests_on_one_connection_are_no_header() -> None:
+async def test_large_body_and_many_requests_on_one_connection_are_no_header() -> None:
     async with connected() as (reader, writer):
         body = b"x" * (MOST_HEAD_BYTES + READ_BYTES)
         for _ in range(3):
@@ -135,7 +135,7 @@ async def test_a_large_body_and_many_requests_on_one_connection_are_no_header() 
             assert await reader.readexactly(6) == b"%d" % len(body)
 
 
-async def test_a_request_cut_off_at_the_end_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+async def test_request_cut_off_at_the_end_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
     held = asyncio.Event()
 
     async def hold(_scope: Scope, _receive: Receive, _send: Send) -> None:
@@ -195,7 +195,7 @@ async def test_who_does_not_go_on_is_let_go(sent: tuple[bytes, ...], monkeypatch
 
 
 @pytest.mark.parametrize("then", [b"", b"x"], ids=["nothing", "a byte now and then"])
-async def test_a_body_that_is_read_but_does_not_come_is_not_waited_for(
+async def test_body_that_is_read_but_does_not_come_is_not_waited_for(
     then: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
@@ -212,7 +212,7 @@ async def test_a_body_that_is_read_but_does_not_come_is_not_waited_for(
         writer.close()
 
 
-async def test_a_body_that_keeps_coming_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_body_that_keeps_coming_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     async with serve(answer_when_read, [listener], grace=1):
@@ -242,7 +242,7 @@ async def test_who_waits_for_an_answer_is_kept_while_the_next_head_drips_in(monk
         writer.close()
 
 
-async def test_beyond_those_who_are_told_that_there_is_no_room_nobody_is_kept() -> None:
+async def test_beyond_those_who_are_told_that_there_is_no_room_no_one_is_kept() -> None:
     async with listening(most=1) as port:
         kept = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * TURNED_AWAY)]
         ended = [asyncio.create_task(reader.read()) for reader, _ in kept]

@@ -35,7 +35,7 @@ def token(hob: Machine, name: str, *scopes: TokenScope, cls: SenderClass = OWNER
     return TokenFile(hob.app.home, hob.app.api.clock).add(name, frozenset(scopes), cls, None)
 
 
-async def test_a_token_is_shown_in_the_header_or_in_the_first_message(hob: Machine) -> None:
+async def test_token_is_shown_in_the_header_or_in_the_first_message(hob: Machine) -> None:
     async with reached(hob) as at:
         async with at.raw(BEARER) as client:
             welcome = await client.next()
@@ -45,7 +45,7 @@ async def test_a_token_is_shown_in_the_header_or_in_the_first_message(hob: Machi
     assert welcome["scopes"] == ["admin", "approve", "chat", "metrics", "read", "view"]
 
 
-async def test_a_token_in_the_address_is_refused_and_told_where_it_belongs(hob: Machine) -> None:
+async def test_token_in_the_address_is_refused_and_told_where_it_belongs(hob: Machine) -> None:
     async with reached(hob) as at:
         for path in (f"/ws?token={TOKEN}", "/ws?access_token=x", "/ws?x"):
             status, body = await at.refused(path=path)
@@ -53,7 +53,7 @@ async def test_a_token_in_the_address_is_refused_and_told_where_it_belongs(hob: 
             assert "Authorization: Bearer" in body["error"]["message"]
 
 
-async def test_a_wrong_header_is_answered_as_over_http(hob: Machine, caplog: pytest.LogCaptureFixture) -> None:
+async def test_wrong_header_is_answered_as_over_http(hob: Machine, caplog: pytest.LogCaptureFixture) -> None:
     async with reached(hob) as at:
         for header in ("Bearer wrong", "Basic " + TOKEN, "Bearer"):
             status, body = await at.refused({"authorization": header})
@@ -114,7 +114,7 @@ async def test_pages_of_others_may_not_connect_and_those_that_are_allowed_may(tm
         assert (status, body["error"]["code"]) == (421, "wrong_host")
 
 
-async def test_an_answer_grows_and_ends_with_the_same_as_over_http(hob: Machine) -> None:
+async def test_answer_grows_and_ends_with_the_same_as_over_http(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
         await client.say("send", ref="a", key="k1", message="hi there")
         said = await client.until("result")
@@ -133,7 +133,7 @@ async def test_the_same_key_joins_the_same_message(hob: Machine) -> None:
     assert len(hob.model.requests) == 1
 
 
-async def test_a_turn_is_stopped_while_its_message_is_followed(tmp_path: Path) -> None:
+async def test_turn_is_stopped_while_its_message_is_followed(tmp_path: Path) -> None:
     async with machine(tmp_path, Silence()) as hob, reached(hob) as at, at.client() as client:
         id = (await client.ask("send", "accepted", key="k1", message="hi"))["id"]
         await client.say("stop", ref="s", id=id)
@@ -143,7 +143,7 @@ async def test_a_turn_is_stopped_while_its_message_is_followed(tmp_path: Path) -
         assert await client.ask("stop", "stopped", id=id) == {"type": "stopped", "id": id, "stopped": False}
 
 
-async def test_a_message_of_earlier_is_followed_from_another_connection(tmp_path: Path) -> None:
+async def test_message_of_earlier_is_followed_from_another_connection(tmp_path: Path) -> None:
     async with machine(tmp_path, Silence()) as hob, reached(hob) as at, at.client() as one, at.client() as other:
         id = (await one.ask("send", "accepted", key="k1", message="hi"))["id"]
         await other.say("follow", id=id)
@@ -181,7 +181,7 @@ async def test_without_a_cursor_come_the_events_to_be_and_only_those_that_were_a
         assert {each["ref"] for each in await client.until("event")} == {"2"}
 
 
-async def test_a_cursor_that_is_yet_to_come_is_refused(hob: Machine) -> None:
+async def test_cursor_that_is_yet_to_come_is_refused(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
         assert (await client.ask("subscribe", after=10**6))["error"]["code"] == "not_found"
         assert (await client.ask("ping", "pong", ref="x")) == {"type": "pong", "ref": "x"}
@@ -211,7 +211,7 @@ async def test_who_does_not_read_is_told_and_let_go_and_finds_the_rest(
         assert cursors + rest == list(range(1, 201))
 
 
-async def test_a_token_does_what_its_scopes_allow(hob: Machine) -> None:
+async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
     allowed = {CHAT: {"send", "follow", "stop"}, READ: {"subscribe", "approvals"}, APPROVE: {"answer"}}
     fields: dict[str, dict[str, Any]] = {
         "send": {"key": "k", "message": "hi"},
@@ -232,7 +232,7 @@ async def test_a_token_does_what_its_scopes_allow(hob: Machine) -> None:
                     assert missing is (kind.name not in may), said
 
 
-async def test_who_is_not_the_owner_talks_for_themselves_and_sees_nobody_else(hob: Machine) -> None:
+async def test_who_is_not_the_owner_talks_for_themselves_and_sees_no_one_else(hob: Machine) -> None:
     theirs = (await hob.tcp.post("/chat", json={"message": "the owner's"})).json()["id"]
     async with reached(hob) as at, at.client(token(hob, "anna", CHAT, cls=MEMBER)) as client:
         own = await client.ask("send", "result", key="k1", message="hi")
@@ -246,7 +246,7 @@ async def test_who_is_not_the_owner_talks_for_themselves_and_sees_nobody_else(ho
     assert hob.model.requests[-1].messages[-1].text != "the owner's"
 
 
-async def test_a_revoked_token_is_told_nothing_more(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_revoked_token_is_told_nothing_more(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "RECHECK_SECONDS", 0.05)
     made, file = token(hob, "phone", READ), TokenFile(hob.app.home, hob.app.api.clock)
     async with reached(hob) as at:
@@ -308,7 +308,7 @@ async def test_binary_and_large_and_hasty_messages_end_the_connection(hob: Machi
             assert (await client.end())[0] == 1009
 
 
-async def test_a_message_in_endless_pieces_ends_the_connection(hob: Machine) -> None:
+async def test_message_in_endless_pieces_ends_the_connection(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
 
         async def pieces() -> AsyncIterator[str]:
@@ -348,7 +348,7 @@ async def test_too_many_connections_are_told_to_come_again(hob: Machine, monkeyp
             assert (status, body["error"]["code"]) == (503, "too_many_connections")
 
 
-async def test_the_owner_sees_who_is_connected(hob: Machine) -> None:
+async def test_owner_sees_who_is_connected(hob: Machine) -> None:
     async with reached(hob) as at, at.raw(), at.client(token(hob, "phone", CHAT)):
         status = (await hob.unix.get("/status")).json()
         assert [(each["who"], each["address"]) for each in status["connected"]] == [("api:phone", "127.0.0.1")]
@@ -364,7 +364,7 @@ async def test_secrets_are_masked_in_everything_that_is_told(hob: Machine) -> No
         assert "my token is" in json.dumps(said)
 
 
-async def test_the_end_of_the_listener_is_told_as_a_restart(hob: Machine, caplog: pytest.LogCaptureFixture) -> None:
+async def test_end_of_the_listener_is_told_as_a_restart(hob: Machine, caplog: pytest.LogCaptureFixture) -> None:
     async with contextlib.AsyncExitStack() as stack:
         async with reached(hob) as at:
             known, unknown = await stack.enter_async_context(at.client()), await stack.enter_async_context(at.raw())
@@ -387,7 +387,7 @@ def test_every_end_has_a_sentence() -> None:
     assert ends <= CLOSES.keys()
 
 
-async def test_a_model_or_a_conversation_that_is_not_there_is_refused_by_name(hob: Machine) -> None:
+async def test_model_or_a_conversation_that_is_not_there_is_refused_by_name(hob: Machine) -> None:
     async with reached(hob) as at, at.client(token(hob, "anna", CHAT, cls=MEMBER)) as client:
         refused = await client.ask("send", "result", key="k1", message="x", model="scripted")
         assert refused["error"]["code"] == "not_allowed"

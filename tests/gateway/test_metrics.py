@@ -50,7 +50,7 @@ async def test_they_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_path
         assert (await hob.tcp.get("/metrics", headers={"authorization": "Bearer wrong"})).status_code == 401
 
 
-async def test_what_has_not_happened_yet_is_told_with_nought(tmp_path: Path) -> None:
+async def test_counters_begin_with_zero(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_METRICS="true", HOB_MODEL_NAME="usual-1") as hob:
         found = values((await hob.tcp.get("/metrics")).text)
         assert [found[f'hob_turns_ended_total{{state="{state}"}}'] for state in ("done", "failed", "set_aside")] == [

@@ -16,7 +16,7 @@ async def said(hob: Machine, text: str, session: str = "main") -> str:
     return str(view["session"])
 
 
-async def test_a_session_is_listed_shown_named_and_put_away(hob: Machine) -> None:
+async def test_session_is_listed_shown_named_and_put_away(hob: Machine) -> None:
     key = await said(hob, "first words")
     (found,) = (await hob.tcp.get("/sessions")).json()["sessions"]
     assert (found["session"], found["title"], found["entries"]) == (key, "first words", 2)
@@ -40,7 +40,7 @@ async def test_what_comes_into_a_paused_session_waits_until_it_goes_on(hob: Mach
     assert done["state"] == "done"
 
 
-async def test_a_deleted_session_holds_nothing_and_can_be_begun_again(hob: Machine) -> None:
+async def test_deleted_session_holds_nothing_and_can_be_begun_again(hob: Machine) -> None:
     key = await said(hob, "canary-77 is my word")
     deleted = (await hob.tcp.post("/sessions/delete", json={"session": key})).json()
     assert deleted["erased"] > 3
@@ -60,7 +60,7 @@ async def test_what_is_no_session_or_no_title_is_refused(hob: Machine) -> None:
         assert (await hob.tcp.post("/sessions/change", json={"session": key, "title": title})).status_code == 400
 
 
-def test_the_command_works_without_a_daemon_and_asks_before_it_deletes(
+def test_command_works_without_a_daemon_and_asks_before_it_deletes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path))

@@ -27,7 +27,7 @@ each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: 
 
 
 @each_endpoint
-def test_a_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]) -> None:
+def test_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]) -> None:
     assert endpoint.scope is not None or endpoint.path.startswith(PUBLIC)
     assert inspect.getdoc(endpoint.handler)
     assert set(endpoint.errors) <= STATUS.keys()
@@ -35,7 +35,7 @@ def test_a_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]
     assert endpoint.raw or [each.name for each in fields_of(taken) if not each.bounds.doc] == []
 
 
-def test_a_method_on_a_path_stands_in_the_table_once() -> None:
+def test_method_on_a_path_stands_in_the_table_once() -> None:
     assert [line for line, times in Counter((each.method, each.path) for each in ENDPOINTS).items() if times > 1] == []
 
 
@@ -93,7 +93,7 @@ def test_every_code_has_a_status(error: HobError) -> None:
     assert 400 <= failure_of(error).status < 600
 
 
-async def test_a_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) -> None:
+async def test_route_for_everybody_reads_no_token_and_counts_none(hob: Machine) -> None:
     public: Endpoint[Any] = Endpoint("POST", "/hooks/{id}", echo, None, bytes)
     async with asking(hob, public, replace(public, path="/ours", scope=TokenScope.CHAT)) as client:
         for _ in range(20):
@@ -102,7 +102,7 @@ async def test_a_route_for_everybody_reads_no_token_and_counts_none(hob: Machine
         assert (await client.post("/ours", content=b"")).status_code == 200
 
 
-async def test_a_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
+async def test_route_may_take_larger_bodies_than_others(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_GATEWAY_BODY_BYTES="1000") as hob:
         wide: Endpoint[Any] = Endpoint("POST", "/wide", echo, TokenScope.CHAT, bytes, most_bytes=5_000)
         async with asking(hob, wide, replace(wide, path="/narrow", most_bytes=None)) as client:

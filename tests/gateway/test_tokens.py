@@ -59,7 +59,7 @@ def test_only_the_hash_of_a_token_is_kept(file: TokenFile, tmp_path: Path) -> No
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_a_token_is_known_at_once_and_not_after_it_was_revoked(
+def test_token_is_known_at_once_and_not_after_it_was_revoked(
     file: TokenFile, tmp_path: Path, clock: ManualClock
 ) -> None:
     keys = keyring(tmp_path, clock)
@@ -72,7 +72,7 @@ def test_a_token_is_known_at_once_and_not_after_it_was_revoked(
     assert keys.find(secret) is None
 
 
-async def test_a_token_ends_when_it_was_said_to(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+async def test_token_ends_when_it_was_said_to(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     secret = file.add("guest", frozenset({CHAT}), MEMBER, 60)
     keys = keyring(tmp_path, clock)
     await clock.advance(59)
@@ -92,7 +92,7 @@ async def test_when_a_token_is_rotated_the_old_one_holds_a_while(
     assert (keys.find(old), keys.find(new) is None) == (None, False)
 
 
-async def test_a_rotated_token_ends_when_the_old_one_would_have(
+async def test_rotated_token_ends_when_the_old_one_would_have(
     file: TokenFile, tmp_path: Path, clock: ManualClock
 ) -> None:
     file.add("guest", frozenset({CHAT}), MEMBER, 60)
@@ -110,9 +110,7 @@ def test_without_an_overlap_the_old_one_ends_at_once(file: TokenFile, tmp_path: 
     assert keyring(tmp_path, clock).find(old) is None
 
 
-async def test_the_owners_token_is_rotated_in_a_running_daemon(
-    file: TokenFile, tmp_path: Path, clock: ManualClock
-) -> None:
+async def test_owners_token_is_rotated_in_a_running_daemon(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     old = ensure_token(tmp_path, None)
     keys = keyring(tmp_path, clock)
     assert keys.find(old) == WITH_THE_TOKEN
@@ -124,12 +122,12 @@ async def test_the_owners_token_is_rotated_in_a_running_daemon(
 
 
 @pytest.mark.parametrize("name", ["", "owner", "Phone", "a b", "-x", "x" * 33, "../x", "a\n"])
-def test_a_name_that_is_none_is_refused(file: TokenFile, name: str) -> None:
+def test_name_that_is_none_is_refused(file: TokenFile, name: str) -> None:
     with pytest.raises(InvalidRequest, match="no name"):
         file.add(name, frozenset({CHAT}), OWNER, None)
 
 
-def test_what_cannot_be_is_refused(file: TokenFile) -> None:
+def test_impossible_request_is_refused(file: TokenFile) -> None:
     with pytest.raises(InvalidRequest, match="scope chat only"):
         file.add("guest", frozenset({CHAT, APPROVE}), MEMBER, None)
     file.add("guest", frozenset({CHAT}), MEMBER, None)
@@ -140,14 +138,14 @@ def test_what_cannot_be_is_refused(file: TokenFile) -> None:
             change("nobody")
 
 
-def test_a_file_that_cannot_be_read_lets_nobody_in(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+def test_file_that_cannot_be_read_lets_no_one_in(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     secret = file.add("phone", frozenset({CHAT}), OWNER, None)
     (tmp_path / "secrets" / "gateway-tokens.json").write_text('{"tokens": [{}]}')
     with pytest.raises(NotConfigured, match="remove it"):
         keyring(tmp_path, clock).find(secret)
 
 
-def test_the_owners_own_token_opens_where_the_others_cannot_be_read(
+def test_owners_own_token_opens_where_the_others_cannot_be_read(
     file: TokenFile, tmp_path: Path, clock: ManualClock
 ) -> None:
     keys = keyring(tmp_path, clock)
@@ -178,7 +176,7 @@ async def asked(tmp_path: Path) -> AsyncIterator[Machine]:
 
 
 @pytest.mark.parametrize("scope", list(TokenScope))
-async def test_a_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: TokenScope) -> None:
+async def test_scope_opens_its_own_routes_and_no_others(hob: Machine, scope: TokenScope) -> None:
     async with caller(hob, scope) as client:
         for endpoint in ENDPOINTS:
             if endpoint.scope is None or endpoint.local:
@@ -196,7 +194,7 @@ def test_who_watches_the_figures_reads_nothing_that_was_said() -> None:
     assert opened_by(METRICS) == {"GET /health", "GET /metrics"}
 
 
-async def test_who_gives_leave_sees_what_for_and_nothing_else(hob: Machine) -> None:
+async def test_approver_sees_the_question_and_nothing_else(hob: Machine) -> None:
     looking = {each for each in opened_by(APPROVE) if each.startswith("GET")}
     assert looking == {"GET /approvals", "GET /approvals/{id}", "GET /grants"}
     async with caller(hob, APPROVE) as client:
@@ -204,7 +202,7 @@ async def test_who_gives_leave_sees_what_for_and_nothing_else(hob: Machine) -> N
         assert (await client.get("/export")).json()["error"]["code"] == "missing_scope"
 
 
-async def test_who_may_only_chat_gives_no_leave_in_words_either(hob: Machine) -> None:
+async def test_chat_token_cannot_approve_in_words(hob: Machine) -> None:
     async with caller(hob, CHAT) as client:
         assert (await client.post("/approvals/a_1", json={"allowed": True})).status_code == 403
         said = (await client.post("/chat", json={"message": "approve:a_00000000"})).json()
@@ -227,7 +225,7 @@ def test_every_command_is_in_the_list_of_those_that_are_tried() -> None:
 
 
 @pytest.mark.parametrize("scope", list(TokenScope))
-async def test_a_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: TokenScope) -> None:
+async def test_command_wants_the_scope_of_the_route_that_does_the_same(hob: Machine, scope: TokenScope) -> None:
     key = "api:work"
     async with caller(hob, *{CHAT, scope}) as client:
         for text, needed in OF_COMMANDS.items():
@@ -236,7 +234,7 @@ async def test_a_command_wants_the_scope_of_the_route_that_does_the_same(hob: Ma
             assert ("needs the scope" in said) is (needed not in {CHAT, scope} and scope is not ADMIN), text
 
 
-async def test_a_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp_path: Path) -> None:
+async def test_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp_path: Path) -> None:
     key = SessionKey("api:work")
     async with machine(tmp_path) as hob, caller(hob, CHAT) as client:
         await hob.app.api.store.sessions.change(key, paused=True)
@@ -259,7 +257,7 @@ async def test_what_is_the_owners_alone_is_in_no_prompt_of_a_member(asked: Machi
     assert ("Trondheim" in members, "Trondheim" in owners) == (False, True)
 
 
-async def test_a_members_words_come_in_as_the_members(asked: Machine) -> None:
+async def test_members_words_come_in_as_the_members(asked: Machine) -> None:
     async with caller(asked, CHAT, cls=MEMBER, name="anna") as client:
         said = (await client.post("/chat", json={"message": "hi"})).json()
         assert (said["session"], said["reply"]) == ("api:@anna", "one")
@@ -274,13 +272,13 @@ async def test_a_members_words_come_in_as_the_members(asked: Machine) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"session": "local:main"}, {"channel": "local"}])
-async def test_a_member_comes_into_no_conversation_of_the_owners(hob: Machine, fields: dict[str, str]) -> None:
+async def test_member_comes_into_no_conversation_of_the_owners(hob: Machine, fields: dict[str, str]) -> None:
     async with caller(hob, CHAT, cls=MEMBER) as client:
         response = await client.post("/chat", json={"message": "hi", **fields})
         assert (response.status_code, response.json()["error"]["code"]) == (403, "not_allowed")
 
 
-async def test_a_member_sees_no_message_of_others(asked: Machine) -> None:
+async def test_member_sees_no_message_of_others(asked: Machine) -> None:
     owners = (await asked.tcp.post("/chat", json={"message": "a secret"})).json()
     async with caller(asked, CHAT, cls=MEMBER) as client:
         own = (await client.post("/chat", json={"message": "hi"})).json()
@@ -299,7 +297,7 @@ async def test_keys_of_different_callers_do_not_meet(asked: Machine) -> None:
     assert own["id"] != owners["id"]
 
 
-async def test_a_stranger_is_slowed_down(tmp_path: Path) -> None:
+async def test_stranger_is_slowed_down(tmp_path: Path) -> None:
     async with (
         machine(tmp_path, HOB_ADMISSION_STRANGERS_PER_MINUTE="1") as hob,
         caller(hob, CHAT, cls=STRANGER) as client,
@@ -320,7 +318,7 @@ def test_what_a_token_does_is_not_counted_as_the_owners(tmp_path: Path) -> None:
 # the command
 
 
-def test_the_command_makes_lists_rotates_and_revokes(
+def test_command_makes_lists_rotates_and_revokes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path))

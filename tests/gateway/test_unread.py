@@ -25,7 +25,7 @@ async def answered(hob: Machine, text: str, channel: str) -> str:
     return accepted.id
 
 
-async def test_what_nobody_fetched_is_listed_where_it_waits(hob: Machine) -> None:
+async def test_unfetched_reply_is_listed_where_it_waits(hob: Machine) -> None:
     first, second = await answered(hob, "one\nmore", "local"), await answered(hob, "two", "local")
     await answered(hob, "three", "api")
     listed = (await hob.unix.get("/unread", params={"channel": "local"})).json()["messages"]
@@ -42,7 +42,7 @@ async def test_what_was_fetched_is_listed_no_more(hob: Machine) -> None:
     assert (await hob.tcp.get("/unread")).json()["messages"] == []
 
 
-async def test_an_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_fetched(
+async def test_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_fetched(
     hob: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Message] = []

@@ -61,7 +61,7 @@ def shown(hob: Machine) -> str:
     return said.text
 
 
-async def test_a_delivery_is_kept_and_seen_to(tmp_path: Path) -> None:
+async def test_delivery_is_kept_and_seen_to(tmp_path: Path) -> None:
     settings = hooks(task="Tell me in a word.", template="{{action}}: #{{issue.number}} {{issue.title}}")
     async with machine(tmp_path, **settings) as hob:
         taken = await deliver(hob)
@@ -82,7 +82,7 @@ async def test_what_was_sent_is_data_between_marks_and_what_is_to_be_done_is_not
         assert inside.partition(">")[0].endswith("from=web")
 
 
-async def test_a_delivery_counts_as_a_strangers_and_says_so(tmp_path: Path) -> None:
+async def test_delivery_counts_as_a_strangers_and_says_so(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         id = (await deliver(hob)).json()["id"]
         trace = (await settled(hob, id))["trace_id"]
@@ -91,7 +91,7 @@ async def test_a_delivery_counts_as_a_strangers_and_says_so(tmp_path: Path) -> N
         assert (came.classification, came.sender_id) == ("stranger", "it")
 
 
-async def test_a_command_in_a_body_is_no_command(tmp_path: Path) -> None:
+async def test_command_in_a_body_is_no_command(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(template="{{text}}")) as hob:
         view = await settled(hob, (await deliver(hob, {"text": "/stop"})).json()["id"])
         assert view["state"] == "done"
@@ -107,7 +107,7 @@ async def test_the_same_delivery_again_does_nothing_twice(tmp_path: Path) -> Non
         assert len(hob.model.requests) == 1
 
 
-async def test_a_replay_under_another_name_is_the_same_delivery(tmp_path: Path) -> None:
+async def test_replay_under_another_name_is_the_same_delivery(tmp_path: Path) -> None:
     """GitHub signs the body alone, so the header that names a delivery proves nothing."""
     async with machine(tmp_path, **hooks(scheme="github")) as hob:
         signed = {"x-hub-signature-256": f"sha256={seal(json.dumps(EVENT).encode())}"}
@@ -146,14 +146,14 @@ async def test_stripes_events_are_told_apart_by_their_ids(tmp_path: Path) -> Non
         assert await send(b'{"id": "evt_2"}', late=400) == 401
 
 
-async def test_a_token_does_where_nothing_is_signed(tmp_path: Path) -> None:
+async def test_token_does_where_nothing_is_signed(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="token", header="X-Gitlab-Token")) as hob:
         assert (await deliver(hob, headers={"x-gitlab-token": SECRET})).status_code == 202
         assert (await deliver(hob, headers={"x-gitlab-token": SECRET + "x"})).status_code == 401
         assert (await deliver(hob, headers={"authorization": f"Bearer {SECRET}"})).status_code == 401
 
 
-async def test_a_bearer_token_does_as_well(tmp_path: Path) -> None:
+async def test_bearer_token_does_as_well(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(scheme="token")) as hob:
         bearer = {"authorization": f"Bearer {SECRET}"}
         first = await deliver(hob, headers=bearer | {"x-hob-delivery": "a"})
@@ -168,7 +168,7 @@ async def test_who_only_looks_at_the_address_is_told_that_deliveries_are_posted(
             assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
 
 
-async def test_nobody_learns_which_webhooks_there_are(tmp_path: Path) -> None:
+async def test_names_of_webhooks_cannot_be_learnt(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         tries: tuple[dict[str, str], ...] = (
             {},
@@ -183,7 +183,7 @@ async def test_nobody_learns_which_webhooks_there_are(tmp_path: Path) -> None:
             assert here.status_code == 401
 
 
-async def test_nobody_keeps_out_the_deliveries_of_others_and_their_tokens(tmp_path: Path) -> None:
+async def test_sender_cannot_keep_out_deliveries_and_tokens_of_others(tmp_path: Path) -> None:
     """Behind a proxy all of them are one place, and anybody may sign wrong."""
     async with machine(tmp_path, **hooks()) as hob:
         wrong = {"x-hob-signature": "sha256=" + "0" * 64}
@@ -214,12 +214,12 @@ def _seconds(reception: WebhookReceiver, name: str, headers: Mapping[str, str], 
     return time.thread_time() - began
 
 
-async def test_a_secret_may_be_changed_without_a_gap(tmp_path: Path) -> None:
+async def test_secret_may_be_changed_without_a_gap(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(secret="another-secret-of-tests", other_secrets=[SECRET])) as hob:
         assert (await deliver(hob)).status_code == 202
 
 
-async def test_a_secret_that_can_be_guessed_lets_nobody_in(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_secret_that_can_be_guessed_lets_no_one_in(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with machine(tmp_path, **hooks(secret="short")) as hob:
         body = json.dumps(EVENT).encode()
         answer = await deliver(hob, headers={"x-hob-signature": f"sha256={seal(body, 'short')}"})
@@ -234,7 +234,7 @@ async def test_too_many_deliveries_are_told_when_to_come_again(tmp_path: Path) -
         assert 1 <= int(answers[2].headers["retry-after"]) <= 60
 
 
-async def test_a_delivery_that_is_known_takes_no_place_of_a_new_one(tmp_path: Path) -> None:
+async def test_delivery_that_is_known_takes_no_place_of_a_new_one(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(per_minute=2)) as hob:
         answers = [await deliver(hob, {"n": n}) for n in (0, 0, 0, 0, 1, 1, 0)]
         assert [answer.status_code for answer in answers] == [202, 200, 200, 200, 202, 200, 200]
@@ -259,7 +259,7 @@ async def test_gitlab_repeats_a_delivery_under_the_same_key(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("levels", [101, 600, 965, 990, 100_000])
-async def test_a_body_that_is_nested_too_deeply_is_the_senders_mistake(tmp_path: Path, levels: int) -> None:
+async def test_body_that_is_nested_too_deeply_is_the_senders_mistake(tmp_path: Path, levels: int) -> None:
     async with machine(tmp_path, **hooks(scheme="github")) as hob:
         body = b"[" * levels + b"]" * levels
         headers = {"x-hub-signature-256": f"sha256={seal(body)}"}
@@ -288,12 +288,12 @@ async def test_forms_are_read_and_other_kinds_are_not(tmp_path: Path) -> None:
         assert (await send(b'{"other": 1}', "application/json")).status_code == 202
 
 
-async def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
+async def test_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(body_bytes=100)) as hob:
         assert (await deliver(hob, {"text": "x" * 200})).status_code == 413
 
 
-async def test_a_conversation_is_chosen_by_what_is_sent(tmp_path: Path) -> None:
+async def test_conversation_is_chosen_by_what_is_sent(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(session="{{repo}}")) as hob:
         sessions = []
         for repo in ("hob", "a/b", "", "../../x\n" + "y" * 500):
@@ -306,7 +306,7 @@ async def test_a_conversation_is_chosen_by_what_is_sent(tmp_path: Path) -> None:
         assert all("webhook" in session and len(session) < 120 for session in sessions)
 
 
-async def test_a_delivery_is_read_without_those_before_it_unless_they_share_a_conversation(tmp_path: Path) -> None:
+async def test_delivery_is_read_without_those_before_it_unless_they_share_a_conversation(tmp_path: Path) -> None:
     for session, count in (("", 1), ("doors", 3)):
         async with machine(tmp_path / (session or "none"), **hooks(session=session)) as hob:
             for text in ("the front door", "the back door"):
@@ -333,13 +333,13 @@ async def test_two_that_answer_each_other_come_to_an_end(tmp_path: Path) -> None
         assert (await deliver(hob, {"n": 2}, hops="6")).status_code == 403
 
 
-async def test_the_answer_goes_nowhere_unless_it_is_for_the_owner(tmp_path: Path) -> None:
+async def test_answer_goes_nowhere_unless_it_is_for_the_owner(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         await settled(hob, (await deliver(hob)).json()["id"])
         assert (await hob.unix.get("/unread", params={"channel": "local"})).json()["messages"] == []
 
 
-async def test_the_answer_waits_for_the_owner_at_the_terminal(tmp_path: Path) -> None:
+async def test_answer_waits_for_the_owner_at_the_terminal(tmp_path: Path) -> None:
     async with machine(tmp_path, "Ring max@example.org back.", **hooks(answer="owner")) as hob:
         id = (await deliver(hob)).json()["id"]
         async with asyncio.timeout(10):

@@ -38,7 +38,7 @@ def test_people_come_in_as_whom_the_owner_linked_them(sender: str, cls: SenderCl
     assert class_of(door().comes(sender=sender)) is cls
 
 
-def test_the_owners_words_are_trusted_and_nobody_elses() -> None:
+def test_owners_words_are_trusted_and_no_one_elses() -> None:
     assert label_of(door().comes(sender="1")) == OWNER_LABEL
     assert label_of(door().comes(sender="2")) == Label(Origin.MEMBER, Trust.UNTRUSTED)
     forwarded = Label(Origin.MAIL, Trust.TRUSTED)
@@ -52,7 +52,7 @@ def test_no_channel_can_say_that_somebody_is_the_owner(claimed: Label) -> None:
     assert label_of(decision) == Label(Origin.STRANGER, Trust.UNTRUSTED)
 
 
-def test_the_terminal_and_the_api_are_the_owners() -> None:
+def test_terminal_and_the_api_are_the_owners() -> None:
     for channel in ("local", "api"):
         assert class_of(door(dm_policy=DmPolicy.DISABLED).comes(channel=channel, label=OWNER_LABEL)) is OWNERS
 
@@ -64,7 +64,7 @@ def test_who_writes_where_a_name_proves_nothing_is_a_stranger() -> None:
     assert isinstance(door(dm_policy=DmPolicy.DISABLED).comes(sender="me@x.org", channel="email"), Refused)
 
 
-def test_a_message_without_a_sender_is_refused() -> None:
+def test_message_without_a_sender_is_refused() -> None:
     assert isinstance(door(dm_policy=DmPolicy.OPEN).comes(sender=" "), Refused)
 
 
@@ -85,7 +85,7 @@ def test_hobs_own_messages_are_not_answered() -> None:
         (DmPolicy.DISABLED, OWNERS, None, None),
     ],
 )
-def test_the_policy_of_direct_chats(
+def test_policy_of_direct_chats(
     policy: DmPolicy, owner: SenderClass, member: SenderClass | None, stranger: SenderClass | None
 ) -> None:
     at = door(dm_policy=policy)
@@ -101,12 +101,12 @@ def test_lists_let_in_and_keep_out_and_out_wins() -> None:
     assert class_of(at.comes(sender="9", channel="discord")) is None
 
 
-def test_a_wrong_entry_of_a_list_is_told_when_it_is_read() -> None:
+def test_wrong_entry_of_a_list_is_told_when_it_is_read() -> None:
     with pytest.raises(ValueError, match="telegram:12345"):
         AdmissionSettings(allow=["12345"])
 
 
-def test_a_channel_and_an_account_have_policies_of_their_own() -> None:
+def test_channel_and_an_account_have_policies_of_their_own() -> None:
     channels = {"telegram": ChannelAdmission(dm_policy="open"), "telegram@work": ChannelAdmission(dm_policy="disabled")}
     at = door(dm_policy=DmPolicy.ALLOWLIST, channels=channels)
     assert class_of(at.comes()) is UNKNOWN
@@ -143,7 +143,7 @@ async def test_who_is_turned_away_is_told_of_once_an_hour() -> None:
         (GroupPolicy.DISABLED, ALLOWED, False),
     ],
 )
-def test_the_policy_of_groups(policy: GroupPolicy, groups: list[str], answers: bool) -> None:
+def test_policy_of_groups(policy: GroupPolicy, groups: list[str], answers: bool) -> None:
     at = door(group_policy=policy, groups=groups)
     assert (class_of(at.rules.admit(group("hello", mentioned=True))) is MEMBER) is answers
 
@@ -169,7 +169,7 @@ def test_in_groups_hob_answers_when_it_is_meant(
     assert at.told == []  # that people talk to each other is no news
 
 
-def test_being_let_in_directly_lets_nobody_bring_hob_into_a_group() -> None:
+def test_being_let_in_directly_lets_no_one_bring_hob_into_a_group() -> None:
     assert isinstance(door().rules.admit(group("hello", mentioned=True)), Refused)
 
 
@@ -179,7 +179,7 @@ def test_strangers_are_answered_in_groups_only_where_that_is_set() -> None:
     assert class_of(door(groups=ALLOWED, group_strangers=True).rules.admit(asked)) is UNKNOWN
 
 
-def test_the_trigger_is_taken_off_and_needed_in_direct_chats_too() -> None:
+def test_trigger_is_taken_off_and_needed_in_direct_chats_too() -> None:
     at = door(trigger="hob")
     decision = at.comes("Hob: what is it?", sender="2")
     assert isinstance(decision, Admitted)
@@ -231,7 +231,7 @@ def test_somebody_unknown_is_told_a_code_once_without_readable_twins() -> None:
     assert line_of(at.comes()) == ""
 
 
-def test_a_fourth_stranger_gets_no_code_and_flushes_nobodys() -> None:
+def test_a_fourth_stranger_gets_no_code_and_flushes_no_ones() -> None:
     at = door()
     codes = [code_in(line_of(at.comes(sender=sender))) for sender in ("a", "b", "c")]
     assert line_of(at.comes(sender="d")) == ""
@@ -239,7 +239,7 @@ def test_a_fourth_stranger_gets_no_code_and_flushes_nobodys() -> None:
     assert line_of(at.comes(sender="d", account="second")) != ""
 
 
-async def test_a_code_is_good_for_an_hour_whatever_the_wall_clock_says() -> None:
+async def test_code_is_good_for_an_hour_whatever_the_wall_clock_says() -> None:
     at = door()
     code = code_in(line_of(at.comes()))
     at.clock.set_wall(at.clock.now().replace(year=2000))
@@ -250,7 +250,7 @@ async def test_a_code_is_good_for_an_hour_whatever_the_wall_clock_says() -> None
     assert line_of(at.comes()) != ""
 
 
-async def test_a_restart_makes_no_code_last_longer() -> None:
+async def test_restart_makes_no_code_last_longer() -> None:
     at = door()
     code = code_in(line_of(at.comes()))
     (request,) = at.pairing.pending()
@@ -265,19 +265,19 @@ async def test_a_restart_makes_no_code_last_longer() -> None:
 # the passphrase
 
 
-def test_a_passphrase_that_is_guessed_easily_is_refused() -> None:
+def test_passphrase_that_is_guessed_easily_is_refused() -> None:
     with pytest.raises(NotConfigured, match="8 characters"):
         door(passphrase=Secret.of("1234567"))
 
 
-def test_the_passphrase_lets_in_as_a_member_for_a_while() -> None:
+def test_passphrase_lets_in_as_a_member_for_a_while() -> None:
     at = door(passphrase=Secret.of("correct horse"), dm_policy=DmPolicy.ALLOWLIST)
     assert "hours" in line_of(at.comes("/pass correct horse"))
     assert class_of(at.comes()) is MEMBER
     assert class_of(at.comes(sender="8")) is None
 
 
-async def test_the_passphrase_ends_after_its_hours() -> None:
+async def test_passphrase_ends_after_its_hours() -> None:
     at = door(passphrase=Secret.of("correct horse"), passphrase_hours=1.0, dm_policy=DmPolicy.ALLOWLIST)
     at.comes("/pass correct horse")
     await at.clock.advance(3601)
@@ -295,7 +295,7 @@ def test_trying_passphrases_is_limited_for_one_sender_and_for_all() -> None:
 
 
 @pytest.mark.parametrize("text", ["/pass correct horse", "/PASS  nonsense"])
-def test_a_try_is_never_taken_as_a_message_even_from_the_owner(text: str) -> None:
+def test_try_is_never_taken_as_a_message_even_from_the_owner(text: str) -> None:
     assert isinstance(door(passphrase=Secret.of("correct horse")).comes(text, sender="1"), Refused)
 
 
@@ -344,7 +344,7 @@ async def test_the_same_sentence_again_and_again_is_a_machine_however_slow() -> 
     assert not all(decisions)
 
 
-async def test_a_person_who_talks_is_no_machine_and_the_owner_never_is_one() -> None:
+async def test_person_who_talks_is_no_machine_and_the_owner_never_is_one() -> None:
     at = door(messages_per_minute=1000)
     for n in range(30):
         assert isinstance(at.comes(f"message {n}", sender="2"), Admitted)
@@ -397,7 +397,7 @@ def test_what_the_owner_forwards_is_not_the_owners_word(mark: str) -> None:
     assert not quote.label.trusted
 
 
-def test_an_ordinary_message_passes_unchanged() -> None:
+def test_ordinary_message_passes_unchanged() -> None:
     text = "Grüße 👨‍👩‍👧‍👦 ❤️\n\t\u05e0\u05d5, good?"
     decision = door().comes(text, sender="2")
     assert isinstance(decision, Admitted)

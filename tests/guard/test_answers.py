@@ -44,7 +44,7 @@ def asked(id: str = "a_1", at: float = 100.0) -> Approval:
         ("Nein", ApprovalReply(False)),
     ],
 )
-def test_an_answer_is_a_message_of_its_own(text: str, expected: ApprovalReply) -> None:
+def test_answer_is_a_message_of_its_own(text: str, expected: ApprovalReply) -> None:
     assert parse_answer(text) == expected
 
 
@@ -94,7 +94,7 @@ def test_what_is_written_as_an_answer_and_names_no_question_answers_none(text: s
     assert (answer.typed, answer.id, answer.scope) == (typed, typed, ApprovalScope.ONCE)
 
 
-def test_an_id_is_kept_as_it_was_typed() -> None:
+def test_id_is_kept_as_it_was_typed() -> None:
     answer = parse_answer("approve:a_nope")
     assert answer is not None
     assert (answer.id, answer.typed) == ("a_n0pe", "a_nope")
@@ -105,7 +105,7 @@ def from_owner(text: str = "yes", channel: str = "telegram", **more: Any) -> Inb
 
 
 @pytest.mark.parametrize("channel", ["local", "api", "telegram", "signal"])
-def test_the_owner_answers_where_senders_are_known(channel: str) -> None:
+def test_owner_answers_where_senders_are_known(channel: str) -> None:
     assert may_answer(from_owner(channel=channel)) == ""
 
 
@@ -121,17 +121,17 @@ def test_the_owner_answers_where_senders_are_known(channel: str) -> None:
         from_owner(background=True),
     ],
 )
-def test_nobody_else_does(inbound: Inbound) -> None:
+def test_no_one_else_does(inbound: Inbound) -> None:
     assert may_answer(inbound)
 
 
-def test_a_channel_of_ones_own_authenticates_if_its_owner_says_so_but_mail_never() -> None:
+def test_channel_of_ones_own_authenticates_if_its_owner_says_so_but_mail_never() -> None:
     assert may_answer(from_owner(channel="irc"), ["irc"]) == ""
     assert may_answer(from_owner(channel="mail"), ["mail"])
     assert may_answer(from_owner(channel="api"), scoped=True)
 
 
-def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
+def test_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
     assert choose(ApprovalReply(True), from_owner(), [asked()]) == "a_1"
 
 
@@ -146,12 +146,12 @@ def test_a_bare_word_answers_the_only_question_of_a_direct_chat() -> None:
         (from_owner(sent_at=datetime.fromtimestamp(99, UTC)), [asked()], False),  # written before it was asked
     ],
 )
-def test_a_bare_word_that_could_mean_something_else_answers_nothing(
+def test_bare_word_that_could_mean_something_else_answers_nothing(
     inbound: Inbound, waiting: list[Approval], in_doubt: bool
 ) -> None:
     assert choose(ApprovalReply(True), inbound, waiting, in_doubt=in_doubt) is None
 
 
-def test_an_id_says_which_question_anywhere() -> None:
+def test_id_says_which_question_anywhere() -> None:
     group = from_owner(group=True, origin=Address("telegram", "group"))
     assert choose(ApprovalReply(True, ApprovalId("a_2")), group, [asked("a_1"), asked("a_2")]) == "a_2"

@@ -43,14 +43,14 @@ ENTRIES = [
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}.{entry.name}.{entry.outcome}")
-def test_what_stays_for_ever_names_nobody(entry: AuditEntry) -> None:
+def test_what_stays_for_ever_names_no_one(entry: AuditEntry) -> None:
     stays = " ".join(map(str, astuple(replace(entry, detail=""))))
     assert "49170" not in stays
     assert entry.kind
     assert entry.outcome
 
 
-def test_an_approval_and_a_decision_hold_the_hash_of_the_arguments_only() -> None:
+def test_approval_and_a_decision_hold_the_hash_of_the_arguments_only() -> None:
     for entry in ENTRIES[:3]:
         assert digest(ARGUMENTS) in entry.detail
         assert ARGUMENTS not in entry.detail

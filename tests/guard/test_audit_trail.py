@@ -42,7 +42,7 @@ async def test_every_verdict_is_an_entry_with_its_rule_and_sender(tmp_path: Path
 
 
 @pytest.mark.parametrize(("allowed", "outcomes"), [(True, ["open", "allowed", "used"]), (False, ["open", "denied"])])
-async def test_a_question_is_told_when_it_is_asked_answered_and_used(
+async def test_question_is_told_when_it_is_asked_answered_and_used(
     tmp_path: Path, allowed: bool, outcomes: list[str]
 ) -> None:
     async with open_desk(tmp_path) as operations:
@@ -54,7 +54,7 @@ async def test_a_question_is_told_when_it_is_asked_answered_and_used(
         assert await told(operations, "approval") == outcomes
 
 
-async def test_a_question_that_nobody_answers_is_told_as_expired(tmp_path: Path) -> None:
+async def test_question_that_no_one_answers_is_told_as_expired(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, seconds=60) as operations:
         await operations.asked(RISKY, TURN)
@@ -63,7 +63,7 @@ async def test_a_question_that_nobody_answers_is_told_as_expired(tmp_path: Path)
         assert await told(operations, "approval") == ["open", "expired"]
 
 
-async def test_leave_whose_script_has_changed_is_told_as_void(tmp_path: Path) -> None:
+async def test_approval_whose_script_has_changed_is_told_as_void(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as operations:
         script = operations.work / "clean.sh"
         script.write_text("git status\n")
@@ -107,7 +107,7 @@ async def test_who_is_let_in_and_turned_away_is_told_and_what_failed_is_not() ->
     assert "telegram:1" in rows[0].entry.detail
 
 
-async def test_a_command_beside_the_running_hob_appends_to_the_same_chain(tmp_path: Path) -> None:
+async def test_command_beside_the_running_hob_appends_to_the_same_chain(tmp_path: Path) -> None:
     assert not append_audit(tmp_path, CLOCK, AuditEntry("action", "accept", "done"))
     async with open_store(tmp_path, StoreSettings(), CLOCK) as store:
         await store.audit.add(AuditEntry("action", "one", "done"))

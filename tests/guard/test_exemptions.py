@@ -39,7 +39,7 @@ def named(words: str) -> Named:
         ("tell Anna Schmidt hi", "as@x.example"),
     ],
 )
-def test_a_recipient_in_the_owners_words_is_named(words: str, address: str) -> None:
+def test_recipient_in_the_owners_words_is_named(words: str, address: str) -> None:
     assert named(words).recipient(recipient(address))
 
 
@@ -79,7 +79,7 @@ def test_a_recipient_in_the_owners_words_is_named(words: str, address: str) -> N
         ("tell Bob hi", "b1@x.example"),
     ],
 )
-def test_what_only_looks_like_the_recipient_names_nobody(words: str, address: str) -> None:
+def test_what_only_looks_like_the_recipient_names_no_one(words: str, address: str) -> None:
     assert not named(words).recipient(recipient(address))
 
 
@@ -98,11 +98,11 @@ def test_what_only_looks_like_the_recipient_names_nobody(words: str, address: st
         "bob@-example.com",
     ],
 )
-def test_an_address_that_can_be_read_in_two_ways_is_never_named(address: str) -> None:
+def test_address_that_can_be_read_in_two_ways_is_never_named(address: str) -> None:
     assert not named("write to bob@example.com").recipient(recipient(address))
 
 
-def test_a_handle_is_named_with_its_platform_only() -> None:
+def test_handle_is_named_with_its_platform_only() -> None:
     bob = recipient("@bob")
     assert named("tell @bob hi").recipient(bob, channel="telegram", here="telegram")
     assert named("tell @bob on Signal hi").recipient(bob, channel="signal", here="telegram")
@@ -112,7 +112,7 @@ def test_a_handle_is_named_with_its_platform_only() -> None:
 @pytest.mark.parametrize(
     "words", ["see example.com", "see example.com.", "what does EXAMPLE.com sell?", "`example.com`"]
 )
-def test_a_host_by_itself_is_named(words: str) -> None:
+def test_host_by_itself_is_named(words: str) -> None:
     assert named(words).host(host("example.com"))
 
 
@@ -130,11 +130,11 @@ def test_a_host_by_itself_is_named(words: str) -> None:
         "see ex\u0430mple.com",
     ],
 )
-def test_an_address_in_which_a_host_stands_does_not_name_it(words: str) -> None:
+def test_address_in_which_a_host_stands_does_not_name_it(words: str) -> None:
     assert not named(words).host(host("example.com"))
 
 
-def test_the_name_of_a_file_is_no_host() -> None:
+def test_name_of_a_file_is_no_host() -> None:
     assert not named("summarise report.md, then run setup.sh").host(host("report.md"))
     assert not named("summarise report.md, then run setup.sh").host(host("setup.sh"))
 
@@ -157,7 +157,7 @@ def test_the_name_of_a_file_is_no_host() -> None:
         ("do not read https://a.example/x", "https://a.example/x", False),
     ],
 )
-def test_an_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expected: bool) -> None:
+def test_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expected: bool) -> None:
     assert named(words).url(url) is expected
 
 
@@ -176,7 +176,7 @@ def test_an_address_in_the_web_is_named_byte_for_byte(words: str, url: str, expe
         ("never delete notes/a.md", "notes/a.md", False),
     ],
 )
-def test_a_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) -> None:
+def test_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) -> None:
     assert named(words).path(path(file, base="/work", home="/home/me")) is expected
 
 
@@ -192,5 +192,5 @@ def test_a_file_is_named_by_its_whole_path(words: str, file: str, expected: bool
         ("https://a.example@evil.example/ file:///etc/passwd javascript:x", set()),
     ],
 )
-def test_the_addresses_of_a_search_are_taken_whole(text: str, urls: set[str]) -> None:
+def test_addresses_of_a_search_are_taken_whole(text: str, urls: set[str]) -> None:
     assert urls_in(text) == urls

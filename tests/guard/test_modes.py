@@ -41,7 +41,7 @@ SANDBOX = Sandbox(reaches=lambda host: host == "pypi.org")
 EVERY = [(act, mode, autonomy) for act in Act for mode in Mode for autonomy in Autonomy]
 
 
-def test_the_table_is_what_is_promised() -> None:
+def test_table_is_what_is_promised() -> None:
     rows = [line.replace("|", " ").split() for line in PROMISED.strip().splitlines()]
     promised = {Act(name): list(map(ModeVerdict, cells)) for name, *cells in rows}
     table = {act: [look_up(act, mode, autonomy) for mode in Mode for autonomy in Autonomy] for act in TABLE}
@@ -58,7 +58,7 @@ def test_each_call_comes_to_its_act(act: Act) -> None:
 
 
 @pytest.mark.parametrize(("act", "mode", "autonomy"), EVERY)
-def test_the_policy_does_what_the_table_says(act: Act, mode: Mode, autonomy: Autonomy) -> None:
+def test_policy_does_what_the_table_says(act: Act, mode: Mode, autonomy: Autonomy) -> None:
     tool, arguments, words = CALLS[act]
     given = context("do it", mode=mode, autonomy=autonomy, sandbox=SANDBOX)
     named = context(words, mode=mode, autonomy=autonomy, sandbox=SANDBOX)

@@ -73,7 +73,7 @@ async def test_reading_writing_and_commands_are_not_counted() -> None:
         assert not await paced.does("web_fetch", url="https://example.org/")
 
 
-async def test_a_turn_of_several_people_counts_for_the_least_known() -> None:
+async def test_turn_of_several_people_counts_for_the_least_known() -> None:
     paced = Paced()
     owner = written(sender="1")
     owner = replace(owner, sender=replace(owner.sender, cls=SenderClass.OWNER))

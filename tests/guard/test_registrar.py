@@ -73,7 +73,7 @@ async def test_who_is_approved_comes_in_at_once_and_after_a_restart(front: Front
         await front.pairing_service.approve(code)
 
 
-async def test_a_code_outlives_a_restart(front: Front) -> None:
+async def test_code_outlives_a_restart(front: Front) -> None:
     code = await front.ask()
     restarted = await again(front)
     await restarted.pairing_service.approve(code, OWNER_ID)
@@ -81,7 +81,7 @@ async def test_a_code_outlives_a_restart(front: Front) -> None:
 
 
 @pytest.mark.parametrize("name", ["anna", "owner", "Änna", "../..", "", "日本"])
-async def test_a_strangers_name_for_themselves_makes_nobody_else_of_them(front: Front, name: str) -> None:
+async def test_strangers_name_for_themselves_makes_no_one_else_of_them(front: Front, name: str) -> None:
     await front.pairing_service.link("telegram:2", "anna", "Anna")
     person = await front.pairing_service.approve(await front.ask(name=name))
     assert person.id not in {"anna", OWNER_ID}
@@ -116,7 +116,7 @@ async def test_what_is_unlinked_or_forgotten_is_unknown_at_once(front: Front) ->
 
 
 @pytest.mark.parametrize("address", ["4711", "telegram:", "telegram:*", "local:me", "api:me"])
-async def test_what_is_nobodys_address_is_not_linked(front: Front, address: str) -> None:
+async def test_address_of_no_person_is_not_linked(front: Front, address: str) -> None:
     with pytest.raises(InvalidRequest):
         await front.pairing_service.link(address, "anna")
 

@@ -73,7 +73,7 @@ def test_no_family_is_neglected(family: str) -> None:
     assert measure([sample for sample in known_samples() if sample.group == family], UNKNOWN).recall >= 0.85
 
 
-def test_the_page_tells_the_figures_as_they_are() -> None:
+def test_page_tells_the_figures_as_they_are() -> None:
     page = (ROOT / "docs" / "explanation" / "admission.md").read_text("utf-8")
     for name, samples in (("known", known_samples()), ("unseen", unseen_samples())):
         for who, cls in (("members", MEMBER), ("strangers", UNKNOWN)):
@@ -107,12 +107,12 @@ def test_people_are_believed_to_quote_and_strangers_are_not() -> None:
     assert acts(talk, UNKNOWN)
 
 
-def test_a_quote_that_does_not_hold_the_order_excuses_nothing() -> None:
+def test_quote_that_does_not_hold_the_order_excuses_nothing() -> None:
     assert acts(f'Explain "phishing" to me. {STEERING}', MEMBER)
 
 
 @pytest.mark.parametrize("around", ["{}", "Hi!\n\n{}\n\nBye", "> {}", "<p>{}</p>", "{} 👍", "x" * 20_000 + ". {}"])
-def test_an_order_is_found_wherever_it_stands(around: str) -> None:
+def test_order_is_found_wherever_it_stands(around: str) -> None:
     assert acts(around.format(STEERING), MEMBER)
 
 
@@ -125,7 +125,7 @@ def test_no_text_makes_a_pattern_slow(sign: Sign) -> None:
 
 
 @pytest.mark.parametrize("phrase", PHRASES, ids=lambda phrase: phrase.words[:40])
-def test_a_phrase_is_words_and_distances(phrase: Phrase) -> None:
+def test_phrase_is_words_and_distances(phrase: Phrase) -> None:
     parts = phrase.words.split()
     assert phrase.family in FAMILIES
     assert 0 < phrase.score <= 1
@@ -147,6 +147,6 @@ HARD = (
 
 
 @pytest.mark.parametrize("unit", HARD, ids=ascii)
-def test_a_long_message_is_read_in_time(unit: str) -> None:
+def test_long_message_is_read_in_time(unit: str) -> None:
     text = (unit * 50_000)[:50_000]
     grows_with_its_size(lambda size: SCANNER.scan(text[:size]), 6_250, least=0.005)

@@ -144,25 +144,25 @@ def test_nothing_is_said_about_a_hob_as_it_comes() -> None:
 
 
 @pytest.mark.parametrize("check", [check.id for check in CHECKS])
-def test_a_check_finds_what_it_is_there_for(check: str) -> None:
+def test_check_finds_what_it_is_there_for(check: str) -> None:
     found = [finding for finding in audit(WRONG[check]).findings if finding.id == check]
     assert len(found) == 1
 
 
-def test_the_table_names_no_check_that_is_not_there() -> None:
+def test_table_names_no_check_that_is_not_there() -> None:
     assert set(WRONG) == {check.id for check in CHECKS}
 
 
 @pytest.mark.parametrize("image", ["python:3.13", "docker.io/python@sha256:12", ""])
-def test_an_image_with_a_tag_is_fine(image: str) -> None:
+def test_image_with_a_tag_is_fine(image: str) -> None:
     assert audit(sandbox(image=image)).findings == ()
 
 
-def test_a_gateway_that_serves_only_its_socket_is_not_judged_by_host_or_token() -> None:
+def test_gateway_that_serves_only_its_socket_is_not_judged_by_host_or_token() -> None:
     assert audit(gateway(port=-1, host="0.0.0.0", token_length=1, token_signs=1)).findings == ()
 
 
-def test_a_gateway_with_a_certificate_is_not_plain() -> None:
+def test_gateway_with_a_certificate_is_not_plain() -> None:
     assert audit(gateway(host="192.168.1.2", tls=True)).findings == ()
 
 

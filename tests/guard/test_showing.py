@@ -37,7 +37,7 @@ def test_arguments_are_shown_whole_and_as_they_are() -> None:
     ]
 
 
-def test_a_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_would_change() -> None:
+def test_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_would_change() -> None:
     text = asked(
         "exec", {"command": "a && b"}, reason="risky", commands=("a", "b"), directory="/work", requester="local:me"
     )
@@ -46,7 +46,7 @@ def test_a_command_is_shown_with_what_it_would_run_and_a_write_with_what_it_woul
     assert asked("write", {}, reason="x", diff="-old\n+new").endswith("which would change:\n│ -old\n│ +new")
 
 
-def test_a_single_command_that_is_the_argument_is_shown_once() -> None:
+def test_single_command_that_is_the_argument_is_shown_once() -> None:
     assert "It would run" not in asked("exec", {"command": "env"}, reason="x", commands=("env",))
     assert "It would run" in asked("exec", {"command": "e''nv"}, reason="x", commands=("env",))
 
@@ -97,7 +97,7 @@ def test_no_text_in_the_arguments_passes_for_a_line_of_hobs() -> None:
     ]
 
 
-def test_what_cannot_be_seen_is_written_out() -> None:
+def test_invisible_characters_are_written_out() -> None:
     assert visible("a\u202eb\u200bc\x1b[2Kd\ne\u3164f\u00a0g") == (
         "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩[2Kd⏎e⟨U+3164⟩f⟨U+00A0⟩g"
     )

@@ -32,5 +32,5 @@ def test_it_is_refused_also_where_everything_is_permitted(command: str, confined
 @pytest.mark.parametrize(
     "command", ["grep -rn hob README.md", "git log --author=hob", "python3 -m hobby", "cat hob.md"]
 )
-def test_the_mere_word_is_not(command: str) -> None:
+def test_mere_word_is_not(command: str) -> None:
     assert not isinstance(verdict("exec", context("do it"), command=command), Deny)

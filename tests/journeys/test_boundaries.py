@@ -63,7 +63,7 @@ async def revived(world: World, id: str | None, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("boundary", PLAIN)
-async def test_a_question_is_answered_whenever_the_daemon_was_killed(world: World, boundary: str) -> None:
+async def test_question_is_answered_whenever_the_daemon_was_killed(world: World, boundary: str) -> None:
     id = await killed(world, boundary, "hello")
     assert (id is None) == (boundary == "accepted")
     assert (await revived(world, id, "hello"))["reply"] == "You said: hello"
@@ -100,7 +100,7 @@ async def test_what_may_be_done_again_is_done_to_the_end(world: World, boundary:
 
 
 @pytest.mark.parametrize("boundary", [*PLAIN, "sending", "sent"])
-async def test_a_platform_that_takes_keys_shows_the_answer_once(world: World, boundary: str) -> None:
+async def test_platform_that_takes_keys_shows_the_answer_once(world: World, boundary: str) -> None:
     async with world.harness(boundary) as daemon:
         try:
             await world.say("hello", "key", "anna")
@@ -129,7 +129,7 @@ async def agree_when_delivered(daemon: Daemon, view: dict[str, Any]) -> Counter[
             await asyncio.sleep(0.01)
 
 
-async def test_a_message_that_gets_further_each_time_is_no_poison(world: World) -> None:
+async def test_message_that_gets_further_each_time_is_no_poison(world: World) -> None:
     text = 'CALL never {"mark": "x"}'
     id = await killed(world, "model_asked", text)
     for boundary in ("tool_intent", "model_asked", "finished"):

@@ -34,7 +34,7 @@ async def ready(world: World, columns: int = 80, rows: int = 24, **environ: str)
         yield terminal
 
 
-async def test_an_answer_is_streamed_and_the_prompt_stays(world: World) -> None:
+async def test_answer_is_streamed_and_the_prompt_stays(world: World) -> None:
     world.model.script.append(Reply("# Title\n\nSome **bold** words and more of them.\n\nThe end of it.", pause=0.2))
     async with ready(world) as terminal:
         terminal.type("tell me", ENTER)
@@ -93,7 +93,7 @@ async def test_what_is_typed_while_an_answer_streams_goes_out(world: World) -> N
         assert "two" in said[-1]
 
 
-async def test_a_question_is_shown_whole_and_answered_at_the_prompt(world: World) -> None:
+async def test_question_is_shown_whole_and_answered_at_the_prompt(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("exec needs your approval", "│ rm -rf .", "Allow a_", "asks you")
@@ -123,7 +123,7 @@ async def test_two_questions_of_a_turn_are_asked_one_after_the_other(world: Worl
         assert terminal.text.count("exec needs your approval") == 2
 
 
-async def test_a_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
+async def test_question_in_words_takes_the_next_message_and_is_answered_once(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL ask_user {"question": "Which colour?"}', ENTER)
         await terminal.see_now("what you write next is the answer", "asks you")
@@ -146,7 +146,7 @@ async def test_calls_that_are_not_made_leave_a_line(world: World) -> None:
         await terminal.see_now("✗ exec: rm -rf . denied")
 
 
-async def test_an_allowed_call_is_one_line_with_its_output(world: World) -> None:
+async def test_allowed_call_is_one_line_with_its_output(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL exec {"command": "seq 1 30; rm -rf ./none"}', ENTER)
         await terminal.see_now("Allow a_")
@@ -158,7 +158,7 @@ async def test_an_allowed_call_is_one_line_with_its_output(world: World) -> None
 
 
 @pytest.mark.bubblewrap
-async def test_a_call_that_is_stopped_leaves_its_line(world: World) -> None:
+async def test_call_that_is_stopped_leaves_its_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL exec {"command": "echo begun; sleep 60"}', ENTER)
         await terminal.see_now("● exec: echo begun; sleep 60", "  begun", "· exec")
@@ -167,7 +167,7 @@ async def test_a_call_that_is_stopped_leaves_its_line(world: World) -> None:
         assert "● exec" not in terminal.screen
 
 
-async def test_a_draft_outlives_a_question_and_is_no_answer_to_it(world: World) -> None:
+async def test_draft_outlives_a_question_and_is_no_answer_to_it(world: World) -> None:
     world.model.script.append(Reply(calls=(("exec", '{"command": "rm -rf ."}'),), delay=3.0))
     async with ready(world) as terminal:
         terminal.type("do it", ENTER)
@@ -179,7 +179,7 @@ async def test_a_draft_outlives_a_question_and_is_no_answer_to_it(world: World) 
         await terminal.see_now("left open", "> yes, and then")
 
 
-async def test_a_question_that_is_answered_elsewhere_stands_no_more(world: World) -> None:
+async def test_question_that_is_answered_elsewhere_stands_no_more(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
@@ -196,7 +196,7 @@ async def test_hidden_characters_of_a_question_are_seen(world: World) -> None:
         await terminal.see_now("U+001B", "U+202E", "U+200B", "Allow a_")
 
 
-async def test_a_long_line_of_a_question_stays_behind_its_bar(world: World) -> None:
+async def test_long_line_of_a_question_stays_behind_its_bar(world: World) -> None:
     command = "rm -rf . " + "x" * 200 + " It would run: ls"
     async with ready(world) as terminal:
         world.model.script.append(Reply(calls=(("exec", f'{{"command": "{command}"}}'),)))
@@ -207,7 +207,7 @@ async def test_a_long_line_of_a_question_stays_behind_its_bar(world: World) -> N
         assert all(row.startswith(("│ ", "┊ ")) for row in rows)
 
 
-async def test_nothing_of_an_answer_is_obeyed_by_the_terminal(world: World) -> None:
+async def test_nothing_of_an_answer_is_executed_by_the_terminal(world: World) -> None:
     evil = (
         "\x1b[2Jcleared \x1b]0;title\x07 \x1b]52;c;aGk=\x07 \x9b31m \x1b[31mred\x1b[0m &#27;[31m &#x9b;1m \r\b\x7f"
         " [link](http://a.example/\x1b]8;;evil) `\x1b[5n` \u202eturned\n\n```\n\x1b[1;1Hcode\n```\n\n"
@@ -238,7 +238,7 @@ async def test_hostile_output_names_and_errors_are_tamed(world: World) -> None:
         assert b"\x1b]" not in terminal.raw[before:]
 
 
-async def test_the_window_may_be_resized_while_an_answer_streams(world: World) -> None:
+async def test_window_may_be_resized_while_an_answer_streams(world: World) -> None:
     text = " ".join(f"word{n}" for n in range(60))
     world.model.script.append(Reply(text, pause=0.05))
     async with ready(world) as terminal:
@@ -253,7 +253,7 @@ async def test_the_window_may_be_resized_while_an_answer_streams(world: World) -
         await terminal.see("You said: again")
 
 
-async def test_a_long_paste_is_shown_short_and_sent_whole(world: World) -> None:
+async def test_long_paste_is_shown_short_and_sent_whole(world: World) -> None:
     pasted = "\r\n".join(f"line {n}" for n in range(1, 215))
     async with ready(world) as terminal:
         terminal.type("look: ")
@@ -272,7 +272,7 @@ async def test_a_long_paste_is_shown_short_and_sent_whole(world: World) -> None:
         await terminal.until(lambda: terminal.screen.rstrip().split("\n")[-2].strip() == ">")
 
 
-async def test_a_picture_that_is_dropped_on_the_terminal_is_sent(world: World) -> None:
+async def test_picture_that_is_dropped_on_the_terminal_is_sent(world: World) -> None:
     file = world.root / "my cat.png"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
     async with ready(world) as terminal:
@@ -283,7 +283,7 @@ async def test_a_picture_that_is_dropped_on_the_terminal_is_sent(world: World) -
         assert b"image/png" in world.model.chats[-1].body
 
 
-async def test_a_text_file_is_attached_by_its_completed_path(world: World) -> None:
+async def test_text_file_is_attached_by_its_completed_path(world: World) -> None:
     (world.root / "notes.txt").write_text("buy milk")
     async with ready(world) as terminal:
         terminal.type(f"/attach {world.root}/no")
@@ -345,7 +345,7 @@ async def test_what_was_typed_is_kept_for_the_next_chat_without_secrets(world: W
         await terminal.see_now("> remember this line")
 
 
-async def test_a_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_comes(world: World) -> None:
+async def test_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_comes(world: World) -> None:
     world.model.script.extend([Reply("lost words " * 50, pause=0.2), Reply("The whole answer.")])
     async with world.serve() as daemon, chat(world) as terminal:
         await terminal.see_now(READY)
@@ -360,7 +360,7 @@ async def test_a_daemon_that_is_killed_in_mid_answer_is_replaced_and_the_answer_
         await terminal.see("You said: and now")
 
 
-async def test_an_answer_that_nobody_saw_is_shown_on_entry(world: World) -> None:
+async def test_answer_that_no_one_saw_is_shown_on_entry(world: World) -> None:
     world.model.script.append(Reply("The late answer.", delay=0.5))
     async with world.serve() as daemon:
         id = await daemon.accepted("an early question", "k1", channel="local")
@@ -378,7 +378,7 @@ async def test_an_answer_that_nobody_saw_is_shown_on_entry(world: World) -> None
         assert id
 
 
-async def test_a_turn_that_was_left_running_is_followed_again(world: World) -> None:
+async def test_turn_that_was_left_running_is_followed_again(world: World) -> None:
     world.model.script.append(Reply("It begins and then nothing comes for a while.", fault=Fault.SILENCE_MIDDLE))
     async with world.serve():
         async with chat(world) as terminal:
@@ -411,7 +411,7 @@ async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_
         assert "The answer at last." not in terminal.text
 
 
-async def test_a_chat_without_a_daemon_is_hob_itself(world: World) -> None:
+async def test_chat_without_a_daemon_is_hob_itself(world: World) -> None:
     async with chat(world) as terminal:
         await terminal.see_now("Hob is ready.", READY)
         terminal.type("hi", ENTER)
@@ -421,7 +421,7 @@ async def test_a_chat_without_a_daemon_is_hob_itself(world: World) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-async def test_a_signal_ends_the_chat_and_gives_the_terminal_back(world: World, number: signal.Signals) -> None:
+async def test_signal_ends_the_chat_and_gives_the_terminal_back(world: World, number: signal.Signals) -> None:
     async with ready(world) as terminal:
         os.kill(terminal.process.pid, number)
         assert await terminal.ended() == 0
@@ -429,7 +429,7 @@ async def test_a_signal_ends_the_chat_and_gives_the_terminal_back(world: World, 
 
 
 @pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"NO_COLOR": "1"}], ids=str)
-async def test_a_simple_terminal_gets_the_plain_chat(world: World, environ: dict[str, str]) -> None:
+async def test_simple_terminal_gets_the_plain_chat(world: World, environ: dict[str, str]) -> None:
     async with world.serve(), chat(world, 80, 24, **environ) as terminal:
         await terminal.see("Hob is ready.")
         terminal.type("hi", ENTER)
@@ -449,7 +449,7 @@ async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: st
         await terminal.see(told)
 
 
-async def test_the_plain_chat_begins_with_what_nobody_saw(world: World) -> None:
+async def test_plain_chat_begins_with_what_no_one_saw(world: World) -> None:
     world.model.script.extend([Reply("The late answer.", delay=1)] * 2)
     async with world.serve() as daemon:
         for session, text in (("main", "an early question"), ("tea", "elsewhere")):
@@ -469,7 +469,7 @@ async def test_the_plain_chat_begins_with_what_nobody_saw(world: World) -> None:
             assert "The late answer." not in terminal.text
 
 
-async def test_a_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -> None:
+async def test_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
@@ -481,14 +481,14 @@ async def test_a_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -
         await terminal.see_now("> no, only the drafts", READY)
 
 
-async def test_the_chat_speaks_german_where_hob_does(world: World) -> None:
+async def test_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob ist bereit.", "· bereit")
         terminal.type("/sto")
         await terminal.see_now("die laufende Arbeit anhalten")
 
 
-async def test_a_narrow_terminal_is_enough(world: World) -> None:
+async def test_narrow_terminal_is_enough(world: World) -> None:
     async with world.serve(), chat(world, 30, 8) as terminal:
         await terminal.see_now("ready")
         terminal.type("hi there", ENTER)

@@ -32,7 +32,7 @@ def titles(report: Mapping[str, Any], id: str) -> list[str]:
     return [each["title"] for each in report["findings"] if each["id"] == id]
 
 
-async def test_a_running_hob_is_asked_and_its_database_is_read_beside_it() -> None:
+async def test_running_hob_is_asked_and_its_database_is_read_beside_it() -> None:
     async with open_world() as world, world.serve() as daemon:
         await daemon.post("hello")
         report, status = await examined(world)
@@ -43,7 +43,7 @@ async def test_a_running_hob_is_asked_and_its_database_is_read_beside_it() -> No
         assert (await daemon.post("still there?")).json()["reply"] == "You said: still there?"
 
 
-async def test_a_hob_that_hangs_is_told_of() -> None:
+async def test_doctor_reports_a_daemon_that_hangs() -> None:
     async with open_world() as world, world.serve() as daemon:
         send(daemon.process, signal.SIGSTOP)
         try:
@@ -70,7 +70,7 @@ async def test_what_a_kill_leaves_is_looked_at_and_mended() -> None:
             assert (await daemon.post("again")).json()["reply"] == "You said: again"
 
 
-async def test_a_model_that_rests_is_told() -> None:
+async def test_model_that_rests_is_told() -> None:
     async with open_world() as world, world.serve() as daemon:
         assert (await daemon.post("FAULT rate_long")).status_code == 429
         report, status = await examined(world, "--offline")
@@ -79,7 +79,7 @@ async def test_a_model_that_rests_is_told() -> None:
         assert "`hob models test`" in told["advice"]
 
 
-async def test_a_hob_that_can_accept_nothing_is_told_of(small: World) -> None:
+async def test_daemon_reports_when_it_cannot_accept(small: World) -> None:
     async with small.serve(HOB_BUS_FAILURE_SECONDS="0.2") as daemon:
         fill(small.home)
         told: list[str] = []
@@ -101,7 +101,7 @@ async def test_another_version_that_still_runs_is_told() -> None:
         assert f"Hob 0.0.9 is running, and this is Hob {__version__}" in titles(report, "versions.running")[0]
 
 
-async def test_a_port_that_the_daemon_does_not_have_is_told() -> None:
+async def test_port_that_the_daemon_does_not_have_is_told() -> None:
     async with open_world() as world, world.serve():
         report, _ = await examined(world, "--offline", HOB_GATEWAY_PORT="1")
         assert titles(report, "gateway.port") == ["Hob runs and does not listen there"]
@@ -115,7 +115,7 @@ async def test_a_port_that_the_daemon_does_not_have_is_told() -> None:
         ({"HOB_MODEL_NAME": "no-such-model"}, "does not list such a model"),
     ],
 )
-async def test_a_model_that_cannot_be_asked_is_told_with_the_reason(environ: dict[str, str], told: str) -> None:
+async def test_model_that_cannot_be_asked_is_told_with_the_reason(environ: dict[str, str], told: str) -> None:
     async with open_world() as world, ModelServer(key="right") as server:
         around = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "right", **environ}
         report, status = await examined(world, **around)

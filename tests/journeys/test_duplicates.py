@@ -36,7 +36,7 @@ async def test_later_and_after_a_restart_the_answer_is_the_same(world: World, en
     assert len(world.model.chats) == 2
 
 
-async def test_a_key_is_for_what_was_said_and_where(world: World) -> None:
+async def test_key_is_for_what_was_said_and_where(world: World) -> None:
     async with world.serve() as daemon:
         first = await daemon.post("hello", key="same")
         second = await daemon.post("hello", key="same")
@@ -46,7 +46,7 @@ async def test_a_key_is_for_what_was_said_and_where(world: World) -> None:
 
 
 @pytest.mark.parametrize("command", ["/status", "/new"])
-async def test_a_command_is_obeyed_once(world: World, command: str) -> None:
+async def test_command_is_followed_once(world: World, command: str) -> None:
     async with world.serve() as daemon:
         first = await daemon.post(command, key="same")
         await daemon.post("hello")
@@ -69,7 +69,7 @@ async def test_who_cannot_wait_is_told_where_to_look(world: World) -> None:
         assert (await daemon.post("hello", key="same", wait=0)).status_code == 200
 
 
-async def test_a_platform_that_delivers_twice_gets_one_answer(world: World) -> None:
+async def test_platform_that_delivers_twice_gets_one_answer(world: World) -> None:
     async with world.harness() as daemon:
         ids = await asyncio.gather(*(world.say("hello", "same", "anna") for _ in range(5)))
         await daemon.get(ids[0], wait=5)

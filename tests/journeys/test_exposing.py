@@ -41,7 +41,7 @@ async def test_https_is_spoken_with_a_certificate_and_nothing_else_is(world: Wor
         assert (await world.hob("status")).status == 0
 
 
-async def test_a_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(world: World) -> None:
+async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(world: World) -> None:
     file = world.root / "cert.pem"
     file.write_text(PEM.read_text())
     async with world.serve(HOB_GATEWAY_TLS_CERT=str(file)) as daemon:
@@ -127,7 +127,7 @@ async def test_behind_a_proxy_each_caller_is_counted_alone_if_it_is_trusted(worl
         assert (await world.hob("status")).status == 0
 
 
-async def test_a_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World) -> None:
+async def test_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World) -> None:
     crowd: list[socket.socket] = []
     loop = asyncio.get_running_loop()
     async with world.serve_with_few(256) as daemon:
@@ -150,7 +150,7 @@ async def test_a_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World
                 pass
 
 
-async def test_a_crowd_that_comes_while_a_daemon_with_few_descriptors_loads_does_not_end_it(world: World) -> None:
+async def test_crowd_that_comes_while_a_daemon_with_few_descriptors_loads_does_not_end_it(world: World) -> None:
     crowd: list[socket.socket] = []
     async with world.serve_with_few(32) as daemon:
         address = ("127.0.0.1", httpx2.URL(daemon.url).port)

@@ -61,7 +61,7 @@ async def write_until_refused(daemon: Daemon, prefix: str) -> list[str]:
     raise AssertionError("the disk never ran full")
 
 
-async def test_nothing_acknowledged_is_lost_and_nobody_has_to_help(small: World) -> None:
+async def test_nothing_acknowledged_is_lost_and_no_one_has_to_help(small: World) -> None:
     small.model.script.append(Reply("after all", delay=1))
     async with small.serve(**QUICK) as daemon:
         slow = await daemon.accepted("slow", "slow", session="slow")

@@ -35,7 +35,7 @@ async def lines(world: World) -> list[str]:
     return [entry["text"] for entry in map(json.loads, said.out.splitlines()) if entry["type"] == "entry"]
 
 
-async def test_a_person_is_shown_what_will_be_taken_and_asked(world: World) -> None:
+async def test_person_is_shown_what_will_be_taken_and_asked(world: World) -> None:
     folders.openclaw(world.root / ".openclaw")
     program = (sys.executable, "-m", "hob", "import", "openclaw")
     async with open_terminal(program, world.environ(), columns=120, rows=60) as terminal:
@@ -74,7 +74,7 @@ async def test_killed_in_the_middle_it_goes_on_where_it_was(world: World) -> Non
     assert (await imports(world, "--yes"))["counts"]["done"] == 0
 
 
-async def test_a_daemon_that_dies_in_the_middle_is_told_and_it_goes_on_afterwards(world: World) -> None:
+async def test_daemon_that_dies_in_the_middle_is_told_and_it_goes_on_afterwards(world: World) -> None:
     long_talk(world)
     async with world.serve() as daemon:
         assert await killing(world, "1000", str(daemon.process.pid)) == 1

@@ -92,7 +92,7 @@ async def test_after_any_number_of_kills_a_follower_has_seen_everything_once(wor
     assert [(each["cursor"], each["event"]) for each in seen] == [(each["cursor"], each["event"]) for each in whole]
 
 
-async def test_a_daemon_that_ends_says_that_it_will_be_back(world: World) -> None:
+async def test_daemon_that_ends_says_that_it_will_be_back(world: World) -> None:
     async with world.serve() as daemon, live(daemon) as client:
         await client.ask("subscribe", "caught_up")
         daemon.signal(signal.SIGTERM)
@@ -101,7 +101,7 @@ async def test_a_daemon_that_ends_says_that_it_will_be_back(world: World) -> Non
         assert "Traceback" not in daemon.errors
 
 
-async def test_leave_is_asked_for_and_given_over_one_connection(world: World) -> None:
+async def test_approval_is_asked_for_and_given_over_one_connection(world: World) -> None:
     async with world.serve() as daemon:
         made = await world.hob("token", "new", "desk", "--scope", "chat", "--scope", "read", "--scope", "approve")
         async with live(daemon, made.out.strip()) as client, live(daemon) as watching:
@@ -119,7 +119,7 @@ async def test_leave_is_asked_for_and_given_over_one_connection(world: World) ->
             assert again["error"]["code"] == "not_allowed"
 
 
-async def test_a_token_that_is_revoked_ends_its_connections(world: World) -> None:
+async def test_token_that_is_revoked_ends_its_connections(world: World) -> None:
     async with world.serve() as daemon:
         made = (await world.hob("token", "new", "lamp", "--scope", "read")).out.strip()
         async with live(daemon, made) as client:
@@ -131,7 +131,7 @@ async def test_a_token_that_is_revoked_ends_its_connections(world: World) -> Non
         assert made not in daemon.errors
 
 
-async def test_the_unix_socket_asks_for_no_token_and_tls_is_spoken_where_there_is_a_certificate(world: World) -> None:
+async def test_unix_socket_asks_for_no_token_and_tls_is_spoken_where_there_is_a_certificate(world: World) -> None:
     async with world.serve(HOB_GATEWAY_TLS_CERT=str(PEM)) as daemon:
         async with unix_connect(str(world.home / "hob.sock"), "ws://hob/ws") as wire:
             assert (await Client(wire).next())["who"] == "local:owner"
@@ -142,7 +142,7 @@ async def test_the_unix_socket_asks_for_no_token_and_tls_is_spoken_where_there_i
             assert (await Client(wire).ask("send", "result", key="k", message="hi"))["state"] == "done"
 
 
-async def test_a_chat_that_owned_the_home_hands_over_and_its_guests_come_to_the_daemon(world: World) -> None:
+async def test_chat_that_owned_the_home_hands_over_and_its_guests_come_to_the_daemon(world: World) -> None:
     chat = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", OWNING, str(world.home)), stdin=asyncio.subprocess.PIPE, env=world.environ()
     )

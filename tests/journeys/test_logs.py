@@ -47,7 +47,7 @@ async def test_no_word_of_a_message_is_in_any_line_from_info_up(world: World) ->
     assert traces == {line["trace"] for line in lines if " after " in line["text"]}
 
 
-async def test_an_unclean_end_is_told_at_the_next_start(world: World) -> None:
+async def test_unclean_end_is_told_at_the_next_start(world: World) -> None:
     async with world.serve(HOB_LOGS_FORMAT="json") as daemon:
         daemon.kill()
         await daemon.gone()

@@ -9,7 +9,7 @@ from .terminal import ENTER, open_terminal
 from .world import World
 
 
-async def test_whoever_speaks_german_is_set_up_in_german(world: World) -> None:
+async def test_onboarding_is_german_where_the_terminal_is(world: World) -> None:
     put_managers(world.root / "bin")  # so that no service of the tester's is touched
     path = f"{world.root / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
     environ = world.environ(LC_ALL="de_DE.UTF-8", PATH=path, FAKE=str(world.root))

@@ -79,7 +79,7 @@ def sync_calls(url: str) -> tuple[str, str, str]:
     return whole.choices[0].message.content or "", "".join(pieces), response.output_text
 
 
-async def test_the_client_without_asyncio_hears_the_same_in_every_way(world: World) -> None:
+async def test_client_without_asyncio_hears_the_same_in_every_way(world: World) -> None:
     async with world.serve() as daemon:
         heard = await asyncio.to_thread(sync_calls, daemon.url)
         assert set(heard) == {"You said: hi"}
@@ -87,7 +87,7 @@ async def test_the_client_without_asyncio_hears_the_same_in_every_way(world: Wor
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_an_answer_that_is_lost_on_the_way_is_given_again(world: World, stream: bool) -> None:
+async def test_answer_that_is_lost_on_the_way_is_given_again(world: World, stream: bool) -> None:
     async with world.serve() as daemon, cutting(daemon.url) as url, client_of(url) as client:
         got: Any = await client.chat.completions.create(model="hob", messages=HI, stream=stream)
         if stream:
@@ -108,14 +108,14 @@ async def test_who_loses_patience_and_comes_again_gets_the_answer_of_the_first_t
         assert asked(world) == 1
 
 
-async def test_a_timeout_without_another_try_is_raised(world: World) -> None:
+async def test_timeout_without_another_try_is_raised(world: World) -> None:
     world.model.script.append(Reply("At last.", delay=5))
     async with world.serve() as daemon, client_of(daemon.url, timeout=0.5, max_retries=0) as client:
         with pytest.raises(openai.APITimeoutError):
             await client.chat.completions.create(model="hob", messages=HI)
 
 
-async def test_a_stream_can_be_left_and_the_daemon_goes_on(world: World) -> None:
+async def test_stream_can_be_left_and_the_daemon_goes_on(world: World) -> None:
     world.model.script.append(Reply("One two three four five six.", pause=0.2))
     async with world.serve() as daemon, client_of(daemon.url) as client:
         stream = await client.chat.completions.create(model="hob", messages=HI, stream=True)
@@ -131,7 +131,7 @@ async def test_a_stream_can_be_left_and_the_daemon_goes_on(world: World) -> None
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_the_answer_comes_though_the_daemon_is_killed_meanwhile(world: World, stream: bool) -> None:
+async def test_answer_comes_though_the_daemon_is_killed_meanwhile(world: World, stream: bool) -> None:
     world.model.script.append(Reply("Never heard.", delay=30))
     port = str(free_port())
     client = client_of(f"http://127.0.0.1:{port}", max_retries=10)

@@ -114,7 +114,7 @@ async def test_bytes_that_are_no_request_are_told_so(world: World) -> None:
         assert "Traceback" not in daemon.errors
 
 
-def test_the_file_tells_of_every_status_that_its_codes_have() -> None:
+def test_file_tells_of_every_status_that_its_codes_have() -> None:
     for path, operations in (FILE["paths"] | FILE_V1["paths"]).items():
         for operation in operations.values():
             assert {"200", "202"} & operation["responses"].keys(), path

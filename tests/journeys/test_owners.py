@@ -73,7 +73,7 @@ async def test_serve_takes_over_from_a_question_that_is_answered_first(world: Wo
     assert len(world.model.chats) == 1
 
 
-async def test_a_question_whose_process_was_killed_is_answered_by_the_next_owner(world: World) -> None:
+async def test_question_whose_process_was_killed_is_answered_by_the_next_owner(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=20))
     async with world.running("ask", "hello") as asking:
         await until(lambda: len(world.model.chats) == 1)
@@ -97,7 +97,7 @@ async def test_without_a_daemon_too_a_killed_question_can_be_resumed(world: Worl
     assert (resumed.status, resumed.out) == (0, "You said: hello\n")
 
 
-async def test_an_attached_question_outlives_the_daemon_that_took_it(world: World) -> None:
+async def test_attached_question_outlives_the_daemon_that_took_it(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=20))
     async with world.serve() as daemon, world.running("ask", "hello") as asking:
         await until(lambda: len(world.model.chats) == 1)
@@ -145,7 +145,7 @@ async def test_a_second_signal_forces_and_the_turn_resumes(world: World) -> None
         assert (await daemon.get(id, wait=3))["reply"] == "You said: hello"
 
 
-async def test_a_turn_that_takes_longer_than_the_drain_resumes(world: World) -> None:
+async def test_turn_that_takes_longer_than_the_drain_resumes(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=60))
     async with world.serve(HOB_BUS_DRAIN_SECONDS="0.3") as daemon:
         id = await daemon.accepted("hello", "key")
@@ -180,7 +180,7 @@ async def test_who_asked_does_the_work_where_no_owner_comes_back(world: World) -
     assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
 
 
-async def test_a_defect_drains_too_and_is_told(world: World) -> None:
+async def test_defect_drains_too_and_is_told(world: World) -> None:
     world.model.script.append(Reply("in time", delay=1))
     async with world.harness() as daemon, asyncio.TaskGroup() as group:
         posting = group.create_task(daemon.post("hello"))

@@ -49,7 +49,7 @@ async def stored(world: World) -> AsyncIterator[Store]:
         yield store
 
 
-async def test_a_question_outlives_kills_and_its_answer_is_used_once(world: World) -> None:
+async def test_question_outlives_kills_and_its_answer_is_used_once(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
@@ -70,7 +70,7 @@ async def test_a_question_outlives_kills_and_its_answer_is_used_once(world: Worl
     assert marks(world) == ["ran"]
 
 
-async def test_an_answer_that_woke_nobody_is_found_by_the_next_start(world: World) -> None:
+async def test_answer_that_woke_no_one_is_found_by_the_next_start(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
@@ -82,7 +82,7 @@ async def test_an_answer_that_woke_nobody_is_found_by_the_next_start(world: Worl
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.05, 0.2, pytest.param(0.5, marks=pytest.mark.full)])
-async def test_a_kill_around_the_answer_does_nothing_twice(world: World, seconds: float) -> None:
+async def test_kill_around_the_answer_does_nothing_twice(world: World, seconds: float) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         async with asyncio.TaskGroup() as group:
@@ -101,7 +101,7 @@ async def test_a_kill_around_the_answer_does_nothing_twice(world: World, seconds
     assert len(marks(world)) <= 1
 
 
-async def test_a_kill_in_the_middle_of_the_allowed_call_makes_it_no_second_time(world: World) -> None:
+async def test_kill_in_the_middle_of_the_allowed_call_makes_it_no_second_time(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon, SLOW)
         await settle(daemon, approval)
@@ -114,7 +114,7 @@ async def test_a_kill_in_the_middle_of_the_allowed_call_makes_it_no_second_time(
         assert (await daemon.ask(f"/approvals/{approval}"))["state"] == "used"
 
 
-async def test_a_question_that_nobody_answers_ends_with_a_no_that_is_told(world: World) -> None:
+async def test_question_that_no_one_answers_ends_with_a_no_that_is_told(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         daemon.kill()
@@ -129,7 +129,7 @@ async def test_a_question_that_nobody_answers_ends_with_a_no_that_is_told(world:
 
 
 @pytest.mark.parametrize("between", ["Shall I tell you the weather, yes or no?", "/status"])
-async def test_a_bare_yes_answers_no_question_after_which_something_was_said(world: World, between: str) -> None:
+async def test_bare_yes_answers_no_question_after_which_something_was_said(world: World, between: str) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         assert (await daemon.post(between)).status_code == 200
@@ -141,7 +141,7 @@ async def test_a_bare_yes_answers_no_question_after_which_something_was_said(wor
     assert marks(world) == ["ran"]
 
 
-async def test_a_message_that_is_cancelled_asks_no_more(world: World) -> None:
+async def test_message_that_is_cancelled_asks_no_more(world: World) -> None:
     async with world.serve() as daemon:
         id, approval = await asked(daemon)
         assert "is cancelled" in (await daemon.post(f"/cancel {id}")).json()["reply"]
@@ -171,7 +171,7 @@ async def test_wrong_answers_are_refused_with_what_is_wrong(world: World) -> Non
         assert [each["id"] for each in (await daemon.ask("/approvals"))["approvals"]] == [approval]
 
 
-async def test_a_question_in_words_is_answered_by_the_next_message_also_after_a_kill(world: World) -> None:
+async def test_question_in_words_is_answered_by_the_next_message_also_after_a_kill(world: World) -> None:
     async with world.serve() as daemon:
         view = (await daemon.post('CALL ask_user {"question": "Which colour?"}')).json()
         assert (view["question"], view["approvals"]) == ("Which colour?", [])
@@ -181,7 +181,7 @@ async def test_a_question_in_words_is_answered_by_the_next_message_also_after_a_
         assert (await daemon.get(view["id"]))["reply"] == "The tool said: blue"
 
 
-async def test_the_stream_tells_the_question_and_goes_on_after_the_answer(world: World) -> None:
+async def test_stream_tells_the_question_and_goes_on_after_the_answer(world: World) -> None:
     names, approval = [], ""
     async with world.serve() as daemon:
         async for name, data in daemon.events(RUN, "key"):
@@ -238,7 +238,7 @@ async def test_deny_tells_the_model_and_nothing_runs(home: World) -> None:
 
 
 @pytest.mark.bubblewrap
-async def test_leave_for_more_than_once_is_listed_used_and_taken_back(home: World) -> None:
+async def test_approval_for_more_than_once_is_listed_used_and_taken_back(home: World) -> None:
     def id_of(err: str) -> str:
         return next(word.rstrip(",;") for word in err.split() if word.startswith("a_"))
 
@@ -255,7 +255,7 @@ async def test_leave_for_more_than_once_is_listed_used_and_taken_back(home: Worl
     assert both.status == 2
 
 
-async def test_a_bare_yes_on_the_command_line_goes_on_with_the_turn(world: World) -> None:
+async def test_bare_yes_on_the_command_line_goes_on_with_the_turn(world: World) -> None:
     assert (await world.hob("ask", RUN)).status == 75
     said = await world.hob("ask", "yes")
     assert (said.status, said.out.startswith("Allowed: exec.\nThe tool said")) == (0, True)
@@ -284,7 +284,7 @@ async def test_lines_that_are_piped_into_a_chat_answer_nothing_and_command_nothi
 # at a terminal
 
 
-async def test_the_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) -> None:
+async def test_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) -> None:
     async with terminal(home, "chat", "--plain") as typist:
         await typist.sees(PROMPT)
         typist.types(f"{RUN}\n")
@@ -300,7 +300,7 @@ async def test_the_chat_shows_the_question_and_a_bare_yes_answers_it(home: World
     assert marks(home) == ["ran"]
 
 
-async def test_the_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
+async def test_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
     async with terminal(home, "chat", "--plain") as typist:
         await typist.sees(PROMPT)
         typist.types('CALL ask_user {"question": "Which colour?"}\n')
@@ -341,7 +341,7 @@ async def test_what_is_left_open_at_a_terminal_waits(world: World) -> None:
     assert marks(world) == []
 
 
-async def test_a_question_in_words_is_answered_at_the_terminal(world: World) -> None:
+async def test_question_in_words_is_answered_at_the_terminal(world: World) -> None:
     async with terminal(world, "ask", 'CALL ask_user {"question": "Which colour?"}') as typist:
         await typist.sees("Your answer (Ctrl-D leaves it open): ")
         typist.types("blue\n")
@@ -351,7 +351,7 @@ async def test_a_question_in_words_is_answered_at_the_terminal(world: World) -> 
 
 
 @pytest.mark.bubblewrap
-async def test_a_terminal_shows_what_a_command_writes_while_it_runs_and_obeys_none_of_it(world: World) -> None:
+async def test_terminal_shows_what_a_command_writes_while_it_runs_and_follows_none_of_it(world: World) -> None:
     flood = "for i in 1 2 3 4 5; do seq 5000; sleep 0.2; done"
     command = rf"printf 'fir\\033]0;title\\007st\\n'; until test -e go; do sleep 0.1; done; {flood}"
     async with terminal(world, "ask", f'CALL exec {{"command": "{command}"}}') as typist:

@@ -42,7 +42,7 @@ async def settings_of(daemon: Daemon) -> dict[str, Any]:
     return found
 
 
-async def test_a_refused_key_that_was_rotated_is_used_after_sighup_at_once() -> None:
+async def test_refused_key_that_was_rotated_is_used_after_sighup_at_once() -> None:
     async with keyed() as (world, _, config), world.serve(**environ()) as daemon:
         assert (await daemon.post("hi")).status_code >= 400  # and the key rests
         (world.home / "secrets" / "k").write_text(NEW)
@@ -72,7 +72,7 @@ async def test_hob_secrets_rotates_under_a_running_hob() -> None:
         assert NEW not in config.read_text()
 
 
-async def test_a_log_that_was_moved_away_is_begun_anew_and_stays_masked() -> None:
+async def test_log_that_was_moved_away_is_begun_again_and_stays_masked() -> None:
     async with keyed() as (world, _, __), world.serve(**environ()) as daemon:
         log = world.home / "logs" / "hob.log"
         log.rename(log.with_name("mine"))
@@ -81,7 +81,7 @@ async def test_a_log_that_was_moved_away_is_begun_anew_and_stays_masked() -> Non
         await until(lambda: "were read again" in log_of(world))
 
 
-async def test_a_model_that_is_connected_while_hob_runs_answers_at_once_and_what_was_kept_by_one_command() -> None:
+async def test_model_that_is_connected_while_hob_runs_answers_at_once_and_what_was_kept_by_one_command() -> None:
     nothing = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
     async with open_world() as world, world.serve(**nothing) as daemon:
         kept = [(await daemon.post(text)).json()["id"] for text in ("first", "second")]
@@ -100,7 +100,7 @@ async def test_a_model_that_is_connected_while_hob_runs_answers_at_once_and_what
         assert json.loads(world.model.requests[-1].body)["model"] == "fake-2"
 
 
-async def test_a_key_of_a_model_connected_while_hob_runs_can_be_rotated_too() -> None:
+async def test_key_of_a_model_connected_while_hob_runs_can_be_rotated_too() -> None:
     nothing = {**environ(), "OLLAMA_HOST": "http://127.0.0.1:1", "PATH": ""}
     async with open_world() as world, world.serve(**nothing) as daemon:
         begin = ("onboard", "--json", "--base-url", world.model.url, "--model", "fake-1", "--key", "-")

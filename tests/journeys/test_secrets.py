@@ -54,7 +54,7 @@ class Seen:
             self.texts.append((await self._daemon.client.get(route)).text)
 
 
-async def test_a_secret_that_turns_up_anywhere_is_afterwards_nowhere(world: World) -> None:
+async def test_secret_that_turns_up_anywhere_is_afterwards_nowhere(world: World) -> None:
     notes = world.root / "notes"
     async with world.serve(DOOR_TOKEN=SECRET) as daemon:
         seen = Seen(daemon)
@@ -82,7 +82,7 @@ async def test_without_the_mask_it_is_found(world: World) -> None:
         assert len(leaks(world.home, seen.texts, SECRET)) > 1
 
 
-async def test_a_key_that_its_provider_quotes_is_in_no_error(world: World) -> None:
+async def test_key_that_its_provider_quotes_is_in_no_error(world: World) -> None:
     async with (
         ModelServer(key="sk-another-one") as strict,
         world.serve(OPENAI_API_KEY=CANARY, OPENAI_BASE_URL=strict.url) as daemon,

@@ -29,7 +29,7 @@ async def test_what_waits_for_words_is_told_where_it_was_asked(world: World) -> 
     assert "your approval" not in (await world.hob("status")).out
 
 
-async def test_the_queue_and_what_lags_are_told_when_nothing_does(world: World) -> None:
+async def test_queue_and_what_lags_are_told_when_nothing_does(world: World) -> None:
     said = (await world.hob("status")).out
     assert re.search(
         r"^store +ok, [0-9.]+ MB, [0-9.]+ GB free, 0 writes wait, nothing lags behind$", said, re.MULTILINE

@@ -63,7 +63,7 @@ async def told_of_a_life(world: World, manager: Manager, **environ: str) -> list
     return heard
 
 
-async def test_the_manager_hears_that_hob_is_ready_lives_and_stops() -> None:
+async def test_manager_hears_that_hob_is_ready_lives_and_stops() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")) as manager:
             environ = {"NOTIFY_SOCKET": str(world.root / "notify"), "WATCHDOG_USEC": "200000"}
@@ -91,13 +91,13 @@ async def test_without_a_watchdog_there_is_no_beat() -> None:
     assert [lines[0] for lines in heard] == ["READY=1", "STOPPING=1"]
 
 
-async def test_a_manager_that_is_not_there_stops_nobody(tmp_path: Path) -> None:
+async def test_manager_that_is_not_there_stops_no_one(tmp_path: Path) -> None:
     async with open_world() as world, world.serve(NOTIFY_SOCKET=str(tmp_path / "nobody")) as daemon:
         assert (await daemon.ask("/health"))["status"] == "ok"
         assert "cannot be told READY=1" in daemon.errors
 
 
-async def test_a_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
+async def test_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
     environ = {"NOTIFY_SOCKET": str(tmp_path / "n"), "WATCHDOG_USEC": "20000"}
     with managing(environ["NOTIFY_SOCKET"]) as manager:
         async with Supervisor(environ).watched(SystemClock()):
@@ -120,11 +120,11 @@ async def test_a_hung_event_loop_gives_no_sign_of_life(tmp_path: Path) -> None:
         ({"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "9" * 5000}, 0),
     ],
 )
-def test_the_time_between_two_beats_is_half_of_what_is_allowed(environ: dict[str, str], seconds: float) -> None:
+def test_time_between_two_beats_is_half_of_what_is_allowed(environ: dict[str, str], seconds: float) -> None:
     assert Supervisor(environ).beat_seconds == seconds
 
 
-def test_a_socket_in_the_abstract_space_is_reached() -> None:
+def test_socket_in_the_abstract_space_is_reached() -> None:
     name = f"hob-test-{time.monotonic_ns()}"
     with managing(f"\0{name}") as manager:
         Supervisor({"NOTIFY_SOCKET": f"@{name}"}).tell("READY=1", "STATUS=x")

@@ -45,7 +45,7 @@ def ended_undoings(world: World) -> int:
         return int(connection.execute("SELECT count(*) FROM undo_log WHERE outcome IS NOT NULL").get)
 
 
-async def test_the_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_back(world: World) -> None:
+async def test_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_back(world: World) -> None:
     async with world.serve() as daemon:
         await said(daemon, call("write", path="a.md", content="one\n"))
         shown = await undo(daemon, session="api:main", preview=True)
@@ -62,7 +62,7 @@ async def test_the_api_shows_what_a_turn_changed_puts_it_back_and_takes_that_bac
         assert (await undo(daemon, session="api:main"))["turn"] == done["turn"]
 
 
-async def test_a_chat_is_told_which_files_changed_and_puts_them_back(world: World) -> None:
+async def test_chat_is_told_which_files_changed_and_puts_them_back(world: World) -> None:
     async with world.serve() as daemon:
         await said(daemon, call("write", path="a.md", content="one\n"))
         told = await said(daemon, "/undo")
@@ -78,7 +78,7 @@ async def test_a_chat_is_told_which_files_changed_and_puts_them_back(world: Worl
         assert "/undo files preview" in await said(daemon, "/undo everything")
 
 
-async def test_a_later_change_stays_and_is_told(world: World) -> None:
+async def test_later_change_stays_and_is_told(world: World) -> None:
     async with world.serve() as daemon:
         await said(daemon, call("write", path="a.md", content="one\n"))
         (work(world) / "a.md").write_text("mine")
@@ -89,7 +89,7 @@ async def test_a_later_change_stays_and_is_told(world: World) -> None:
         assert [each["status"] for each in events if each["kind"] == "system"] == ["kept"]
 
 
-async def test_the_command_works_with_a_daemon_and_without(world: World) -> None:
+async def test_command_works_with_a_daemon_and_without(world: World) -> None:
     message = call("write", path="a.md", content="one\n")
     assert (await world.hob("ask", message)).status == 0
     shown = await world.hob("undo", "--preview")
@@ -104,7 +104,7 @@ async def test_the_command_works_with_a_daemon_and_without(world: World) -> None
     assert (unknown.status, "no turn or message m_nobody" in unknown.err) == (1, True)
 
 
-async def test_an_undoing_that_was_killed_is_finished_at_the_next_start(world: World) -> None:
+async def test_undoing_that_was_killed_is_finished_at_the_next_start(world: World) -> None:
     many = "".join(f"*** Add File: f{n}\n+{n}\n" for n in range(150))
     async with world.serve() as daemon:
         await said(daemon, call("apply_patch", patch=f"*** Begin Patch\n{many}*** End Patch"))
@@ -126,7 +126,7 @@ async def test_an_undoing_that_was_killed_is_finished_at_the_next_start(world: W
 
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize("background", [True, False])
-async def test_a_command_dies_with_the_daemon_is_told_as_ended_and_its_changes_are_undone(
+async def test_command_dies_with_the_daemon_is_told_as_ended_and_its_changes_are_undone(
     world: World, background: bool
 ) -> None:
     mark = f"7{id(world)}"

@@ -37,7 +37,7 @@ def configure(world: World, text: str = CONFIG) -> None:
 
 
 @pytest.mark.parametrize("daemon", [False, True], ids=["alone", "attached"])
-async def test_the_table_tells_what_was_spent_and_what_is_left(world: World, daemon: bool) -> None:
+async def test_table_tells_what_was_spent_and_what_is_left(world: World, daemon: bool) -> None:
     configure(world)
     assert (await world.hob("ask", "hello")).status == 0
     if daemon:
@@ -77,7 +77,7 @@ async def test_days_with_bars_on_a_terminal(world: World) -> None:
     assert max(len(line) for line in shown.splitlines() if "\033" not in line) <= 100
 
 
-async def test_a_limit_of_one_model_stops_it_and_says_how_to_raise_it(world: World) -> None:
+async def test_limit_of_one_model_stops_it_and_says_how_to_raise_it(world: World) -> None:
     configure(world, CONFIG.replace("monthly = 20.0", "monthly = 0.01"))
     said = await world.hob("ask", "hello")
     assert said.status == 1
@@ -88,7 +88,7 @@ async def test_a_limit_of_one_model_stops_it_and_says_how_to_raise_it(world: Wor
     assert (await world.hob("ask", "hello")).status == 0
 
 
-async def test_the_owner_is_told_once_that_most_of_a_limit_is_spent(world: World) -> None:
+async def test_owner_is_told_once_that_most_of_a_limit_is_spent(world: World) -> None:
     configure(world)
     first = await world.hob("ask", "hello")
     spent = json.loads((await world.hob("usage", "--json")).out)["total"]["cost_usd"]
@@ -98,19 +98,19 @@ async def test_the_owner_is_told_once_that_most_of_a_limit_is_spent(world: World
     assert [("spending.daily" in said.err) for said in (first, second, third)] == [False, True, False]
 
 
-async def test_what_is_not_known_is_told_as_that(world: World) -> None:
+async def test_unknown_price_is_told(world: World) -> None:
     configure(world, '[model.prices."fake-*"]\ninput = 1.0\n')
     await world.hob("ask", "hello")
     shown = (await world.hob("usage")).out
     assert "and 1 call of unknown price" in shown
 
 
-async def test_a_home_where_nothing_was_spent(world: World) -> None:
+async def test_home_where_nothing_was_spent(world: World) -> None:
     assert (await world.hob("usage")).out == "Spent in 30 days: $0.00\n"
 
 
 @pytest.mark.parametrize("wrong", [("--days", "0"), ("--days", "99999"), ("--by", "weather")])
-async def test_a_wrong_question_is_refused(world: World, wrong: tuple[str, str]) -> None:
+async def test_wrong_question_is_refused(world: World, wrong: tuple[str, str]) -> None:
     said = await world.hob("usage", *wrong)
     assert said.status != 0
     assert said.out == ""

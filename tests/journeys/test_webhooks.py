@@ -26,7 +26,7 @@ SIGNED = {
 
 
 @pytest.mark.parametrize("boundary", PLAIN)
-async def test_a_delivery_outlives_the_daemon_and_is_done_once(world: World, boundary: str) -> None:
+async def test_delivery_outlives_the_daemon_and_is_done_once(world: World, boundary: str) -> None:
     async with world.harness(boundary, **HOOKS) as daemon:
         with contextlib.suppress(*LOST):
             await daemon.client.post("/hooks/it", content=BODY, headers=SIGNED)
@@ -41,7 +41,7 @@ async def test_a_delivery_outlives_the_daemon_and_is_done_once(world: World, bou
 
 
 @pytest.mark.parametrize("scheme", ["hob", "github", "stripe", "standard", "token"])
-async def test_a_webhook_is_tried_out_by_command(world: World, scheme: str) -> None:
+async def test_webhook_is_tried_out_by_command(world: World, scheme: str) -> None:
     hooks = f'{{ it = {{ secret = "{SECRET}", scheme = "{scheme}" }} }}'
     async with world.serve(HOB_WEBHOOKS=hooks) as daemon:
         said = await world.hob("webhooks", "test", "it", HOB_WEBHOOKS=hooks)
@@ -53,7 +53,7 @@ async def test_a_webhook_is_tried_out_by_command(world: World, scheme: str) -> N
         assert "signature is another one" in daemon.errors or "token is another one" in daemon.errors
 
 
-async def test_a_webhook_that_takes_nothing_is_told_at_the_start(world: World) -> None:
+async def test_webhook_that_takes_nothing_is_told_at_the_start(world: World) -> None:
     hooks = '{ door = { secret = "env:NO_SUCH_VARIABLE" } }'
     async with world.serve(HOB_WEBHOOKS=hooks) as daemon:
         await until(lambda: "webhook door takes nothing" in daemon.errors)
@@ -100,7 +100,7 @@ async def test_who_was_being_told_at_a_kill_is_told_again_under_the_same_id(worl
     assert second.proven
 
 
-async def test_that_leave_is_asked_for_is_told_without_what_for(world: World) -> None:
+async def test_that_approval_is_asked_for_is_told_without_what_for(world: World) -> None:
     async with receiving() as receiver, world.serve(**notifier(receiver, "approval.asked")) as daemon:
         view = (await daemon.post('CALL exec {"command": "rm -rf junk"}')).json()
         (told,) = await receiver.until(1)

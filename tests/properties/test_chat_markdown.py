@@ -71,7 +71,7 @@ def test_blocks_are_those_of_the_whole_text(text: str) -> None:
 
 
 @given(pieces(), st.integers(10, 90))
-def test_an_answer_looks_the_same_whatever_the_pieces(parts: tuple[str, ...], width: int) -> None:
+def test_answer_looks_the_same_whatever_the_pieces(parts: tuple[str, ...], width: int) -> None:
     assert rendered(parts, width) == rendered(["".join(parts)], width, eager=False)
 
 
@@ -85,7 +85,7 @@ def test_no_text_of_an_answer_can_steer_a_terminal(text: str, width: int) -> Non
 
 
 @given(st.text(max_size=80), st.integers(4, 30))
-def test_a_line_behind_a_bar_stays_behind_it_and_loses_nothing(text: str, width: int) -> None:
+def test_line_behind_a_bar_stays_behind_it_and_loses_nothing(text: str, width: int) -> None:
     rows = [text_of([line]) for line in barred(text, "", width, "│ ", "┊ ")]
     assert rows[0].startswith("│ ")
     assert all(row.startswith("┊ ") for row in rows[1:])

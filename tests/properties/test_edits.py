@@ -21,7 +21,7 @@ loose = st.text(st.sampled_from('ab \t\n\u201c"-\u2013é'), max_size=30)
 
 
 @given(texts, texts)
-def test_a_patch_gives_the_new_text_and_its_reverse_the_old(before: str, after: str) -> None:
+def test_patch_gives_the_new_text_and_its_reverse_the_old(before: str, after: str) -> None:
     for one, other in ((before, after), (after, before)):
         patch = unified(one, other, "f")
         if patch:
@@ -30,7 +30,7 @@ def test_a_patch_gives_the_new_text_and_its_reverse_the_old(before: str, after: 
 
 
 @given(texts, texts, texts)
-def test_a_patch_of_another_text_fits_or_does_not(before: str, after: str, other: str) -> None:
+def test_patch_of_another_text_fits_or_does_not(before: str, after: str, other: str) -> None:
     patch = unified(f"{before}\n", f"{after}\n", "f")
     if patch:
         (file,) = parse(patch)
@@ -41,7 +41,7 @@ def test_a_patch_of_another_text_fits_or_does_not(before: str, after: str, other
 
 
 @given(loose, loose, loose, loose)
-def test_an_edit_changes_the_one_place_that_reads_the_same(head: str, old: str, tail: str, new: str) -> None:
+def test_edit_changes_the_one_place_that_reads_the_same(head: str, old: str, tail: str, new: str) -> None:
     text = head + old + tail
     try:
         done = edit(text, old, new)
@@ -53,7 +53,7 @@ def test_an_edit_changes_the_one_place_that_reads_the_same(head: str, old: str, 
 
 
 @given(texts, texts, texts)
-def test_a_tolerant_edit_touches_only_lines_that_read_the_same(text: str, old: str, new: str) -> None:
+def test_tolerant_edit_touches_only_lines_that_read_the_same(text: str, old: str, new: str) -> None:
     try:
         done = edit(text, old, new)
     except ToolFailed:

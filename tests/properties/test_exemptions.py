@@ -26,7 +26,7 @@ def named(*words: str) -> Named:
 @given(
     mails, st.sampled_from(["mail {} now", "{}", "{}.", "({})", "<{}>", '"{}"', "To: {}", "mailto:{}", "{}, please"])
 )
-def test_an_address_that_stands_there_is_named(address: str, sentence: str) -> None:
+def test_address_that_stands_there_is_named(address: str, sentence: str) -> None:
     assert named(sentence.format(address)).recipient(recipient(address.upper()))
 
 
@@ -45,7 +45,7 @@ def test_what_is_glued_to_an_address_makes_it_another(address: str, before: str,
 
 
 @given(mails, odd, st.data())
-def test_a_character_that_looks_like_another_names_nobody(address: str, char: str, data: st.DataObject) -> None:
+def test_character_that_looks_like_another_names_no_one(address: str, char: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(1, len(address) - 1))
     spoilt = address[:place] + char + address[place:]
     replaced = address[:place] + char + address[place + 1 :]
@@ -55,7 +55,7 @@ def test_a_character_that_looks_like_another_names_nobody(address: str, char: st
 
 
 @given(hosts, labels)
-def test_a_host_names_neither_what_is_above_nor_below_it(name: str, label: str) -> None:
+def test_host_names_neither_what_is_above_nor_below_it(name: str, label: str) -> None:
     assert named(f"look at {name}").host(host(name.upper() + "."))
     for other in (f"{label}.{name}", f"{label}-{name}", f"{name}.{label}", f"{name}:81"):
         assume(host(other) != host(name))
@@ -64,7 +64,7 @@ def test_a_host_names_neither_what_is_above_nor_below_it(name: str, label: str) 
 
 
 @given(urls, urls)
-def test_an_address_in_the_web_is_named_byte_for_byte(said: str, other: str) -> None:
+def test_address_in_the_web_is_named_byte_for_byte(said: str, other: str) -> None:
     found = named(f"read {said} now")
     assert found.url(said) == is_plain_url(said)
     assume(not said.startswith(other))
@@ -73,7 +73,7 @@ def test_an_address_in_the_web_is_named_byte_for_byte(said: str, other: str) -> 
 
 
 @given(files, files)
-def test_a_file_names_itself_alone(said: str, other: str) -> None:
+def test_file_names_itself_alone(said: str, other: str) -> None:
     found = named(f"delete {said}")
     assert found.path(path(said, base="/work", home="/home/me"))
     assume(said != other)
@@ -98,7 +98,7 @@ def test_nothing_makes_the_reading_raise(words: str, text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_a_form_is_its_own_form(text: str) -> None:
+def test_form_is_its_own_form(text: str) -> None:
     """Otherwise two spellings of one address could be told apart, or two addresses be one."""
     found = recipient(text)
     if found is not None:

@@ -138,7 +138,7 @@ def test_one_request_keeps_all_promises(
 
 
 @given(CHAINS, SCRIPTS, st.data(), STEPS)
-def test_a_model_that_is_well_answers_wherever_it_stands(
+def test_model_that_is_well_answers_wherever_it_stands(
     chain: list[ModelRoute], scripts: dict[ModelRoute, list[Fails]], data: st.DataObject, draw: float
 ) -> None:
     well = data.draw(st.sampled_from(chain))
@@ -159,7 +159,7 @@ def test_a_model_that_is_well_answers_wherever_it_stands(
 
 
 @given(CHAINS, SCRIPTS, st.sampled_from([8.0, 60.0]), STEPS)
-def test_a_server_is_not_asked_again_before_the_time_it_named(
+def test_server_is_not_asked_again_before_the_time_it_named(
     chain: list[ModelRoute], scripts: dict[ModelRoute, list[Fails]], patience: float, draw: float
 ) -> None:
     walked = walk_through(
@@ -204,7 +204,7 @@ LINES: st.SearchStrategy[Line] = st.one_of(
     st.sampled_from([0.0, 8.0, 60.0]),
     st.floats(0, 1),
 )
-async def test_the_driver_shows_one_model_answering_and_says_who(
+async def test_driver_shows_one_model_answering_and_says_who(
     scripts: list[list[Line]], silent: set[int], patience: float, draw: float
 ) -> None:
     refs = tuple(f"p{number}/m" for number in range(len(scripts)))

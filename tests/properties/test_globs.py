@@ -41,11 +41,11 @@ from tests.growth import grows_with_its_size
         ("**", "a/b", True),
     ],
 )
-def test_a_pattern_fits(pattern: str, path: str, fits: bool) -> None:
+def test_pattern_fits(pattern: str, path: str, fits: bool) -> None:
     assert Glob(pattern).matches(path.split("/")) is fits
 
 
-def test_the_folders_a_pattern_names_are_told() -> None:
+def test_folders_a_pattern_names_are_told() -> None:
     assert fixed_beginning("src/hob/**/*.py") == ("src/hob", "**/*.py")
     assert fixed_beginning("/a/*") == ("/a", "*")
     assert fixed_beginning("/*") == ("/", "*")

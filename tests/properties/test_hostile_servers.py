@@ -301,7 +301,7 @@ def test_no_error_breaks_anything(status: int) -> None:
 @pytest.mark.parametrize(
     "unit", [b"<", b"<script ", b"<style></", b"exceed", b"try", b"retry in 1s ", b"model ", b"sk-"], ids=repr
 )
-def test_a_long_complaint_is_read_in_time(unit: bytes) -> None:
+def test_long_complaint_is_read_in_time(unit: bytes) -> None:
     def work(size: int) -> None:
         complaint = read_complaint(unit[:1] * (unit[:1] == b"<") + unit * (size // len(unit)))
         classify(400, complaint)

@@ -49,7 +49,7 @@ def test_exactly_what_a_plain_search_finds_is_masked(case: tuple[list[str], str]
 
 
 @given(told(), st.lists(st.integers(1, 7), min_size=1))
-def test_a_stream_shows_the_same_however_it_is_cut(case: tuple[list[str], str], sizes: list[int]) -> None:
+def test_stream_shows_the_same_however_it_is_cut(case: tuple[list[str], str], sizes: list[int]) -> None:
     secrets, text = case
     mask = mask_of(secrets)
     stream, shown, at, turn = mask.stream(), "", 0, 0

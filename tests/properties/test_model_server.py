@@ -100,7 +100,7 @@ def test_good_requests_are_answered() -> None:
 
 
 @given(spoilt())
-def test_a_spoilt_request_is_answered_or_refused(asked: tuple[str, Any]) -> None:
+def test_spoilt_request_is_answered_or_refused(asked: tuple[str, Any]) -> None:
     path, request = asked
     assert status_of(path, json.dumps(request).encode()) in {200, 400, 404}
 

@@ -75,14 +75,14 @@ def test_any_text_comes_through_a_response(pieces: list[str]) -> None:
 
 
 @given(PIECES)
-def test_no_text_is_more_than_one_line_for_whoever_reads_lines(pieces: list[str]) -> None:
+def test_no_text_is_more_than_one_line_for_anyone_who_reads_lines(pieces: list[str]) -> None:
     text = written(ChunkWriter(ASKED, SystemClock(), tells_usage=False), pieces).decode()
     for line in text.splitlines():
         assert line in ("", ": working", "data: [DONE]") or json.loads(line.removeprefix("data: "))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-def test_a_failure_in_the_middle_is_raised_and_never_said(message: str) -> None:
+def test_failure_in_the_middle_is_raised_and_never_said(message: str) -> None:
     problem = failed("overload", message)
     chunks = ChunkWriter(ASKED, SystemClock(), tells_usage=False)
     items = ResponseWriter(ASKED, SystemClock())
@@ -97,7 +97,7 @@ def test_a_failure_in_the_middle_is_raised_and_never_said(message: str) -> None:
 
 
 @given(NOTICES, st.text("ab ", max_size=8))
-def test_a_stream_always_ends_with_the_whole_answer(notices: list[Notice], answer: str) -> None:
+def test_stream_always_ends_with_the_whole_answer(notices: list[Notice], answer: str) -> None:
     notifier = StreamedText()
     sent = "".join(notifier.hear(notice) for notice in notices)
     assert (sent + notifier.finish(answer)).endswith(answer)

@@ -118,7 +118,7 @@ def test_taint_never_loosens(call: tuple[ToolCall, ToolSpec], context: Context, 
 
 
 @given(calls(), contexts(), settings)
-def test_a_sender_less_known_never_gets_more(
+def test_sender_less_known_never_gets_more(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
     settings = replace(settings, senders={}, owner_tier=2, member_tier=2)
@@ -127,7 +127,7 @@ def test_a_sender_less_known_never_gets_more(
 
 
 @given(calls(), contexts(), settings)
-def test_a_stricter_mode_never_loosens(
+def test_stricter_mode_never_loosens(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
     modes = [strictness(judged(call, replace(context, mode=mode), settings)) for mode in Mode]
@@ -181,7 +181,7 @@ def test_words_that_name_nothing_free_nothing(call: tuple[ToolCall, ToolSpec], c
 
 
 @given(calls(), contexts())
-def test_an_argument_nobody_knows_ends_every_exemption(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
+def test_argument_no_one_knows_ends_every_exemption(call: tuple[ToolCall, ToolSpec], context: Context) -> None:
     arguments: dict[str, Any] = {**json.loads(call[0].arguments), "unknown": "eve@evil.example"}
     odd = replace(call[0], arguments=json.dumps(arguments))
     analysis = read_call(odd, call[1], READER, context.sandbox)
@@ -191,7 +191,7 @@ def test_an_argument_nobody_knows_ends_every_exemption(call: tuple[ToolCall, Too
 
 
 @given(calls(), contexts(), settings)
-def test_where_nobody_is_there_nothing_is_asked(
+def test_where_no_one_is_there_nothing_is_asked(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
     assert isinstance(judged(call, replace(context, answerable=False), settings), Allow | Deny)

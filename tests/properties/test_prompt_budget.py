@@ -106,7 +106,7 @@ def check_pairs(request: ModelRequest) -> None:
     context=st.sampled_from([2_000, 4_000, 16_000, 128_000]),
     keep=st.none() | st.integers(0, 60),
 )
-async def test_a_request_never_exceeds_the_budget_and_is_paired(
+async def test_request_never_exceeds_the_budget_and_is_paired(
     view: View,
     said: list[str],
     quoted: list[str],
@@ -213,7 +213,7 @@ def test_other_brackets_stay(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_worst_text_is_disarmed_in_linear_time() -> None:
+def test_worst_text_is_disarmed_in_linear_time() -> None:
     for piece in ("<", "\u00ab", "< /", "<\u200d", "<u", "&lt", "<c\u0301"):
         grows_with_its_size(lambda size, piece=piece: Marks(b"salt").wrap(piece * size, WEB, "t1"), 2_500, least=0.002)  # type: ignore[misc]
 
@@ -250,7 +250,7 @@ specs = st.lists(
     window=st.none() | st.integers(0, 40_000),
     most=st.integers(1_500, 4_000),
 )
-async def test_a_small_models_request_fits_with_few_tools(
+async def test_small_models_request_fits_with_few_tools(
     view: View,
     said: str,
     done: list[tuple[Step, ...]],

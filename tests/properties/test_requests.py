@@ -43,7 +43,7 @@ def holds(field: Field, value: Any) -> bool:
 
 @each_request
 @given(data=st.data())
-def test_a_request_holds_what_is_declared_or_is_refused(cls: Any, data: st.DataObject) -> None:
+def test_request_holds_what_is_declared_or_is_refused(cls: Any, data: st.DataObject) -> None:
     names = [field.name for field in fields_of(cls)]
     given = data.draw(st.dictionaries(st.sampled_from(names) | st.text(max_size=8), JSON, max_size=4))
     try:
@@ -55,7 +55,7 @@ def test_a_request_holds_what_is_declared_or_is_refused(cls: Any, data: st.DataO
 
 @each_request
 @given(data=st.data())
-def test_a_query_is_read_by_the_same_rules(cls: Any, data: st.DataObject) -> None:
+def test_query_is_read_by_the_same_rules(cls: Any, data: st.DataObject) -> None:
     names = [field.name for field in fields_of(cls)]
     given = data.draw(st.dictionaries(st.sampled_from(names), st.text().map(Text), max_size=4))
     try:

@@ -51,7 +51,7 @@ def told(items: list[dict[str, Any]]) -> str:
 
 
 @given(items=ITEMS)
-def test_an_answer_goes_back_as_it_came(items: list[dict[str, Any]]) -> None:
+def test_answer_goes_back_as_it_came(items: list[dict[str, Any]]) -> None:
     called = any(item["type"] == "function_call" for item in items)
     if not called:
         return

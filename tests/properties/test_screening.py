@@ -79,7 +79,7 @@ def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str
 
 
 @given(TEXTS, PLACES)
-def test_a_stage_gives_the_same_however_the_text_is_cut(text: str, places: list[int]) -> None:
+def test_stage_gives_the_same_however_the_text_is_cut(text: str, places: list[int]) -> None:
     for make in (Thoughts, EndMarks, lambda: Images("https://a.b"), lambda: Limit(9, "…")):
         stage: Stage = make()
         assert run(stage, cut(text, places)) == run(make(), [text])

@@ -54,12 +54,12 @@ entries = st.builds(
 
 
 @given(inbounds)
-def test_an_inbound_comes_back_as_it_was(inbound: Inbound) -> None:
+def test_inbound_comes_back_as_it_was(inbound: Inbound) -> None:
     assert load_inbound(INBOUND_VERSION, inbound.text, dump_inbound(inbound)) == inbound
 
 
 @given(entries)
-def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
+def test_entry_comes_back_as_it_was(entry: Entry) -> None:
     label = entry.label
     row = (
         entry.n, 1, entry.role, entry.turn, entry.at, label.origin.value, label.trust.value, entry.text,
@@ -69,7 +69,7 @@ def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
 
 
 @given(st.text(max_size=300))
-def test_a_title_is_one_short_line(words: str) -> None:
+def test_title_is_one_short_line(words: str) -> None:
     title = title_of(words)
     assert len(title) <= 60
     assert title.splitlines() == ([title] if title else [])

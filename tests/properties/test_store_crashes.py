@@ -118,7 +118,7 @@ async def check_whole(store: Store) -> None:
     session_queues=st.integers(1, 4),
     seed=st.integers(0, 2**32),
 )
-def test_a_power_cut_at_any_point_loses_nothing_acknowledged(cuts: list[int], session_queues: int, seed: int) -> None:
+def test_power_cut_at_any_point_loses_nothing_acknowledged(cuts: list[int], session_queues: int, seed: int) -> None:
     disk, life, choice = FaultyDisk(), Life(), Random(seed)
     with tempfile.TemporaryDirectory(prefix="hob-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for cut in cuts:

@@ -71,7 +71,7 @@ def test_how_the_stream_is_cut_makes_no_difference(cut: tuple[str, list[str]]) -
 
 
 @given(answers)
-def test_an_answer_without_calls_passes_unchanged_and_calls_are_of_tools_that_were_offered(text: str) -> None:
+def test_answer_without_calls_passes_unchanged_and_calls_are_of_tools_that_were_offered(text: str) -> None:
     shown, calls = hear([text])
     assert all(call.name in TOOLS for call in calls)
     if calls:
@@ -81,7 +81,7 @@ def test_an_answer_without_calls_passes_unchanged_and_calls_are_of_tools_that_we
 
 
 @given(cuts(st.builds("{0}{1}{2}".format, innocent, right, answers)))
-def test_a_call_is_found_behind_any_text_and_never_shown(cut: tuple[str, list[str]]) -> None:
+def test_call_is_found_behind_any_text_and_never_shown(cut: tuple[str, list[str]]) -> None:
     text, parts = cut
     shown, calls = hear(parts)
     assert calls[0] == Written("read", ARGUMENTS)

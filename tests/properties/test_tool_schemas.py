@@ -156,7 +156,7 @@ def test_any_schema_becomes_one_the_provider_takes(dialect: SchemaDialect, raw: 
 
 @pytest.mark.parametrize("dialect", SchemaDialect)
 @given(raw=documents)
-def test_a_normalised_schema_stays_as_it_is(dialect: SchemaDialect, raw: Any) -> None:
+def test_normalised_schema_stays_as_it_is(dialect: SchemaDialect, raw: Any) -> None:
     once = dict(normalise(tool(raw), dialect))
     again = normalise(tool(once), dialect)
     assert json.dumps(again, sort_keys=True) == json.dumps(once, sort_keys=True)

@@ -85,7 +85,7 @@ def meant(scheme: Scheme, name: str, text: str) -> object:
 
 
 @given(SCHEMES, st.dictionaries(st.text(max_size=30), st.text(max_size=120), max_size=6), st.binary(max_size=80))
-def test_nobody_comes_in_without_the_secret(scheme: Scheme, headers: dict[str, str], body: bytes) -> None:
+def test_delivery_without_the_secret_is_refused(scheme: Scheme, headers: dict[str, str], body: bytes) -> None:
     names = [*signed(scheme, b""), *headers]
     claimed = dict(zip(names, headers.values(), strict=False))
     assert not right(scheme, claimed | headers, body)
@@ -105,7 +105,7 @@ TEMPLATES = st.lists(st.sampled_from(["{{", "}}", "{", "}", ".", "@", "a", "0", 
 
 
 @given(TEMPLATES, JSON, st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3))
-def test_a_template_that_is_taken_can_be_filled_with_anything(
+def test_template_that_is_taken_can_be_filled_with_anything(
     template: str, body: object, headers: dict[str, str]
 ) -> None:
     with contextlib.suppress(ValueError):
@@ -133,13 +133,13 @@ def test_everything_is_shown_as_it_came(body: object) -> None:
 
 
 @given(st.text(max_size=50))
-def test_a_value_brings_no_placeholder_with_it(text: str) -> None:
+def test_value_brings_no_placeholder_with_it(text: str) -> None:
     body = {"a": f"{{{{b}}}}{text}", "b": "never", "c": f"{{{text}"}
     assert fill("{{a}}{{c}}", body, {}, 500) == f"{{{{b}}}}{text}{{{text}"
 
 
 @given(st.binary(min_size=1, max_size=40), st.binary(max_size=40), st.text("abc_", min_size=1, max_size=9))
-def test_the_key_of_a_standard_secret_is_what_its_base64_says(key: bytes, body: bytes, id: str) -> None:
+def test_key_of_a_standard_secret_is_what_its_base64_says(key: bytes, body: bytes, id: str) -> None:
     secret = "whsec_" + base64.b64encode(key).decode()
     expected = hmac.digest(key, f"{id}.{NOW}.".encode() + body, "sha256")
     assert sign(secret, id, NOW, body) == f"v1,{base64.b64encode(expected).decode()}"

@@ -112,7 +112,7 @@ def test_the_same_bytes_mean_the_same_wherever_they_are_cut(wire: Wire, reply: R
 
 @on_every_wire
 @given(reply=REPLIES)
-def test_a_stream_that_comes_byte_by_byte_means_the_same(wire: Wire, reply: Reply) -> None:
+def test_stream_that_comes_byte_by_byte_means_the_same(wire: Wire, reply: Reply) -> None:
     data = stream_of(wire, reply)
     assert decode(wire, (bytes([byte]) for byte in data)) == decode(wire, [data])
 
@@ -141,7 +141,7 @@ def meaning(name: str, arguments: str) -> tuple[str, Any]:
 
 @on_every_wire
 @given(reply=REPLIES, place=st.integers(min_value=0))
-def test_a_stream_that_ends_early_is_never_taken_for_another_answer(wire: Wire, reply: Reply, place: int) -> None:
+def test_stream_that_ends_early_is_never_taken_for_another_answer(wire: Wire, reply: Reply, place: int) -> None:
     data = stream_of(wire, reply)
     whole, part = decode(wire, [data]), decode(wire, [data[: place % (len(data) + 1)]])
     if not isinstance(part, str) and not isinstance(whole, str):

@@ -67,7 +67,7 @@ async def test_tools_are_called_in_text_where_the_server_takes_none() -> None:
     assert ["tools" in body for body in bodies] == [True, False, False]
 
 
-async def test_a_picture_is_described_to_a_model_that_cannot_see() -> None:
+async def test_picture_is_described_to_a_model_that_cannot_see() -> None:
     picture = ModelRequest("", "", (UserMessage("what is this?", (Image(BlobId("b"), "image/png"),)),))
     async with ModelServer("It is red.") as eyes, ModelServer(capabilities=("completion",)) as server:
         async with opened(server, eyes) as model:
@@ -79,7 +79,7 @@ async def test_a_picture_is_described_to_a_model_that_cannot_see() -> None:
         assert len(eyes.chats) == 1
 
 
-async def test_a_model_that_cannot_think_is_not_told_to() -> None:
+async def test_model_that_cannot_think_is_not_told_to() -> None:
     request = ModelRequest("", "", (UserMessage("hi"),), thinking=Thinking.LOW)
     async with ModelServer(capabilities=("completion",)) as server, opened(server) as model:
         assert (await ask(model, request)).text == "You said: hi"
@@ -103,7 +103,7 @@ async def test_what_is_refused_for_another_reason_is_not_asked_in_another_form()
         "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
     ],
 )
-def test_a_refusal_to_think_is_known_in_each_servers_words(words: str) -> None:
+def test_refusal_to_think_is_known_in_each_servers_words(words: str) -> None:
     request = ModelRequest("", "", (), thinking=Thinking.LOW)
     assert lacks_thinking(request, ModelError(ModelFault.BAD_REQUEST, words))
     assert not lacks_thinking(replace(request, thinking=None), ModelError(ModelFault.BAD_REQUEST, words))

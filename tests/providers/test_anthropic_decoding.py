@@ -67,12 +67,12 @@ def test_input_counts_what_was_cached_and_later_numbers_stand_for_earlier_ones()
     assert reply_to(begun, *text(0, "x"), *ended).usage == Usage(352, 9, 300, 40, 4, 10)
 
 
-def test_a_server_that_ends_with_zeros_has_still_counted() -> None:
+def test_server_that_ends_with_zeros_has_still_counted() -> None:
     ended = end(input_tokens=0, output_tokens=5)
     assert reply_to(start(input_tokens=7, output_tokens=0), *text(0, "x"), *ended).usage == Usage(7, 5)
 
 
-def test_a_server_that_counts_nothing_tells_nothing() -> None:
+def test_server_that_counts_nothing_tells_nothing() -> None:
     assert reply_to(start(), *text(0, "x"), *end()).usage is None
 
 
@@ -138,7 +138,7 @@ def test_signed_and_sealed_thoughts_are_kept_in_their_places() -> None:
     ]
 
 
-def test_an_answer_without_thoughts_has_nothing_to_go_on_with() -> None:
+def test_answer_without_thoughts_has_nothing_to_go_on_with() -> None:
     assert reply_to(start(), *text(0, "x"), *end()).continuation is None
 
 
@@ -157,7 +157,7 @@ def test_why_it_stopped(reason: str, stop: Stop) -> None:
     assert reply_to(start(), *text(0, "x"), *end(reason)).stop is stop
 
 
-def test_a_refusal_is_told_with_its_reason_and_is_no_answer() -> None:
+def test_refusal_is_told_with_its_reason_and_is_no_answer() -> None:
     ended = {"stop_reason": "refusal", "stop_details": {"type": "refusal", "explanation": "Blocked under the policy."}}
     error = failure(
         Decoder(host="h"), sse(start(), *text(0, "I"), {"type": "message_delta", "delta": ended}, *end(None))
@@ -166,7 +166,7 @@ def test_a_refusal_is_told_with_its_reason_and_is_no_answer() -> None:
     assert "Blocked under the policy." in str(error)
 
 
-def test_a_context_that_was_full_before_the_first_word_is_too_long() -> None:
+def test_context_that_was_full_before_the_first_word_is_too_long() -> None:
     stream = sse(start(), *end("model_context_window_exceeded"))
     assert failure(Decoder(), stream).fault is ModelFault.CONTEXT_OVERFLOW
 
@@ -185,16 +185,16 @@ def test_a_context_that_was_full_before_the_first_word_is_too_long() -> None:
         ("request_too_large", ModelFault.CONTEXT_OVERFLOW),
     ],
 )
-def test_an_error_after_text_is_an_error(kind: str, fault: ModelFault) -> None:
+def test_error_after_text_is_an_error(kind: str, fault: ModelFault) -> None:
     stream = sse(start(), *text(0, "Half"), {"type": "error", "error": {"type": kind, "message": "Sorry"}})
     assert failure(Decoder(), stream).fault is fault
 
 
-def test_a_stream_that_ends_before_its_stop_reason_was_cut() -> None:
+def test_stream_that_ends_before_its_stop_reason_was_cut() -> None:
     assert failure(Decoder(), sse(start(), *text(0, "Half an"))).fault is ModelFault.CUT
 
 
-def test_a_stream_may_lack_its_last_event() -> None:
+def test_stream_may_lack_its_last_event() -> None:
     assert reply_to(start(), *text(0, "x"), end()[0]).text == "x"
 
 
@@ -211,7 +211,7 @@ def test_what_is_not_known_means_nothing() -> None:
     assert reply_to(start(), *strange, *text(1, "x"), *end()).text == "x"
 
 
-def test_a_whole_answer_instead_of_a_stream_is_understood() -> None:
+def test_whole_answer_instead_of_a_stream_is_understood() -> None:
     content = [
         {"type": "thinking", "thinking": "Hm.", "signature": "s"},
         {"type": "text", "text": "Let me see."},

@@ -50,7 +50,7 @@ def messages_of(*said: ModelMessage, **more: Any) -> list[dict[str, Any]]:
     return list(unmarked(body_of(*said, **more)["messages"]))
 
 
-def test_a_request_as_documented() -> None:
+def test_request_as_documented() -> None:
     said = (
         UserMessage("hi"),
         AssistantMessage("I look.", (call("a"), call("b", '{"zone": "UTC"}'))),
@@ -101,7 +101,7 @@ def test_neighbours_of_one_side_are_one_message_and_results_come_first() -> None
     assert messages[2]["content"][1] == {"type": "tool_result", "tool_use_id": "b"}
 
 
-def test_the_users_side_begins_and_nothing_is_empty() -> None:
+def test_users_side_begins_and_nothing_is_empty() -> None:
     assert messages_of(AssistantMessage("so"), UserMessage("hi"))[0]["role"] == "user"
     assert messages_of(UserMessage(" \n"), AssistantMessage(""), UserMessage("hi"))[:2] == [
         {"role": "user", "content": [{"type": "text", "text": "[empty]"}]},
@@ -137,7 +137,7 @@ def test_images_come_first_and_are_what_their_bytes_say() -> None:
 
 
 @pytest.mark.parametrize("data", [b"<svg/>", PNG + bytes(4 * 1024 * 1024)])
-def test_an_image_that_would_be_refused_is_a_line_of_text(data: bytes) -> None:
+def test_image_that_would_be_refused_is_a_line_of_text(data: bytes) -> None:
     said = UserMessage("look", (Image(BlobId("b"), "image/png"),))
     assert [block["type"] for block in messages_of(said, images={BlobId("b"): data})[0]["content"]] == ["text", "text"]
 
@@ -151,7 +151,7 @@ def test_half_a_character_does_not_cost_the_turn() -> None:
 
 @pytest.mark.parametrize("level", [None, *Thinking])
 @pytest.mark.parametrize("model", ["claude-opus-5-5", "claude-haiku-4-5-20251001", "glm-5"])
-def test_a_temperature_is_never_sent(model: str, level: Thinking | None) -> None:
+def test_temperature_is_never_sent(model: str, level: Thinking | None) -> None:
     assert not {"temperature", "top_p", "top_k"} & body_of(UserMessage("x"), model=model, thinking=level).keys()
 
 
@@ -191,7 +191,7 @@ def test_each_model_is_told_to_think_in_its_own_way(
 @pytest.mark.parametrize("max_tokens", [1, 4096, 60_000, 200_000])
 @pytest.mark.parametrize("level", list(Thinking))
 @pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-1", "glm-5", "claude-opus-5"])
-def test_a_budget_leaves_room_for_an_answer_within_what_the_model_may_write(
+def test_budget_leaves_room_for_an_answer_within_what_the_model_may_write(
     model: str, level: Thinking, max_tokens: int
 ) -> None:
     body = body_of(UserMessage("x"), model=model, thinking=level, max_tokens=max_tokens)
@@ -223,7 +223,7 @@ def test_what_was_signed_goes_back_unchanged_and_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("data", ["", "{", "5", '[{"type": "image"}, 99, "x", -1, true]', "[" * 100_000])
-def test_a_strange_continuation_costs_nothing(data: str) -> None:
+def test_strange_continuation_costs_nothing(data: str) -> None:
     said = AssistantMessage("Hm.", (call("a"),), Continuation("anthropic", data))
     assert [block["type"] for block in assistant_blocks(said)] == ["text", "tool_use"]
 
@@ -240,7 +240,7 @@ def test_what_other_wires_keep_is_left_out_and_all_of_it_where_thinking_is_off()
     assert [block["type"] for block in assistant_blocks(said, thinking=Thinking.OFF)] == ["text", "tool_use"]
 
 
-def test_a_tool_loop_that_another_model_began_is_not_asked_for_its_thoughts() -> None:
+def test_tool_loop_that_another_model_began_is_not_asked_for_its_thoughts() -> None:
     said = (UserMessage("x"), AssistantMessage("", (call("a"),)), ToolMessage(CallId("a"), "x"))
     own = (UserMessage("x"), AssistantMessage("", (call("a"),), kept(SEALED, None)), ToolMessage(CallId("a"), "x"))
     budget = {"model": "claude-haiku-4-5", "thinking": Thinking.LOW}
@@ -295,12 +295,12 @@ def test_what_follows_on_something_left_out_is_kept() -> None:
         ("127.0.0.1:8080", "http://127.0.0.1:8080/v1/messages"),
     ],
 )
-def test_a_base_url_is_understood_however_it_is_written(base: str, url: str) -> None:
+def test_base_url_is_understood_however_it_is_written(base: str, url: str) -> None:
     assert AnthropicMessages().chat_url(base, "m") == url
     assert AnthropicMessages().models_url(base) == url.replace("/messages", "/models?limit=1000")
 
 
-def test_a_base_url_that_is_none_is_told() -> None:
+def test_base_url_that_is_none_is_told() -> None:
     with pytest.raises(ValueError, match="Invalid"):
         AnthropicMessages().chat_url("http://[", "m")
 
@@ -322,7 +322,7 @@ def marks_in(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     return (block for block in blocks if "cache_control" in block)
 
 
-def test_the_key_goes_into_its_own_header() -> None:
+def test_key_goes_into_its_own_header() -> None:
     assert AnthropicMessages().headers("k") == {"anthropic-version": "2023-06-01", "x-api-key": "k"}
     assert "x-api-key" not in AnthropicMessages().headers("")
 

@@ -81,7 +81,7 @@ def test_openais_variables_are_enough() -> None:
     assert key.reveal() == "sk-1"
 
 
-def test_a_key_of_the_environment_is_not_sent_to_an_address_that_only_the_configuration_names() -> None:
+def test_key_of_the_environment_is_not_sent_to_an_address_that_only_the_configuration_names() -> None:
     elsewhere = ModelSettings(
         base_url="http://192.168.1.5:8000/v1",
         providers={"anthropic": ProviderSettings(base_url="https://proxy.example.org")},
@@ -95,7 +95,7 @@ def test_a_key_of_the_environment_is_not_sent_to_an_address_that_only_the_config
     assert there.connect("server").keys != (None,)
 
 
-def test_a_name_with_a_provider_is_that_providers_model() -> None:
+def test_name_with_a_provider_is_that_providers_model() -> None:
     choice = choose(environ=ALL_KEYS)
     assert choice.resolve("openai/gpt-x") == Ref("openai", "gpt-x")
     assert choice.resolve("claude/opus") == Ref("anthropic", "opus")
@@ -105,18 +105,18 @@ def test_a_name_with_a_provider_is_that_providers_model() -> None:
     assert choice.resolve("gemini") == Ref("gemini", "gemini-flash-latest")
 
 
-def test_a_name_without_a_provider_belongs_to_the_usual_one() -> None:
+def test_name_without_a_provider_belongs_to_the_usual_one() -> None:
     assert choose(environ=ALL_KEYS).resolve("claude-x") == Ref("anthropic", "claude-x")
     assert choose(ModelSettings(base_url="http://localhost:1"), ALL_KEYS).resolve("qwen") == Ref("server", "qwen")
     assert choose(ModelSettings(name="claude-x"), ALL_KEYS).default() == Ref("anthropic", "claude-x")
 
 
-def test_a_servers_model_may_be_named_like_a_provider_that_is_not_connected() -> None:
+def test_servers_model_may_be_named_like_a_provider_that_is_not_connected() -> None:
     choice = choose(ModelSettings(base_url="http://localhost:1234/v1", name="openai/gpt-oss-20b"))
     assert choice.default() == Ref("server", "openai/gpt-oss-20b")
 
 
-def test_an_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
+def test_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
     assert choose(ModelSettings(aliases={"fast": "quick", "quick": "groq/x"}), ALL_KEYS).resolve("fast") == Ref(
         "groq", "x"
     )
@@ -125,7 +125,7 @@ def test_an_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("name", ["ollma/qwen3:8b", "nosuch/x", "meta-llama/llama-3"])
-def test_a_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
+def test_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
     work = {"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")}
     for settings in (ModelSettings(), ModelSettings(name="work/big", providers=work), ModelSettings(name=name)):
         with pytest.raises(ModelError, match="nobody knows the provider"):
@@ -139,13 +139,13 @@ def test_what_nearly_is_a_provider_is_asked_about_even_where_a_server_takes_any_
         choice.resolve("ollma/qwen3")
 
 
-def test_a_usual_model_that_leads_nowhere_does_not_stand_in_the_way_of_others() -> None:
+def test_usual_model_that_leads_nowhere_does_not_stand_in_the_way_of_others() -> None:
     choice = choose(ModelSettings(name="nosuch/x"), ALL_KEYS)
     assert choice.line().startswith("none (nobody knows the provider nosuch")
     assert asked(choice, "groq/y") == ["groq/y"]
 
 
-def test_a_task_that_is_none_is_refused() -> None:
+def test_task_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"tasks\.nonsense is no task"):
         ModelSettings(tasks={"nonsense": "groq/x"})
 
@@ -157,7 +157,7 @@ def test_what_passes_on_to_somebody_elses_models_is_not_local() -> None:
     assert choose(said, environ).is_local(Ref("anthropic", "x"))
 
 
-def test_an_address_in_the_environment_is_asked_without_a_key_too() -> None:
+def test_address_in_the_environment_is_asked_without_a_key_too() -> None:
     choice = choose(environ={"ANTHROPIC_BASE_URL": "http://127.0.0.1:4000"})
     assert choice.line() == "anthropic/claude-sonnet-5-5 (ANTHROPIC_BASE_URL)"
 
@@ -167,7 +167,7 @@ def test_openais_key_belongs_to_the_server_that_the_environment_names() -> None:
     assert "openai" not in {connected.provider.id for connected in choose(environ=environ).connected()}
 
 
-def test_a_provider_without_a_key_says_where_to_put_one() -> None:
+def test_provider_without_a_key_says_where_to_put_one() -> None:
     with pytest.raises(ModelError, match=r"set GROQ_API_KEY or model\.providers\.groq\.api_key") as caught:
         choose(environ={"OPENAI_API_KEY": "k"}).resolve("groq/x")
     assert caught.value.fault is ModelFault.NOT_CONFIGURED
@@ -175,7 +175,7 @@ def test_a_provider_without_a_key_says_where_to_put_one() -> None:
         choose().resolve("x")
 
 
-def test_the_usual_model_and_that_of_a_task_have_stand_ins_and_a_chosen_one_has_none() -> None:
+def test_usual_model_and_that_of_a_task_have_stand_ins_and_a_chosen_one_has_none() -> None:
     settings = ModelSettings(
         name="anthropic/big", fallbacks=["openai/mid", "nobody/x", "groq/y"], tasks={"summary": "groq/small"}
     )
@@ -220,7 +220,7 @@ def test_local_is_what_stays_in_the_house() -> None:
         ("http://127.0.0.1.nip.io", False),
     ],
 )
-def test_an_address_at_home_is_known_as_one(address: str, private: bool) -> None:
+def test_address_at_home_is_known_as_one(address: str, private: bool) -> None:
     assert is_private(address) is private
 
 
@@ -238,7 +238,7 @@ def test_ollamas_variable_may_be_written_as_for_the_server(said: str, address: s
     assert ollama_address(said) == address
 
 
-def test_a_name_that_begins_like_this_machine_is_not_this_machine() -> None:
+def test_name_that_begins_like_this_machine_is_not_this_machine() -> None:
     assert not is_loopback("http://127.0.0.1.nip.io/v1")
     assert is_loopback("http://127.1.2.3:8000")
 
@@ -255,7 +255,7 @@ def test_a_name_that_begins_like_this_machine_is_not_this_machine() -> None:
         ("http://", "http://", False),
     ],
 )
-def test_a_place_is_scheme_host_and_port(one: str, other: str, same: bool) -> None:
+def test_place_is_scheme_host_and_port(one: str, other: str, same: bool) -> None:
     assert is_same_place(one, other) is same
 
 
@@ -271,7 +271,7 @@ def test_each_key_of_the_environment_goes_to_its_own_address_alone() -> None:
     assert choose(own, proxied).connect("anthropic").keys == (None,)
 
 
-def test_an_address_is_shown_without_the_password_in_it() -> None:
+def test_address_is_shown_without_the_password_in_it() -> None:
     assert shown("https://user:secret@llm.example.org/v1") == "https://llm.example.org/v1"
     assert shown("user:secret@llm.example.org") == "llm.example.org"
     assert "secret" not in choose(ModelSettings(base_url="http://u:secret@127.0.0.1:1")).line()

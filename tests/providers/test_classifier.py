@@ -43,7 +43,7 @@ def test_only_whole_words_of_the_persons_own_count(text: str) -> None:
     assert classifier(TRANSLATION).classify(asked(text)) is None
 
 
-def test_a_turn_goes_on_with_the_model_it_began_with() -> None:
+def test_turn_goes_on_with_the_model_it_began_with() -> None:
     request = ModelRequest(
         "m", "", (UserMessage("translate"), AssistantMessage("", ()), ToolMessage(CallId("c"), "translate"))
     )
@@ -81,13 +81,13 @@ def test_what_holds_is_told_as_well() -> None:
     assert classifier(rule).classify(request) == Chosen("r", "m", None)
 
 
-def test_a_message_with_an_image_goes_to_a_rule_that_says_so() -> None:
+def test_message_with_an_image_goes_to_a_rule_that_says_so() -> None:
     request = ModelRequest("m", "", (UserMessage("what is it", (Image(BlobId("b"), "image/png"),)),))
     assert classifier(ClassifierRule(model="blind", max_chars=99)).classify(request) is None
     assert classifier(ClassifierRule(model="sees", max_chars=99, images=True)).classify(request) is not None
 
 
-def test_a_rule_needs_a_model_and_a_fast_pattern() -> None:
+def test_rule_needs_a_model_and_a_fast_pattern() -> None:
     with pytest.raises(ValueError, match="needs a model"):
         ClassifierRule(any=["x"])
     with pytest.raises(ValueError, match="pattern"):

@@ -47,9 +47,7 @@ NOTHING = {"message": {"content": ""}, "done": True, "prompt_eval_count": 8, "ev
     ],
     ids=["cut", "error", "broken", "empty", "withheld", "failed", "nothing said", "never counted"],
 )
-def test_a_failure_tells_what_was_counted(
-    decoder: Decoder, data: bytes, fault: ModelFault, usage: Usage | None
-) -> None:
+def test_failure_tells_what_was_counted(decoder: Decoder, data: bytes, fault: ModelFault, usage: Usage | None) -> None:
     error = failure(decoder, data)
     assert (error.fault, error.usage, error.cost) == (fault, usage, None)
 
@@ -93,7 +91,7 @@ async def told(*script: ModelError | str) -> tuple[list[ExtraCall], ModelReply |
     raise AssertionError("it ended in nothing")
 
 
-async def test_an_attempt_that_may_have_to_be_paid_is_told_before_the_next() -> None:
+async def test_attempt_that_may_have_to_be_paid_is_told_before_the_next() -> None:
     extra, reply = await told(ModelError(ModelFault.CUT, usage=Usage(5, 6)), "whole")
     assert extra == [ExtraCall("a/x", ModelFault.CUT, Usage(5, 6))]
     assert isinstance(reply, ModelReply)

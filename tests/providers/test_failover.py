@@ -41,22 +41,22 @@ def order(fault: ModelFault, chain: tuple[ModelRoute, ...] = CHAIN, patience: fl
     return asked
 
 
-def test_a_refused_key_is_followed_by_the_next_key_then_by_the_next_model_with_a_key_not_refused() -> None:
+def test_refused_key_is_followed_by_the_next_key_then_by_the_next_model_with_a_key_not_refused() -> None:
     assert order(ModelFault.AUTH) == [BIG, BIG_2, LOCAL, SMALL, SMALL_2]
 
 
-def test_a_rate_limit_is_followed_by_the_next_key_then_by_the_next_model() -> None:
+def test_rate_limit_is_followed_by_the_next_key_then_by_the_next_model() -> None:
     assert order(ModelFault.RATE_LIMIT) == [BIG, BIG_2, SMALL, SMALL_2, LOCAL]
 
 
 @pytest.mark.parametrize(
     "fault", [ModelFault.OVERLOAD, ModelFault.TIMEOUT, ModelFault.NOT_FOUND, ModelFault.BAD_REQUEST]
 )
-def test_a_models_fault_is_followed_by_another_model_and_its_other_keys_are_not_tried(fault: ModelFault) -> None:
+def test_models_fault_is_followed_by_another_model_and_its_other_keys_are_not_tried(fault: ModelFault) -> None:
     assert order(fault) == [BIG, SMALL, LOCAL]
 
 
-def test_a_dead_line_is_followed_by_another_provider() -> None:
+def test_dead_line_is_followed_by_another_provider() -> None:
     assert order(ModelFault.NETWORK) == [BIG, LOCAL, SMALL]
 
 
@@ -64,7 +64,7 @@ def test_repeats_after_an_overload_go_to_models_not_to_their_other_keys() -> Non
     assert order(ModelFault.OVERLOAD, (BIG, BIG_2, LOCAL), patience=60.0) == [BIG, BIG, LOCAL, LOCAL, BIG]
 
 
-def test_a_silent_model_is_not_left_for_another_key_of_its_own() -> None:
+def test_silent_model_is_not_left_for_another_key_of_its_own() -> None:
     walk = walk_of(BIG, BIG_2)
     walk.first(0.0)
     assert not walk.others_left
@@ -87,7 +87,7 @@ def test_what_no_other_model_may_mend_is_raised_at_once(fault: ModelFault) -> No
     )
 
 
-def test_nobody_is_asked_after_output() -> None:
+def test_no_model_is_asked_after_output() -> None:
     walk = walk_of(*CHAIN)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.CUT, shown=True) is None
@@ -113,7 +113,7 @@ def test_what_does_not_pass_is_not_repeated(fault: ModelFault) -> None:
     assert order(fault, (BIG,), patience=60.0) == [BIG]
 
 
-def test_an_empty_answer_is_repeated_once_in_all() -> None:
+def test_empty_answer_is_repeated_once_in_all() -> None:
     assert order(ModelFault.EMPTY, (BIG,), patience=60.0) == [BIG, BIG]
     assert order(ModelFault.EMPTY, (BIG, LOCAL), patience=60.0) == [BIG, BIG, LOCAL]
 
@@ -122,7 +122,7 @@ def test_only_the_first_lane_is_repeated_while_others_are_left_then_all_take_tur
     assert order(ModelFault.OVERLOAD, (BIG, SMALL, LOCAL), 60.0) == [BIG, BIG, SMALL, LOCAL, SMALL, LOCAL]
 
 
-def test_a_rate_limit_is_not_repeated_while_others_are_left() -> None:
+def test_rate_limit_is_not_repeated_while_others_are_left() -> None:
     assert order(ModelFault.RATE_LIMIT, (BIG, LOCAL), patience=60.0) == [BIG, LOCAL, BIG, LOCAL, BIG]
 
 
@@ -140,14 +140,14 @@ def test_repeats_go_to_the_lane_that_may_answer_first() -> None:
     assert fail(walk, LOCAL, ModelFault.RATE_LIMIT, wait=6.0, now=3.0) == ModelAttempt(BIG, 2.0)
 
 
-def test_a_wait_that_ends_after_the_patience_is_told_not_waited() -> None:
+def test_wait_that_ends_after_the_patience_is_told_not_waited() -> None:
     walk = walk_of(BIG, patience=8.0)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.RATE_LIMIT, wait=8.0, now=0.0) is None
     assert walk.verdict(0.0).retry_after == 8.0
 
 
-def test_a_lane_that_was_not_asked_is_asked_however_long_the_others_took() -> None:
+def test_lane_that_was_not_asked_is_asked_however_long_the_others_took() -> None:
     walk = walk_of(BIG, LOCAL, patience=8.0)
     walk.first(0.0)
     again = fail(walk, BIG, ModelFault.NETWORK, now=100.0)
@@ -177,7 +177,7 @@ def test_what_rests_is_asked_last_and_the_first_to_wake_before_the_others() -> N
     assert asks == [ModelAttempt(LOCAL), ModelAttempt(SMALL_2), ModelAttempt(BIG)]
 
 
-def test_the_error_of_one_model_names_it() -> None:
+def test_error_of_one_model_names_it() -> None:
     walk = walk_of(BIG)
     walk.first(0.0)
     error = ModelError(ModelFault.AUTH, "acme does not accept the key")
@@ -185,7 +185,7 @@ def test_the_error_of_one_model_names_it() -> None:
     assert str(walk.verdict(0.0)) == "acme/big: acme does not accept the key"
 
 
-def test_the_error_of_several_models_is_the_firsts_and_names_all() -> None:
+def test_error_of_several_models_is_the_firsts_and_names_all() -> None:
     walk = walk_of(BIG, SMALL_2, LOCAL, patience=0.0)
     walk.first(0.0)
     fail(walk, BIG, ModelFault.CUT)
@@ -214,7 +214,7 @@ def test_one_busy_key_stands_for_its_model() -> None:
     assert str(walk.verdict(0.0)) == "acme/big: rate_limit said"
 
 
-def test_a_wait_is_told_only_if_every_busy_server_names_one() -> None:
+def test_wait_is_told_only_if_every_busy_server_names_one() -> None:
     walk = walk_of(BIG, LOCAL, patience=0.0)
     walk.first(0.0)
     fail(walk, BIG, ModelFault.RATE_LIMIT, wait=600.0)
@@ -233,13 +233,13 @@ def test_no_credit_until_a_named_time_is_a_rate_limit() -> None:
 
 
 @pytest.mark.parametrize("wait", [float("nan"), -5.0])
-def test_a_wait_that_is_none_is_not_believed(wait: float) -> None:
+def test_wait_that_is_none_is_not_believed(wait: float) -> None:
     walk = walk_of(BIG)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.OVERLOAD, wait=wait) == ModelAttempt(BIG, 0.5)
 
 
-def test_a_reference_that_cannot_be_asked_counts_as_failed_and_takes_no_request() -> None:
+def test_reference_that_cannot_be_asked_counts_as_failed_and_takes_no_request() -> None:
     nowhere = ModelRoute("typo/model", "")
     unknown = ModelError(ModelFault.SETTINGS, "there is no provider typo")
     walk = FailoverPlan((nowhere, LOCAL), RouteHealth(), 0.0, patience=0.0, failed={nowhere: unknown})
@@ -257,7 +257,7 @@ def test_without_any_lane_the_error_says_that_no_model_is_connected() -> None:
     assert walk.verdict(0.0).fault is ModelFault.NOT_CONFIGURED
 
 
-def test_a_lane_that_is_named_twice_is_asked_once() -> None:
+def test_lane_that_is_named_twice_is_asked_once() -> None:
     assert order(ModelFault.AUTH, (BIG, LOCAL, BIG)) == [BIG, LOCAL]
 
 

@@ -58,7 +58,7 @@ def fail(status: int, body: str, secret: str = "", **headers: str) -> ModelError
         (204, "", ModelFault.GARBAGE),
     ],
 )
-def test_a_refusal_is_sorted_by_who_can_help(status: int, body: str, fault: ModelFault) -> None:
+def test_refusal_is_sorted_by_who_can_help(status: int, body: str, fault: ModelFault) -> None:
     assert fail(status, body).fault is fault
 
 
@@ -80,7 +80,7 @@ def test_a_refusal_is_sorted_by_who_can_help(status: int, body: str, fault: Mode
         (400, "Request payload size exceeds the limit: 20971520 bytes."),
     ],
 )
-def test_a_context_that_is_too_long_is_recognised_in_many_words(status: int, message: str) -> None:
+def test_context_that_is_too_long_is_recognised_in_many_words(status: int, message: str) -> None:
     assert fail(status, message).fault is ModelFault.CONTEXT_OVERFLOW
 
 
@@ -109,7 +109,7 @@ def test_how_long_to_wait_is_read_wherever_it_is_told(
     assert read_retry_after(headers, message, NOW) == seconds
 
 
-def test_a_wait_is_told_for_faults_that_pass() -> None:
+def test_wait_is_told_for_faults_that_pass() -> None:
     assert fail(429, "{}", retry_after="3").retry_after == 3.0
     assert fail(503, "{}", retry_after="4").retry_after == 4.0
     assert fail(401, "{}", retry_after="5").retry_after is None
@@ -126,7 +126,7 @@ def test_gemini_says_quota_of_a_limit_that_is_over_in_a_minute(per: str, fault: 
 
 
 @pytest.mark.parametrize("key", ["sk-proj-abcdefgh12345", "plain-local-secret", "gsk_0123456789abcdef"])
-def test_a_key_that_the_server_echoes_is_never_shown(key: str) -> None:
+def test_key_that_the_server_echoes_is_never_shown(key: str) -> None:
     error = fail(401, f'{{"error":{{"message":"Incorrect API key: {key}. Sent: Bearer {key}"}}}}', secret=key)
     assert key not in str(error)
 
@@ -145,7 +145,7 @@ def test_a_key_that_the_server_echoes_is_never_shown(key: str) -> None:
         *("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx", "AKIAIOSFODNN7EXAMPLE", "ya29.a0AfH6SMB", "pplx-12345678"),
     ],
 )
-def test_what_looks_like_a_key_is_not_shown_though_nobody_knows_it(key: str) -> None:
+def test_what_looks_like_a_key_is_not_shown_though_no_one_knows_it(key: str) -> None:
     assert key[-6:] not in str(fail(401, f'{{"error":{{"message":"no such key: {key} (see the docs)"}}}}'))
 
 
@@ -154,23 +154,23 @@ def test_words_are_no_keys() -> None:
     assert said in str(fail(400, f'{{"error":{{"message":"{said}"}}}}'))
 
 
-def test_a_login_in_an_address_is_not_shown() -> None:
+def test_login_in_an_address_is_not_shown() -> None:
     assert "hush" not in str(fail(502, "cannot reach http://proxy:hush@10.0.0.1:3128/ now"))
 
 
-def test_a_secret_that_holds_another_is_hidden_whole() -> None:
+def test_secret_that_holds_another_is_hidden_whole() -> None:
     error = read_stream_error("no Token hush-hush here", host="h", secrets=("hush", "Token hush-hush"))
     assert "(no ••• here)" in str(error)
 
 
-def test_a_body_is_cut_and_stripped_of_its_tags() -> None:
+def test_body_is_cut_and_stripped_of_its_tags() -> None:
     said = str(fail(502, "<html><style>x{}</style><p>" + "word " * 5000))
     assert len(said) < 400
     assert "<" not in said
     assert "x{}" not in said
 
 
-def test_an_error_inside_a_stream_is_sorted_too() -> None:
+def test_error_inside_a_stream_is_sorted_too() -> None:
     def fault_of(error: object) -> ModelFault:
         return read_stream_error(error, host="h").fault
 

@@ -36,7 +36,7 @@ def call(name: str, args: Part | None = None, id: str | None = None, **more: Any
 END = chunk(text(""), finish="STOP")
 
 
-def test_a_key_in_the_words_at_the_end_is_not_shown() -> None:
+def test_key_in_the_words_at_the_end_is_not_shown() -> None:
     for reason in ("MALFORMED_FUNCTION_CALL", "SAFETY"):
         candidate = {"finishReason": reason, "finishMessage": "What is hush-hush?"}
         error = failure(Decoder(secrets=("hush-hush",)), sse({"candidates": [candidate]}))
@@ -68,7 +68,7 @@ def test_the_last_count_stands_and_thoughts_are_output() -> None:
     assert reply.usage == Usage(10, 96, cache_read=4, reasoning=90)
 
 
-def test_a_count_may_come_after_the_end() -> None:
+def test_count_may_come_after_the_end() -> None:
     assert reply_to(chunk(text("A"), finish="STOP"), {"usageMetadata": {"promptTokenCount": 3}}).usage == Usage(3)
     assert reply_to(chunk(text("A"), finish="STOP")).usage is None
 
@@ -97,7 +97,7 @@ def test_signatures_are_kept_with_the_parts_they_came_on() -> None:
     assert json.loads(reply.continuation.data) == [[4, None], [None, "s1"], [None, None], [6, "s2"], [0, "s3"]]
 
 
-def test_an_answer_without_signatures_has_nothing_to_go_on_with() -> None:
+def test_answer_without_signatures_has_nothing_to_go_on_with() -> None:
     assert reply_to(chunk(text("x"), call("look", {})), END).continuation is None
 
 
@@ -117,7 +117,7 @@ def test_what_is_withheld_is_no_answer(reason: str) -> None:
     assert "Because." in str(error)
 
 
-def test_a_prompt_that_is_blocked_says_why() -> None:
+def test_prompt_that_is_blocked_says_why() -> None:
     stream = sse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}})
     error = failure(Decoder(), stream)
     assert error.fault is ModelFault.FILTERED
@@ -125,34 +125,34 @@ def test_a_prompt_that_is_blocked_says_why() -> None:
 
 
 @pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "OTHER", "BRAND_NEW"])
-def test_an_answer_that_the_server_gave_up_may_be_asked_for_again(reason: str) -> None:
+def test_answer_that_the_server_gave_up_may_be_asked_for_again(reason: str) -> None:
     error = failure(Decoder(), sse({"candidates": [{"finishReason": reason, "finishMessage": "print(x)"}]}))
     assert error.fault is ModelFault.EMPTY
     assert "print(x)" in str(error)
 
 
-def test_an_answer_at_the_limit_is_told_as_such() -> None:
+def test_answer_at_the_limit_is_told_as_such() -> None:
     assert reply_to(chunk(text("Half a"), finish="MAX_TOKENS")).stop is Stop.LENGTH
     assert failure(Decoder(), sse({"candidates": [{"finishReason": "MAX_TOKENS"}]})).fault is ModelFault.EMPTY
 
 
-def test_an_answer_without_anything_in_it_is_empty() -> None:
+def test_answer_without_anything_in_it_is_empty() -> None:
     assert failure(Decoder(), sse(END)).fault is ModelFault.EMPTY
     nothing = sse({"candidates": [], "usageMetadata": {"promptTokenCount": 5}})
     assert failure(Decoder(), nothing).fault is ModelFault.EMPTY
 
 
-def test_a_stream_that_ends_before_its_reason_was_cut() -> None:
+def test_stream_that_ends_before_its_reason_was_cut() -> None:
     assert failure(Decoder(), sse(chunk(text("Half")))).fault is ModelFault.CUT
 
 
-def test_an_error_after_text_is_an_error() -> None:
+def test_error_after_text_is_an_error() -> None:
     error = {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}
     assert failure(Decoder(), sse(chunk(text("Half")), {"error": error})).fault is ModelFault.OVERLOAD
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_an_array_instead_of_events_is_understood(lines: bool) -> None:
+def test_array_instead_of_events_is_understood(lines: bool) -> None:
     data = json.dumps([chunk(text("A")), chunk(call("look", {"n": 1})), END], indent=2 if lines else None).encode()
     reply = last(hear(Decoder(), data[:20], data[20:]))
     assert (reply.text, reply.calls[0].arguments) == ("A", '{"n": 1}')
@@ -161,7 +161,7 @@ def test_an_array_instead_of_events_is_understood(lines: bool) -> None:
     assert failure(Decoder(), failed).fault is ModelFault.RATE_LIMIT
 
 
-def test_a_call_counts_whatever_new_word_the_server_ends_with() -> None:
+def test_call_counts_whatever_new_word_the_server_ends_with() -> None:
     reply = reply_to(chunk(call("look", {"at": "x"})), chunk(text(""), finish="BRAND_NEW"))
     assert (reply.stop, [each.name for each in reply.calls]) == (Stop.TOOLS, ["look"])
     spoilt = sse(chunk(call("look", {"at": "x"})), chunk(text(""), finish="MALFORMED_FUNCTION_CALL"))

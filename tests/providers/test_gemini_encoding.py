@@ -43,7 +43,7 @@ def contents_of(*said: ModelMessage, **more: Any) -> list[dict[str, Any]]:
     return list(body_of(*said, **more)["contents"])
 
 
-def test_a_request_as_documented() -> None:
+def test_request_as_documented() -> None:
     said = (
         UserMessage("hi"),
         AssistantMessage("I look.", (call("a"), call("b", "read", '{"path": "x"}'))),
@@ -104,7 +104,7 @@ def test_results_stand_in_the_order_of_their_calls_before_anything_else() -> Non
     ]
 
 
-def test_a_name_is_that_of_the_newest_call_with_the_id() -> None:
+def test_name_is_that_of_the_newest_call_with_the_id() -> None:
     said: list[ModelMessage] = [UserMessage("x")]
     for name in ("clock", "read"):
         said += [AssistantMessage("", (call("0", name),)), ToolMessage(CallId("0"), "r")]
@@ -112,7 +112,7 @@ def test_a_name_is_that_of_the_newest_call_with_the_id() -> None:
     assert [content["parts"][0]["functionResponse"]["name"] for content in contents[2::2]] == ["clock", "read"]
 
 
-def test_the_users_side_begins_and_nothing_is_empty() -> None:
+def test_users_side_begins_and_nothing_is_empty() -> None:
     contents = contents_of(AssistantMessage("so"), UserMessage(""), AssistantMessage(""), ToolMessage(CallId("?"), "x"))
     assert [content["role"] for content in contents] == ["user", "model", "user", "model", "user"]
     assert contents[2:] == [
@@ -204,7 +204,7 @@ def test_signatures_go_back_on_the_parts_they_came_on() -> None:
     ]
 
 
-def test_a_text_that_was_changed_loses_its_signature_and_a_call_does_not() -> None:
+def test_text_that_was_changed_loses_its_signature_and_a_call_does_not() -> None:
     said = AssistantMessage("Cut.", (call("a"),), kept([9, "s0"], [None, "s1"]))
     text, made = parts_of(said)
     assert text == {"text": "Cut."}
@@ -212,7 +212,7 @@ def test_a_text_that_was_changed_loses_its_signature_and_a_call_does_not() -> No
 
 
 @pytest.mark.parametrize("data", ["", "{", "5", "[5]", '[["x", 1]]', '[[null, "s"], [null, "s"]]', "[" * 100_000])
-def test_a_strange_continuation_costs_nothing(data: str) -> None:
+def test_strange_continuation_costs_nothing(data: str) -> None:
     said = AssistantMessage("Hm.", (call("a"),), Continuation("gemini", data))
     assert [part.get("thoughtSignature") for part in parts_of(said)] == [None, STAND_IN]
 

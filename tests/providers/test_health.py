@@ -79,25 +79,25 @@ def test_what_is_long_over_counts_no_more() -> None:
     assert health.seconds_left(ONE, 10_000.0) == 30.0
 
 
-def test_a_server_that_names_a_longer_time_is_believed_up_to_a_week() -> None:
+def test_server_that_names_a_longer_time_is_believed_up_to_a_week() -> None:
     assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=3.0).seconds_left(ONE, 0.0) == 30.0
     assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=600.0).seconds_left(ONE, 0.0) == 600.0
     assert health_after((ModelFault.RATE_LIMIT, 0.0), wait=float("inf")).seconds_left(ONE, 0.0) == LONGEST
 
 
-def test_an_answer_clears_the_model_the_key_and_the_provider() -> None:
+def test_answer_clears_the_model_the_key_and_the_provider() -> None:
     health = health_after((ModelFault.NETWORK, 0.0), (ModelFault.AUTH, 0.0), (ModelFault.NOT_FOUND, 0.0))
     health.note_answer(ONE)
     assert not any(health.find_rest(route, 0.0) for route in ALL)
 
 
-def test_an_answer_with_one_key_does_not_mend_the_other() -> None:
+def test_answer_with_one_key_does_not_mend_the_other() -> None:
     health = health_after((ModelFault.BILLING, 0.0))
     health.note_answer(OTHER_KEY)
     assert health.find_rest(ONE, 1.0) is not None
 
 
-def test_a_short_rest_does_not_hide_a_long_one() -> None:
+def test_short_rest_does_not_hide_a_long_one() -> None:
     health = health_after((ModelFault.BILLING, 0.0), (ModelFault.RATE_LIMIT, 1.0), (ModelFault.NETWORK, 2.0))
     rest = health.find_rest(ONE, 3.0)
     assert rest is not None
@@ -118,7 +118,7 @@ def test_memory_stays_bounded_whatever_models_are_asked_for() -> None:
     assert health.find_rest(ModelRoute("acme/4999", "acme"), 5000.0) is not None
 
 
-def test_a_failure_that_names_no_time_does_not_shorten_a_rest() -> None:
+def test_failure_that_names_no_time_does_not_shorten_a_rest() -> None:
     health = health_after((ModelFault.RATE_LIMIT, 0.0), wait=600.0)
     health.note_failure(ONE, ModelError(ModelFault.RATE_LIMIT), 10.0)
     assert health.seconds_left(ONE, 10.0) == 590.0

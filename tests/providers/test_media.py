@@ -76,12 +76,12 @@ async def test_without_any_model_each_says_what_to_set(kind: str) -> None:
         (SPEECH, "nobody/voice", "nobody"),
     ],
 )
-async def test_a_model_that_cannot_do_it_says_why(kind: str, name: str, words: str) -> None:
+async def test_model_that_cannot_do_it_says_why(kind: str, name: str, words: str) -> None:
     async with opened({"ANTHROPIC_API_KEY": "sk-x"}, **{kind: name}) as media:
         assert words in media.reason(kind)
 
 
-async def test_the_voice_and_the_packing_are_settings() -> None:
+async def test_voice_and_the_packing_are_settings() -> None:
     async with ModelServer() as server:
         own = {"openai": ProviderSettings(base_url=server.url, api_key=Secret.of("k"))}
         async with opened({}, providers=own, speech="openai/tts-1", voice="onyx", speech_format="opus") as media:

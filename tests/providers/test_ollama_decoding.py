@@ -54,13 +54,13 @@ def test_calls_come_whole_and_get_ids_here() -> None:
     assert events[0] == CallStarted("add")
 
 
-def test_an_id_that_the_server_gave_is_kept() -> None:
+def test_id_that_the_server_gave_is_kept() -> None:
     (call,) = reply_to(called("add", id="call_7"), end()).calls
     assert call.id == "call_7"
 
 
 @pytest.mark.parametrize("calls", [{}, "x", [None], [{}], [{"function": {}}], [{"function": {"name": 7}}]])
-def test_a_call_that_is_none_is_not_heard(calls: Any) -> None:
+def test_call_that_is_none_is_not_heard(calls: Any) -> None:
     assert reply_to(said("So.", tool_calls=calls), end()).calls == ()
 
 
@@ -69,21 +69,21 @@ def test_usage_is_what_was_evaluated() -> None:
     assert reply_to(said("A"), end(prompt_eval_count="10")).usage is None
 
 
-def test_an_answer_that_reached_its_limit_says_so() -> None:
+def test_answer_that_reached_its_limit_says_so() -> None:
     assert reply_to(said("A"), end("length")).stop is Stop.LENGTH
 
 
-def test_a_reason_that_nobody_knows_is_an_end() -> None:
+def test_reason_that_no_one_knows_is_an_end() -> None:
     assert reply_to(said("A"), end(None)).stop is Stop.END
     assert reply_to(said("A"), end("boredom")).stop is Stop.END
 
 
 @pytest.mark.parametrize("reason", ["load", "unload"])
-def test_a_model_that_is_being_loaded_is_not_ready(reason: str) -> None:
+def test_model_that_is_being_loaded_is_not_ready(reason: str) -> None:
     assert failure(Decoder(), end(reason)).fault is ModelFault.OVERLOAD
 
 
-def test_an_answer_without_an_end_was_cut() -> None:
+def test_answer_without_an_end_was_cut() -> None:
     assert failure(Decoder(), said("A")).fault is ModelFault.CUT
     assert failure(Decoder(), said("A"), end()[:-9]).fault is ModelFault.CUT
 
@@ -100,7 +100,7 @@ def test_the_last_line_needs_no_newline() -> None:
         ("model 'x' not found", ModelFault.NOT_FOUND),
     ],
 )
-def test_an_error_midway_says_why(words: str, fault: ModelFault) -> None:
+def test_error_midway_says_why(words: str, fault: ModelFault) -> None:
     assert failure(Decoder(), said("A"), line(error=words)).fault is fault
 
 

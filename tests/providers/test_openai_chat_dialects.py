@@ -113,12 +113,12 @@ def test_openrouter_is_told_what_to_cache_where_the_model_wants_to_be_told() -> 
         ("vllm", Thinking.HIGH, {}),
     ],
 )
-def test_a_thinking_level_is_said_in_the_servers_words(provider: str, level: Thinking, field: dict[str, Any]) -> None:
+def test_thinking_level_is_said_in_the_servers_words(provider: str, level: Thinking, field: dict[str, Any]) -> None:
     body = sent(provider, ModelRequest("m", "", TALK, thinking=level))
     assert {key: body[key] for key in ("reasoning_effort", "reasoning") if key in body} == field
 
 
-def test_a_listing_tells_what_its_server_knows() -> None:
+def test_listing_tells_what_its_server_knows() -> None:
     row = {
         "id": "anthropic/claude-x",
         "context_length": 200_000,

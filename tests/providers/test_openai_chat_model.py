@@ -52,7 +52,7 @@ async def fault_of(model: HttpModel, request: ModelRequest = HI) -> ModelError:
     return caught.value
 
 
-async def test_an_answer_is_streamed(model: HttpModel) -> None:
+async def test_answer_is_streamed(model: HttpModel) -> None:
     events = [event async for event in model.stream(HI)]
     assert events[0] == Beat()
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "You said: hi"
@@ -134,7 +134,7 @@ def _marks() -> list[pytest.Mark]:
     return list(function.pytestmark)  # type: ignore[attr-defined]
 
 
-async def test_a_date_to_retry_at_is_told_in_seconds(server: ModelServer) -> None:
+async def test_date_to_retry_at_is_told_in_seconds(server: ModelServer) -> None:
     clock = ManualClock()
     clock.set_wall(clock.now().replace(year=2020))  # so that the server's date lies far ahead
     model = HttpModel(ChatCompletions(), Server(server.url), clock)
@@ -164,7 +164,7 @@ async def test_closing_the_stream_closes_the_connection(server: ModelServer, mod
             await asyncio.sleep(0)
 
 
-async def test_a_server_that_is_not_there_is_a_network_fault() -> None:
+async def test_server_that_is_not_there_is_a_network_fault() -> None:
     async with ModelServer() as server:
         url = server.url
     model = open_http(Server(url))
@@ -175,13 +175,13 @@ async def test_a_server_that_is_not_there_is_a_network_fault() -> None:
 
 
 @pytest.mark.parametrize("base_url", ["http://[broken", "ftp://localhost/", "http://"])
-async def test_an_address_that_is_none_is_the_operators_fault(base_url: str) -> None:
+async def test_address_that_is_none_is_the_operators_fault(base_url: str) -> None:
     model = open_http(Server(base_url))
     assert (await fault_of(model)).fault in (ModelFault.SETTINGS, ModelFault.NETWORK)
     await model.aclose()
 
 
-async def test_the_key_and_our_name_are_sent(server: ModelServer) -> None:
+async def test_key_and_our_name_are_sent(server: ModelServer) -> None:
     model = open_http(Server(server.url, Secret.of(" sk-1\n"), headers={"x-title": "Hob"}))
     await ask(model)
     headers = server.requests[-1].headers
@@ -196,7 +196,7 @@ async def test_no_key_sends_no_authorization(server: ModelServer, model: HttpMod
     assert "authorization" not in server.requests[-1].headers
 
 
-async def test_a_wrong_key_is_read_again_at_once_and_next_time() -> None:
+async def test_wrong_key_is_read_again_at_once_and_next_time() -> None:
     keys = iter(["old-key", "old-key", "new-key"])
     async with ModelServer(key="new-key") as server:
         model = open_http(Server(server.url, Secret(lambda: next(keys))))
@@ -220,7 +220,7 @@ def _missing() -> str:
         (Secret.of("two\nlines"), ModelFault.AUTH),
     ],
 )
-async def test_a_key_that_cannot_be_sent_is_said_so(server: ModelServer, secret: Secret, fault: ModelFault) -> None:
+async def test_key_that_cannot_be_sent_is_said_so(server: ModelServer, secret: Secret, fault: ModelFault) -> None:
     model = open_http(Server(server.url, secret))
     assert (await fault_of(model)).fault is fault
     assert not server.requests
@@ -256,7 +256,7 @@ async def outcome(server: ModelServer, *faults: Fault | None) -> tuple[ModelRepl
     return got, len(server.requests) - before, clock.monotonic() - began
 
 
-async def test_a_server_that_comes_back_answers(server: ModelServer) -> None:
+async def test_server_that_comes_back_answers(server: ModelServer) -> None:
     reply, requests, seconds = await outcome(server, Fault.ERROR_500, Fault.CUT_HEADERS, Fault.RATE_SHORT, None)
     assert isinstance(reply, ModelReply)
     assert (reply.text, reply.attempts, requests) == ("one two", 4, 4)
@@ -264,7 +264,7 @@ async def test_a_server_that_comes_back_answers(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("fault", sorted(set(Fault) - ODDITIES - SILENT))
-async def test_a_failure_that_stays_costs_four_requests_and_eight_seconds_at_most(
+async def test_failure_that_stays_costs_four_requests_and_eight_seconds_at_most(
     server: ModelServer, fault: Fault
 ) -> None:
     error, requests, seconds = await outcome(server, *[fault] * 9)

@@ -49,7 +49,7 @@ def test_what_grows_stands_last_so_that_a_longer_talk_begins_like_the_shorter() 
     assert list(json.loads(longer)) == ["model", "stream", "stream_options", "max_tokens", "tools", "messages"]
 
 
-def test_the_request_for_hi_is_little_more_than_its_system_prompt() -> None:
+def test_request_for_hi_is_little_more_than_its_system_prompt() -> None:
     body = encode_request(ModelRequest("gpt-5-mini", "s" * 1000, (UserMessage("hi"),)), model="gpt-5-mini")
     assert len(body) < 1200
 
@@ -86,7 +86,7 @@ def test_what_says_itself_that_it_is_an_error_is_not_told_so_twice() -> None:
     assert told["messages"][0]["content"] == "error: none"
 
 
-def test_an_event_of_two_lines_may_be_cut_between_the_two_halves_of_a_line_end() -> None:
+def test_event_of_two_lines_may_be_cut_between_the_two_halves_of_a_line_end() -> None:
     chunk = b'data: {"choices": [{"index": 0, "delta": {"content": "hi"},\r\ndata:  "finish_reason": "stop"}]}\r\n\r\n'
     for cut in range(len(chunk)):
         decoder = Decoder()
@@ -97,7 +97,7 @@ def test_an_event_of_two_lines_may_be_cut_between_the_two_halves_of_a_line_end()
         assert reply.text == "hi"
 
 
-def test_a_whole_message_at_the_end_of_the_pieces_is_not_said_again() -> None:
+def test_whole_message_at_the_end_of_the_pieces_is_not_said_again() -> None:
     pieces = ({"index": 0, "delta": {"content": "one "}}, {"index": 0, "delta": {"content": "two"}})
     end = {"index": 0, "message": {"role": "assistant", "content": "one two"}, "finish_reason": "stop"}
     decoder = Decoder()
@@ -240,7 +240,7 @@ def test_calls_that_all_claim_one_index_are_told_apart_by_their_ids() -> None:
     assert [call.name for call in calls] == ["one", "two"]
 
 
-def test_a_name_that_is_repeated_with_each_fragment_is_one_name() -> None:
+def test_name_that_is_repeated_with_each_fragment_is_one_name() -> None:
     calls = reply_to(fragment(0, "{", id="a", name="one"), fragment(0, "}", id="a", name="one"), END).calls
     assert calls == (ToolCall(CallId("a"), "one", "{}"),)
 
@@ -267,7 +267,7 @@ def test_arguments_that_are_an_object_or_missing_become_json() -> None:
     assert [c.arguments for c in reply_to(chunk({"tool_calls": calls}), END).calls] == ['{"x": "ü"}', "{}"]
 
 
-def test_the_older_function_call_is_understood() -> None:
+def test_older_function_call_is_understood() -> None:
     call = {"function_call": {"name": "one", "arguments": "{}"}}
     assert reply_to(chunk(call), chunk({}, "function_call")).calls[0].name == "one"
 
@@ -276,17 +276,17 @@ def test_the_older_function_call_is_understood() -> None:
     ("finish", "stop"),
     [("stop", Stop.END), ("length", Stop.LENGTH), ("eos", Stop.END), (None, Stop.END)],
 )
-def test_the_reason_for_stopping(finish: str | None, stop: Stop) -> None:
+def test_reason_for_stopping(finish: str | None, stop: Stop) -> None:
     assert reply_to(chunk({"content": "x"}), chunk({}, finish), DONE).stop is stop
 
 
-def test_an_answer_is_whole_with_a_finish_reason_even_if_the_connection_breaks() -> None:
+def test_answer_is_whole_with_a_finish_reason_even_if_the_connection_breaks() -> None:
     decoder = Decoder()
     decoder.feed((chunk({"content": "x"}) + chunk({}, "stop")).encode())
     assert [type(event) for event in decoder.finish(broken=True)] == [ModelReply]
 
 
-def test_a_stream_that_ends_early_is_cut_however_politely() -> None:
+def test_stream_that_ends_early_is_cut_however_politely() -> None:
     assert fault_of(chunk({"content": "x"})) is ModelFault.CUT
     assert fault_of(chunk({"role": "assistant"})) is ModelFault.CUT
     assert fault_of(chunk({"content": "x"})[:-20]) is ModelFault.CUT
@@ -294,7 +294,7 @@ def test_a_stream_that_ends_early_is_cut_however_politely() -> None:
     assert fault_of(fragment(0, '{"a"', id="a", name="one")) is ModelFault.CUT
 
 
-def test_an_empty_answer_is_no_answer() -> None:
+def test_empty_answer_is_no_answer() -> None:
     assert fault_of("") is ModelFault.EMPTY
     assert fault_of(DONE) is ModelFault.EMPTY
     assert fault_of(chunk({"content": " \n"}), END) is ModelFault.EMPTY
@@ -319,15 +319,15 @@ def test_what_is_no_answer_at_all_is_garbage(body: str) -> None:
     assert fault_of(body) is ModelFault.GARBAGE
 
 
-def test_a_line_without_end_is_given_up() -> None:
+def test_line_without_end_is_given_up() -> None:
     assert fault_of("data: ", *["x" * 1024 * 1024] * 9) is ModelFault.GARBAGE
 
 
-def test_a_filtered_answer_is_an_error() -> None:
+def test_filtered_answer_is_an_error() -> None:
     assert fault_of(chunk({"content": "x"}), chunk({}, "content_filter"), DONE) is ModelFault.FILTERED
 
 
-def test_an_error_in_the_stream_is_an_error_before_and_after_text() -> None:
+def test_error_in_the_stream_is_an_error_before_and_after_text() -> None:
     error = 'data: {"error": {"message": "The engine is overloaded", "code": 503}}\n\n'
     assert fault_of(error) is ModelFault.OVERLOAD
     assert fault_of(chunk({"content": "x"}), error) is ModelFault.OVERLOAD
@@ -335,7 +335,7 @@ def test_an_error_in_the_stream_is_an_error_before_and_after_text() -> None:
     assert fault_of('{"error": {"message": "no", "code": "invalid_api_key"}}') is ModelFault.AUTH
 
 
-def test_a_refusal_is_what_the_model_says() -> None:
+def test_refusal_is_what_the_model_says() -> None:
     assert reply_to(chunk({"content": None, "refusal": "I would rather not."}), END).text == "I would rather not."
 
 
@@ -345,7 +345,7 @@ def test_text_in_parts_is_text_and_thinking_in_parts_is_reasoning() -> None:
     assert (reply.text, reply.reasoning) == ("yes", "hm")
 
 
-def test_a_plain_json_answer_to_a_streaming_request_is_taken() -> None:
+def test_plain_json_answer_to_a_streaming_request_is_taken() -> None:
     message = {"role": "assistant", "content": "hello"}
     body = {"model": "m-2", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     usage = {"prompt_tokens": 5, "completion_tokens": 1}

@@ -80,14 +80,14 @@ def test_arguments_may_come_whole_at_the_end(told: str) -> None:
     assert one.arguments == '{"x": 1}'
 
 
-def test_a_server_that_does_not_count_is_understood_by_ids() -> None:
+def test_server_that_does_not_count_is_understood_by_ids() -> None:
     item = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "clock", "arguments": ""}
     piece = event("function_call_arguments.delta", item_id="fc_1", delta="{}")
     (one,) = reply_to(event("output_item.added", item=item), piece, end()).calls
     assert one.arguments == "{}"
 
 
-def test_a_summary_of_the_reasoning_is_told_part_by_part() -> None:
+def test_summary_of_the_reasoning_is_told_part_by_part() -> None:
     thoughts = [
         begin(0, type="reasoning", summary=[]),
         event("reasoning_summary_part.added", output_index=0, summary_index=0),
@@ -127,7 +127,7 @@ def test_two_messages_of_one_answer_stand_apart() -> None:
     assert reply.text == "I look.\n\nIt is noon."
 
 
-def test_a_refusal_is_what_the_model_says() -> None:
+def test_refusal_is_what_the_model_says() -> None:
     assert reply_to(begin(0, type="message"), event("refusal.delta", output_index=0, delta="No."), end()).text == "No."
 
 
@@ -147,12 +147,12 @@ def test_usage_that_is_none_is_not_told(usage: Any) -> None:
     assert reply_to(*text(0, "A"), end(usage=usage)).usage is None
 
 
-def test_an_answer_that_reached_its_limit_says_so() -> None:
+def test_answer_that_reached_its_limit_says_so() -> None:
     reply = reply_to(*text(0, "A"), end("incomplete", incomplete_details={"reason": "max_output_tokens"}))
     assert reply.stop is Stop.LENGTH
 
 
-def test_an_answer_that_was_withheld_is_none() -> None:
+def test_answer_that_was_withheld_is_none() -> None:
     filtered = end("incomplete", incomplete_details={"reason": "content_filter"})
     assert fault_of(*text(0, "A"), filtered) is ModelFault.FILTERED
 
@@ -175,7 +175,7 @@ def test_an_answer_that_was_withheld_is_none() -> None:
         ("x", ModelFault.OVERLOAD),
     ],
 )
-def test_a_response_that_failed_says_why(error: Any, fault: ModelFault) -> None:
+def test_response_that_failed_says_why(error: Any, fault: ModelFault) -> None:
     assert fault_of(*text(0, "A"), end("failed", error=error)) is fault
 
 
@@ -187,12 +187,12 @@ def test_a_response_that_failed_says_why(error: Any, fault: ModelFault) -> None:
         {"error": {"code": "rate_limit_exceeded"}},
     ],
 )
-def test_an_error_event_is_understood_in_each_of_its_shapes(error: Event) -> None:
+def test_error_event_is_understood_in_each_of_its_shapes(error: Event) -> None:
     assert fault_of(error) is ModelFault.RATE_LIMIT
 
 
 @pytest.mark.parametrize("kind", ["created", "in_progress", "output_text.done"])
-def test_an_answer_without_an_end_was_cut(kind: str) -> None:
+def test_answer_without_an_end_was_cut(kind: str) -> None:
     assert fault_of(*text(0, "A"), event(kind, response={"status": "in_progress"})) is ModelFault.CUT
 
 
@@ -210,13 +210,13 @@ WHOLE: Event = {
 }
 
 
-def test_a_whole_answer_is_understood() -> None:
+def test_whole_answer_is_understood() -> None:
     reply = last(hear(Decoder(), json.dumps(WHOLE).encode()))
     assert (reply.text, reply.reasoning, len(reply.calls), reply.model) == ("I look.", "Hm.", 1, "gpt-x")
     assert reply.continuation is not None
 
 
-def test_a_stream_that_tells_all_at_its_end_is_understood() -> None:
+def test_stream_that_tells_all_at_its_end_is_understood() -> None:
     assert reply_to(end(**WHOLE)).text == "I look."
 
 
@@ -225,17 +225,17 @@ def test_items_that_come_whole_are_understood() -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
-def test_a_whole_answer_that_failed_is_none(status: str) -> None:
+def test_whole_answer_that_failed_is_none(status: str) -> None:
     whole = json.dumps({**WHOLE, "status": status}).encode()
     assert failure(Decoder(), whole).fault is ModelFault.OVERLOAD
 
 
-def test_a_whole_answer_that_is_not_ready_is_none() -> None:
+def test_whole_answer_that_is_not_ready_is_none() -> None:
     whole = json.dumps({**WHOLE, "status": "queued", "output": []}).encode()
     assert failure(Decoder(), whole).fault is ModelFault.GARBAGE
 
 
-def test_a_call_of_nothing_is_garbage() -> None:
+def test_call_of_nothing_is_garbage() -> None:
     assert fault_of(begin(0, type="function_call", call_id="a")) is ModelFault.GARBAGE
 
 

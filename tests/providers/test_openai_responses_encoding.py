@@ -44,7 +44,7 @@ def kept(*parts: Any) -> Continuation:
     return Continuation("openai_responses", json.dumps(parts))
 
 
-def test_a_request_as_documented() -> None:
+def test_request_as_documented() -> None:
     said = (
         UserMessage("hi"),
         AssistantMessage("I look.", (call("a"), call("b", '{"zone": "UTC"}'))),
@@ -106,14 +106,14 @@ def test_what_grows_from_turn_to_turn_stands_last() -> None:
         ("grok-4.7", Thinking.OFF, "none"),
     ],
 )
-def test_a_level_that_a_model_lacks_becomes_the_next_higher_one(model: str, level: Thinking, effort: str) -> None:
+def test_level_that_a_model_lacks_becomes_the_next_higher_one(model: str, level: Thinking, effort: str) -> None:
     reasoning = body_of(UserMessage("hi"), model=model, thinking=level)["reasoning"]
     assert reasoning["effort"] == effort
     assert reasoning.get("summary") == (None if effort == "none" else "auto")
 
 
 @pytest.mark.parametrize("model", ["gpt-4.1-mini", "gpt-4o", "chatgpt-4o-latest", "gpt-5-chat-latest"])
-def test_a_model_that_does_not_reason_is_not_asked_to(model: str) -> None:
+def test_model_that_does_not_reason_is_not_asked_to(model: str) -> None:
     body = body_of(UserMessage("hi"), model=model, thinking=Thinking.HIGH, max_tokens=100)
     assert not body.keys() & {"reasoning", "include"}
     assert body["max_output_tokens"] == 100
@@ -137,7 +137,7 @@ def test_every_model_has_levels_in_order() -> None:
         assert list(levels) == sorted(levels, key=order.index)
 
 
-def test_an_image_is_a_data_url_of_what_it_really_is() -> None:
+def test_image_is_a_data_url_of_what_it_really_is() -> None:
     picture = UserMessage("What is it?", (Image(BlobId("b"), "image/jpeg"),))
     (item,) = items_of(picture, images={BlobId("b"): PNG})
     text, image = item["content"]
@@ -146,7 +146,7 @@ def test_an_image_is_a_data_url_of_what_it_really_is() -> None:
     assert image["image_url"].startswith("data:image/png;base64,iVBOR")
 
 
-def test_an_image_that_cannot_be_shown_is_named() -> None:
+def test_image_that_cannot_be_shown_is_named() -> None:
     picture = UserMessage("", (Image(BlobId("b"), "image/tiff"),))
     (item,) = items_of(picture, images={BlobId("b"): b"II*\0"})
     assert item["content"] == [{"type": "input_text", "text": "[an image that cannot be shown here: image/tiff]"}]
@@ -167,7 +167,7 @@ def test_each_message_of_an_answer_gets_its_own_text_back() -> None:
     assert [item.get("content", item["type"]) for item in items] == ["one", "reasoning", "two", "function_call"]
 
 
-def test_a_text_that_was_changed_since_keeps_its_reasoning() -> None:
+def test_text_that_was_changed_since_keeps_its_reasoning() -> None:
     parts = kept(SEALED, {"said": 3, "id": "msg_1"}, {"said": 5}, {"call": True})
     items = items_of(AssistantMessage("something else", (call("a"),), parts))
     assert [item.get("content", item["type"]) for item in items] == ["reasoning", "something else", "function_call"]
@@ -194,7 +194,7 @@ def test_reasoning_is_never_the_last_of_an_answer() -> None:
     assert [item["type"] for item in items] == ["function_call", "function_call_output"]
 
 
-def test_an_id_that_a_server_used_twice_is_sent_once() -> None:
+def test_id_that_a_server_used_twice_is_sent_once() -> None:
     twice = [AssistantMessage("", (call(name),), kept(SEALED, {"call": True, "id": "fc_0"})) for name in "ab"]
     assert [item.get("id") for item in items_of(*twice)] == ["rs_1", "fc_0", None, None]
 
@@ -224,7 +224,7 @@ def test_half_a_character_does_not_cost_the_turn() -> None:
         "api.openai.com/v1",
     ],
 )
-def test_the_address_may_be_written_in_many_ways(base: str) -> None:
+def test_address_may_be_written_in_many_ways(base: str) -> None:
     assert Responses().chat_url(base, "m") == "https://api.openai.com/v1/responses"
     assert Responses().models_url(base) == "https://api.openai.com/v1/models"
 

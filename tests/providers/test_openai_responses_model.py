@@ -43,7 +43,7 @@ def answered(reply: ModelReply) -> list[ModelMessage]:
     return [AssistantMessage(reply.text, reply.calls, reply.continuation), *results]
 
 
-async def test_a_tool_loop_gives_sealed_reasoning_back(server: ModelServer, model: HttpModel) -> None:
+async def test_tool_loop_gives_sealed_reasoning_back(server: ModelServer, model: HttpModel) -> None:
     asked = await ask(model, ASK)
     assert asked.reasoning
     told = await ask(model, ASK, *answered(asked))
@@ -77,6 +77,6 @@ async def test_what_was_sent_before_is_read_from_the_cache(model: HttpModel) -> 
     assert again.usage.cache_read > 2000
 
 
-async def test_a_model_that_does_not_reason_answers_too(model: HttpModel) -> None:
+async def test_model_that_does_not_reason_answers_too(model: HttpModel) -> None:
     reply = await ask(model, UserMessage("hi"), name="gpt-4o")
     assert (reply.text, reply.reasoning, reply.continuation) == ("You said: hi", "", None)

@@ -36,7 +36,7 @@ asyncio.run(main())
     assert done.stdout.split() == ["False", "False"]
 
 
-async def test_the_configured_model_is_asked_with_the_configured_key() -> None:
+async def test_configured_model_is_asked_with_the_configured_key() -> None:
     async with ModelServer(key="k-1") as server:
         settings = ModelSettings(name="mine", base_url=server.url.removesuffix("/v1"), api_key=Secret.of("k-1"))
         async with open_model(settings, ManualClock()) as model:
@@ -71,7 +71,7 @@ async def test_without_a_name_the_servers_first_model_is_asked_and_asked_for_onc
         assert [asked.path for asked in server.requests] == ["/v1/models"]
 
 
-async def test_a_server_without_models_says_what_to_do() -> None:
+async def test_server_without_models_says_what_to_do() -> None:
     async with (
         ModelServer(models=()) as server,
         open_model(ModelSettings(base_url=server.url), ManualClock(jump=True)) as model,
@@ -81,7 +81,7 @@ async def test_a_server_without_models_says_what_to_do() -> None:
     assert caught.value.fault is ModelFault.NOT_FOUND
 
 
-async def test_a_server_is_asked_for_its_models_as_patiently_as_for_an_answer() -> None:
+async def test_server_is_asked_for_its_models_as_patiently_as_for_an_answer() -> None:
     async with ModelServer() as server:
         pass
     away = open_model(ModelSettings(base_url=server.url), ManualClock(jump=True), draw=lambda: 0.0)

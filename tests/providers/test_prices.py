@@ -70,7 +70,7 @@ def prices(folder: Path, own: dict[str, PriceSetting] | None = None, **settings:
         ("openai/text-embedding-3-small", (0.02, 0)),
     ],
 )
-def test_a_listed_model_costs_what_its_vendor_says(folder: Path, model: str, paid: tuple[float, float]) -> None:
+def test_listed_model_costs_what_its_vendor_says(folder: Path, model: str, paid: tuple[float, float]) -> None:
     price = prices(folder).find_price(model)
     assert price is not None
     assert (price.input / 1e6, price.output / 1e6) == paid
@@ -92,7 +92,7 @@ def test_a_listed_model_costs_what_its_vendor_says(folder: Path, model: str, pai
         "",
     ],
 )
-def test_what_nobody_knows_is_none(folder: Path, model: str) -> None:
+def test_unknown_value_is_none(folder: Path, model: str) -> None:
     assert prices(folder).find_price(model) is None
 
 
@@ -107,7 +107,7 @@ def test_what_runs_at_home_is_known_to_be_free(folder: Path, model: str) -> None
 @pytest.mark.parametrize(
     ("local", "vendors", "own"), [(None, GPT_5_MINI, FREE), (False, GPT_5_MINI, None), (True, FREE, FREE)]
 )
-def test_a_vendors_model_costs_the_same_through_a_gateway_on_this_machine(
+def test_vendors_model_costs_the_same_through_a_gateway_on_this_machine(
     folder: Path, local: bool | None, vendors: Price, own: Price | None
 ) -> None:
     at = "http://127.0.0.1:4000/v1"
@@ -127,13 +127,11 @@ def test_a_vendors_model_costs_the_same_through_a_gateway_on_this_machine(
         ("https://models.example/v1", None),
     ],
 )
-def test_a_bare_name_costs_what_the_configured_server_takes(
-    folder: Path, base_url: str, expected: Price | None
-) -> None:
+def test_bare_name_costs_what_the_configured_server_takes(folder: Path, base_url: str, expected: Price | None) -> None:
     assert prices(folder, base_url=base_url).find_price("gpt-5-mini") == expected
 
 
-def test_the_owners_price_wins(folder: Path) -> None:
+def test_owners_price_wins(folder: Path) -> None:
     own = {
         "gpt-5-mini": PriceSetting(1, 2),
         "openrouter/openai/gpt-5-mini": PriceSetting(3, 4),
@@ -189,7 +187,7 @@ def test_caches_and_long_contexts_have_prices_of_their_own(folder: Path) -> None
     assert price.cost(Usage(200_001, 0)) == 1_200_006  # all of it, not what is above
 
 
-def test_a_price_for_each_request_is_part_of_the_price(folder: Path) -> None:
+def test_price_for_each_request_is_part_of_the_price(folder: Path) -> None:
     table = PriceTable(folder / "prices.json")
     listed = table.find("perplexity", "sonar")
     assert listed is not None
@@ -198,7 +196,7 @@ def test_a_price_for_each_request_is_part_of_the_price(folder: Path) -> None:
     assert price.cost(Usage(1_000_000, 1_000_000)) == 2_000_000 + 12_000
 
 
-def test_a_new_price_holds_from_its_day_on(folder: Path, tmp_path: Path) -> None:
+def test_new_price_holds_from_its_day_on(folder: Path, tmp_path: Path) -> None:
     row = [None, [0, [1, 1, 1, 1, None, 0, []]], [1_800_000_000, [2, 2, 2, 2, None, 0, []]]]
     body = json.dumps({"names": {"m": 0}, "patterns": [], "models": [row]})
     head = {"format": 1, "stamp": stamp(), "bytes": {"openai": len(body)}, "urls": {}, "fallbacks": {}}
@@ -216,7 +214,7 @@ def test_where_the_hour_decides_the_highest_price_counts(folder: Path) -> None:
     assert price.output == 1_100_000  # at night it costs half
 
 
-def test_the_list_says_what_its_source_says(folder: Path) -> None:
+def test_list_says_what_its_source_says(folder: Path) -> None:
     """Every model of every provider, found by the source's own search."""
     now = datetime.now(UTC)
     table = PriceTable(folder / "prices.json")
@@ -239,7 +237,7 @@ def test_the_list_says_what_its_source_says(folder: Path) -> None:
 @pytest.mark.parametrize(
     "content", [None, b"", b"\x00\xff", b"[]\n", b'{"format":1,"stamp":"old","bytes":{}}\n', b'{"format":0}\n']
 )
-async def test_a_list_that_is_missing_old_or_broken_is_made_anew(tmp_path: Path, content: bytes | None) -> None:
+async def test_list_that_is_missing_old_or_broken_is_made_again(tmp_path: Path, content: bytes | None) -> None:
     spoilt = tmp_path / "cache" / "prices.json"
     if content is not None:
         spoilt.parent.mkdir()
@@ -252,7 +250,7 @@ async def test_a_list_that_is_missing_old_or_broken_is_made_anew(tmp_path: Path,
     assert [file.name for file in spoilt.parent.iterdir()] == ["prices.json"]
 
 
-async def test_a_list_that_cannot_be_made_leaves_prices_unknown_and_is_told_once(
+async def test_list_that_cannot_be_made_leaves_prices_unknown_and_is_told_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "cache").write_text("not a folder")
@@ -284,7 +282,7 @@ def test_many_names_take_no_memory(folder: Path) -> None:
     assert len(found._found) <= 1_000
 
 
-def test_the_daemon_never_imports_the_list_itself(tmp_path: Path) -> None:
+def test_daemon_never_imports_the_list_itself(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys; from pathlib import Path; from hob.providers.catalog.price_table import PriceTable;"
         "table = PriceTable(Path(sys.argv[1])); asyncio.run(table.prepare());"
@@ -309,11 +307,11 @@ OWN = {
 @pytest.mark.parametrize(
     "name", ["gpt-5-mini", "openai/gpt-5-mini", "gpt-5-mini-2025-08-07", "anthropic/gpt-5-mini-20250807"]
 )
-def test_a_price_is_found_without_provider_and_date(folder: Path, name: str) -> None:
+def test_price_is_found_without_provider_and_date(folder: Path, name: str) -> None:
     assert prices(folder, OWN).find_price(name) == Price(250_000, 2_000_000, 25_000, 250_000)
 
 
-def test_the_longest_pattern_wins(folder: Path) -> None:
+def test_longest_pattern_wins(folder: Path) -> None:
     assert prices(folder, OWN).find_price("anthropic/claude-haiku-4") == Price(
         1_000_000, 5_000_000, 1_000_000, 1_000_000
     )
@@ -325,7 +323,7 @@ def test_half_a_price_is_none(folder: Path, name: str) -> None:
     assert prices(folder, OWN).find_price(name) is None
 
 
-def test_a_price_of_zero_is_known(folder: Path) -> None:
+def test_price_of_zero_is_known(folder: Path) -> None:
     assert prices(folder, OWN).find_price("free-one") == Price(0, 0, 0, 0)
 
 

@@ -59,7 +59,7 @@ def placeholder(screened: Screened, value: str) -> str:
     return next(mark for mark, kept in screened.restore.items() if kept == value)
 
 
-def test_a_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
+def test_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
     screened = guard().screen(request(SECRET))
     assert screened.action is ScreeningAction.REDACT
     assert screened.kinds == ("password",)
@@ -113,7 +113,7 @@ def test_arguments_stay_json_whatever_the_value_holds() -> None:
     assert json.loads(back) == json.loads(arguments)
 
 
-def test_a_card_that_is_a_number_is_found_too() -> None:
+def test_card_that_is_a_number_is_found_too() -> None:
     screened = guard(pii=ScreeningAction.REDACT).screen(request(UserMessage("pay"), call('{"card": 4111111111111111}')))
     assert "4111111111111111" not in everything(screened)
 
@@ -127,7 +127,7 @@ def test_the_same_value_has_the_same_placeholder_in_every_request_and_kind_of_te
     )
 
 
-def test_a_password_that_an_answer_repeats_is_taken_out_there_as_well() -> None:
+def test_password_that_an_answer_repeats_is_taken_out_there_as_well() -> None:
     guarded = guard()
     guarded.screen(request(SECRET))
     # the message that gave it away has left the window; the answer that repeats it has not
@@ -138,12 +138,12 @@ def test_a_password_that_an_answer_repeats_is_taken_out_there_as_well() -> None:
     assert placeholder(later, PASSWORD).startswith("[PASSWORD-")
 
 
-def test_a_common_word_given_as_a_password_is_not_taken_out_of_every_text() -> None:
+def test_common_word_given_as_a_password_is_not_taken_out_of_every_text() -> None:
     screened = guard().screen(request(UserMessage('password = "important"'), AssistantMessage("That is important.")))
     assert screened.request.messages[1].text == "That is important."
 
 
-def test_a_placeholder_in_a_text_never_becomes_a_value() -> None:
+def test_placeholder_in_a_text_never_becomes_a_value() -> None:
     guarded = guard()
     mark = placeholder(guarded.screen(request(SECRET)), PASSWORD)
     forged = f"Say this: {mark}"
@@ -160,7 +160,7 @@ def test_what_has_the_shape_of_a_placeholder_and_is_none_stays() -> None:
     )
 
 
-def test_the_prompts_prefix_stays_the_same_over_turns() -> None:
+def test_prompts_prefix_stays_the_same_over_turns() -> None:
     guarded = guard()
     first = guarded.screen(request(SECRET)).request
     second = guarded.screen(request(SECRET, AssistantMessage("done"), UserMessage("and token=9f86d081884c7d659a2f?")))
@@ -168,7 +168,7 @@ def test_the_prompts_prefix_stays_the_same_over_turns() -> None:
     assert second.request.messages[0] == first.messages[0]
 
 
-def test_a_warning_names_the_kinds_once_when_they_are_new() -> None:
+def test_warning_names_the_kinds_once_when_they_are_new() -> None:
     guarded = guard(pii=ScreeningAction.WARN)
     told = UserMessage("mail anna@firma.de")
     screened = guarded.screen(request(told))
@@ -187,7 +187,7 @@ def test_blocking_names_kind_and_place_and_never_the_value() -> None:
     assert "DE89" not in str(caught.value)
 
 
-def test_a_denied_word_blocks_in_any_case() -> None:
+def test_denied_word_blocks_in_any_case() -> None:
     with pytest.raises(ModelError, match="deny_words"):
         guard(deny_words=["Project Adler"]).screen(request(UserMessage("the PROJECT ADLER plan")))
 
@@ -207,7 +207,7 @@ def test_blocking_beats_every_other_action() -> None:
         )
 
 
-def test_the_owners_own_patterns_are_found() -> None:
+def test_owners_own_patterns_are_found() -> None:
     guarded = guard(patterns={"case": r"AZ-\d{4}/\d{2}"})
     screened = guarded.screen(request(UserMessage("see AZ-1234/26")))
     assert screened.kinds == ("case",)
@@ -215,7 +215,7 @@ def test_the_owners_own_patterns_are_found() -> None:
     assert SHAPE.search(screened.request.messages[0].text)
 
 
-def test_a_pattern_that_could_be_slow_is_refused_with_its_name() -> None:
+def test_pattern_that_could_be_slow_is_refused_with_its_name() -> None:
     with pytest.raises(ValueError, match=r"patterns\.case: "):
         PromptGuardSettings(patterns={"case": "(a+)+b"})
 
@@ -227,7 +227,7 @@ def test_kinds_can_be_ignored_and_values_allowed() -> None:
     assert allowed.screen(request(UserMessage(text))).kinds == ()
 
 
-def test_a_guard_that_looks_for_nothing_says_so() -> None:
+def test_guard_that_looks_for_nothing_says_so() -> None:
     assert guard().active
     assert not guard(secrets=ScreeningAction.OFF).active
     assert guard(secrets=ScreeningAction.OFF, deny_words=["x"]).active

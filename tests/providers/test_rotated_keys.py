@@ -48,7 +48,7 @@ async def ask(model: HttpModel) -> str:
     raise AssertionError("no reply")
 
 
-async def test_a_refused_key_is_read_anew_and_the_request_goes_on(server: ModelServer, file: Path) -> None:
+async def test_refused_key_is_read_again_and_the_request_goes_on(server: ModelServer, file: Path) -> None:
     secret, known = secret_in(file), KnownSecrets()
     known.watch([("model.api_key", secret)])
     assert secret.reveal() == OLD
@@ -68,7 +68,7 @@ async def test_the_same_key_is_not_sent_twice(server: ModelServer, file: Path) -
 
 
 @pytest.mark.parametrize("change", [lambda file: file.write_text("sk-wrong-too"), Path.unlink])
-async def test_a_new_key_that_is_no_better_is_tried_once(
+async def test_new_key_that_is_no_better_is_tried_once(
     server: ModelServer, file: Path, change: Callable[[Path], object]
 ) -> None:
     secret = secret_in(file)

@@ -78,7 +78,7 @@ def asked_of(server: ModelServer) -> list[str]:
     return [asked.json()["model"] for asked in server.requests if asked.path.endswith("/chat/completions")]
 
 
-async def test_the_chain_is_told_before_anything_is_sent() -> None:
+async def test_chain_is_told_before_anything_is_sent() -> None:
     async with ModelServer() as server, opened(server, fallbacks=["near/two"]) as model:
         route = await model.route(request())
         assert route.request.models == ("far/one", "near/two")
@@ -96,7 +96,7 @@ async def test_the_next_model_answers_with_one_line_about_it() -> None:
     assert len([event for event in events if isinstance(event, Remark)]) == 1
 
 
-async def test_a_server_that_cannot_name_its_model_is_passed_over() -> None:
+async def test_server_that_cannot_name_its_model_is_passed_over() -> None:
     async with ModelServer() as server, opened(server, name="away/", fallbacks=["near/two"]) as model:
         route = await model.route(request())
         assert route.request.models == ("near/two",)
@@ -109,18 +109,18 @@ async def test_that_a_server_cannot_name_its_model_is_told_once_in_a_session() -
         assert [len(route.remarks) for route in routes] == [1, 0]
 
 
-async def test_a_turn_goes_on_with_the_chain_it_began_with() -> None:
+async def test_turn_goes_on_with_the_chain_it_began_with() -> None:
     async with ModelServer() as server, opened(server) as model:
         assert (await model.route(request(models=("near/two",)))).request.models == ("near/two",)
 
 
-async def test_the_configured_thinking_counts_where_nothing_was_chosen() -> None:
+async def test_configured_thinking_counts_where_nothing_was_chosen() -> None:
     async with ModelServer() as server, opened(server, thinking="high") as model:
         assert (await model.route(request())).request.thinking is Thinking.HIGH
         assert (await model.route(request(thinking=Thinking.OFF))).request.thinking is Thinking.OFF
 
 
-async def test_a_secret_is_kept_from_somebody_elses_machine_and_comes_back_in_the_answer() -> None:
+async def test_secret_is_kept_from_somebody_elses_machine_and_comes_back_in_the_answer() -> None:
     async with ModelServer() as server, opened(server) as model:
         events = await heard(model, request(f"what is {KEY} for?"))
         assert KEY not in server.requests[-1].body.decode()
@@ -129,13 +129,13 @@ async def test_a_secret_is_kept_from_somebody_elses_machine_and_comes_back_in_th
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == events[-1].text
 
 
-async def test_a_model_of_ones_own_is_told_everything() -> None:
+async def test_model_of_ones_own_is_told_everything() -> None:
     async with ModelServer() as server, opened(server, name="near/two") as model:
         await heard(model, request(f"what is {KEY} for?"))
         assert KEY in server.requests[-1].body.decode()
 
 
-async def test_what_must_stay_here_goes_to_the_local_model_or_to_nobody() -> None:
+async def test_what_must_stay_here_goes_to_the_local_model_or_to_no_one() -> None:
     stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     async with ModelServer() as server, opened(server, guard=stays) as model:
         await heard(model, request(KEY))
@@ -163,7 +163,7 @@ class Blind:
 
 
 @pytest.mark.parametrize(("text", "asked"), [(f"what is {KEY} for?", ["two"]), ("what is it?", ["eyes", "two"])])
-async def test_what_must_stay_here_shows_its_pictures_to_nobody_elsewhere(text: str, asked: list[str]) -> None:
+async def test_what_must_stay_here_shows_its_pictures_to_no_one_elsewhere(text: str, asked: list[str]) -> None:
     stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     picture = UserMessage(text, (Image(BlobId("b"), "image/png"),))
     # asked of the far one first, so that it is screened
@@ -177,7 +177,7 @@ async def test_what_must_stay_here_shows_its_pictures_to_nobody_elsewhere(text: 
         assert asked_of(server) == asked
 
 
-async def test_a_local_model_that_is_none_gets_nothing() -> None:
+async def test_local_model_that_is_none_gets_nothing() -> None:
     wrong = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="far/one")
     async with ModelServer() as server, opened(server, guard=wrong) as model:
         with pytest.raises(ModelError, match="does not run on your own machines"):
@@ -185,7 +185,7 @@ async def test_a_local_model_that_is_none_gets_nothing() -> None:
         assert not server.requests
 
 
-async def test_a_rule_chooses_another_model_unless_somebody_named_one() -> None:
+async def test_rule_chooses_another_model_unless_somebody_named_one() -> None:
     rules = ClassifierSettings(True, [ClassifierRule(model="near/two", max_chars=20)])
     async with ModelServer() as server, opened(server, classifier=rules) as model:
         assert (await model.route(request("short"))).request.models == ("near/two",)
@@ -202,7 +202,7 @@ async def test_who_failed_rests_and_is_named() -> None:
         assert (resting.route.ref, resting.fault) == ("far/one", ModelFault.BILLING)
 
 
-async def test_a_bare_name_that_its_server_does_not_list_is_doubted() -> None:
+async def test_bare_name_that_its_server_does_not_list_is_doubted() -> None:
     async with ModelServer() as server, opened(server) as model:
         listed = (await model.routes.list_models("far"))[0].name
         assert await model.check_ref(listed) is None
@@ -212,6 +212,6 @@ async def test_a_bare_name_that_its_server_does_not_list_is_doubted() -> None:
         assert doubted.endswith(f"did you mean {listed}? `/model far/{listed}x` takes it all the same")
 
 
-async def test_a_bare_name_of_a_server_that_lists_nothing_is_taken() -> None:
+async def test_bare_name_of_a_server_that_lists_nothing_is_taken() -> None:
     async with ModelServer() as server, opened(server, name="away/one") as model:
         assert await model.check_ref("anything") is None

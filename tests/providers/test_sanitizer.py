@@ -51,13 +51,13 @@ def by_letter(text: str) -> list[str]:
     return list(text)
 
 
-async def test_an_ordinary_answer_passes_piece_by_piece() -> None:
+async def test_ordinary_answer_passes_piece_by_piece() -> None:
     events, reply = await clean(["Good ", "morning", "!"])
     assert events == [TextDelta("Good "), TextDelta("morning"), TextDelta("!")]
     assert reply == ModelReply("Good morning!")
 
 
-def test_a_sanitizer_with_nothing_to_do_says_so() -> None:
+def test_sanitizer_with_nothing_to_do_says_so() -> None:
     assert not Sanitizer(SanitizerSettings(artefacts=False)).active
     assert Sanitizer(SanitizerSettings()).active
     assert Sanitizer(SanitizerSettings(artefacts=False, max_chars=1)).active
@@ -83,7 +83,7 @@ async def test_thoughts_that_never_end_are_no_answer() -> None:
     "text",
     ["Models write <think>…</think> first.", "<thin ice>", "a < b", "Use <|im_end|> to end a turn.", "</s> is one"],
 )
-async def test_an_answer_about_such_marks_keeps_them(text: str) -> None:
+async def test_answer_about_such_marks_keeps_them(text: str) -> None:
     events, reply = await clean(by_letter(text))
     assert shown(events) == reply.text == text
 
@@ -116,7 +116,7 @@ async def test_what_is_denied_in_a_calls_arguments_withholds_it_too() -> None:
         await clean(["ok"], reply, deny=["forbidden"])
 
 
-async def test_an_answer_without_anything_denied_comes_whole() -> None:
+async def test_answer_without_anything_denied_comes_whole() -> None:
     events, reply = await clean(["all ", "fine"], deny=["forbidden"])
     assert shown(events) == reply.text == "all fine"
 
@@ -172,13 +172,13 @@ async def test_what_is_held_back_is_bounded() -> None:
         ("wow! [a](https://evil.test) <imgx> ![", "wow! [a](https://evil.test) <imgx> ["),
     ],
 )
-async def test_an_image_from_a_host_nobody_named_is_not_loaded(text: str, expected: str, cut: object) -> None:
+async def test_image_from_a_host_no_one_named_is_not_loaded(text: str, expected: str, cut: object) -> None:
     assert callable(cut)
     events, reply = await clean(cut(text), images=ImagePolicy.DEFUSE)
     assert shown(events) == reply.text == expected
 
 
-async def test_a_host_that_only_a_tool_named_is_not_named() -> None:
+async def test_host_that_only_a_tool_named_is_not_named() -> None:
     asked = ModelRequest(
         "m",
         "",
@@ -192,7 +192,7 @@ async def test_a_host_that_only_a_tool_named_is_not_named() -> None:
 
 
 @pytest.mark.parametrize("cut", [by_letter, lambda text: [text]])
-async def test_an_answer_that_is_too_long_ends_with_the_suffix(cut: object) -> None:
+async def test_answer_that_is_too_long_ends_with_the_suffix(cut: object) -> None:
     assert callable(cut)
     events, reply = await clean(cut("one two three"), max_chars=7, suffix="…")
     assert shown(events) == reply.text == "one two…"
@@ -212,6 +212,6 @@ async def test_other_events_pass_in_their_place() -> None:
     assert found == [ReasoningDelta("hm"), TextDelta("a"), Beat(), CallStarted("run"), ModelReply("a", reasoning="hm")]
 
 
-async def test_an_answer_that_came_in_no_pieces_is_cleaned_as_well() -> None:
+async def test_answer_that_came_in_no_pieces_is_cleaned_as_well() -> None:
     events, reply = await clean([], ModelReply("<think>x</think>Done.</s>"))
     assert (shown(events), reply.text, reply.reasoning) == ("Done.", "Done.", "x")

@@ -26,7 +26,7 @@ def one(part: Any, dialect: SchemaDialect) -> Any:
 
 
 @pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC])
-def test_an_ordinary_schema_stays_as_it_is(dialect: SchemaDialect) -> None:
+def test_ordinary_schema_stays_as_it_is(dialect: SchemaDialect) -> None:
     schema = {
         "type": "object",
         "properties": {
@@ -42,7 +42,7 @@ def test_an_ordinary_schema_stays_as_it_is(dialect: SchemaDialect) -> None:
 
 @pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GRAMMAR])
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}, {"properties": None}, {"type": "string"}, None, "text"])
-def test_a_tool_without_parameters_takes_an_empty_object(schema: Any, dialect: SchemaDialect) -> None:
+def test_tool_without_parameters_takes_an_empty_object(schema: Any, dialect: SchemaDialect) -> None:
     assert of(schema, dialect) == {"type": "object", "properties": {}}
 
 
@@ -61,12 +61,12 @@ def test_choices_at_the_top_become_properties(dialect: SchemaDialect) -> None:
     assert schema["description"] == "What to open."
 
 
-def test_a_rule_at_the_top_that_one_of_two_must_be_there_is_left_to_the_tool() -> None:
+def test_rule_at_the_top_that_one_of_two_must_be_there_is_left_to_the_tool() -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
     assert of(schema, ANTHROPIC) == {"type": "object", "properties": {"a": {}, "b": {}}}
 
 
-def test_a_reference_at_the_top_is_followed() -> None:
+def test_reference_at_the_top_is_followed() -> None:
     schema = of({"$ref": "#/$defs/node", "$defs": {"node": NODE}}, OPENAI)
     assert schema["properties"]["below"]["type"] == "object"
     assert schema["description"] == "A node."
@@ -91,7 +91,7 @@ def test_recursion_is_cut_where_references_are_not_known(dialect: SchemaDialect)
 
 @pytest.mark.parametrize("pointer", ["#/$defs/gone", "other.json#/a", "#/$defs/self", 7])
 @pytest.mark.parametrize("dialect", SchemaDialect)
-def test_a_reference_to_nowhere_is_left_out(dialect: SchemaDialect, pointer: Any) -> None:
+def test_reference_to_nowhere_is_left_out(dialect: SchemaDialect, pointer: Any) -> None:
     part = {"$ref": pointer, "type": "string", "description": "d"}
     schema = {"properties": {"p": part}, "$defs": {"self": {"$ref": "#/$defs/self"}}}
     assert of(schema, dialect)["properties"]["p"] == {"type": "string", "description": "d"}
@@ -107,7 +107,7 @@ def test_references_that_multiply_do_not_fill_the_memory(dialect: SchemaDialect)
 
 
 @pytest.mark.parametrize("dialect", SchemaDialect)
-def test_a_bottomless_schema_ends(dialect: SchemaDialect) -> None:
+def test_bottomless_schema_ends(dialect: SchemaDialect) -> None:
     deep: dict[str, Any] = {}
     for _ in range(5_000):
         deep = {"type": "array", "items": deep, "anyOf": [{}, {"type": "string"}]}
@@ -159,11 +159,11 @@ def test_gemini_is_told_in_its_part_of_openapi(part: Any, expected: Any) -> None
         ),
     ],
 )
-def test_a_grammar_is_kept_small(part: Any, expected: Any) -> None:
+def test_grammar_is_kept_small(part: Any, expected: Any) -> None:
     assert one(part, GRAMMAR) == expected
 
 
-def test_a_property_anthropic_would_refuse_costs_only_itself() -> None:
+def test_property_anthropic_would_refuse_costs_only_itself() -> None:
     schema = of({"properties": {"$filter": {}, "top": {}}, "required": ["$filter", "top"]}, ANTHROPIC)
     assert schema == {"type": "object", "properties": {"top": {}}, "required": ["top"]}
 
@@ -184,7 +184,7 @@ def test_names_providers_refuse_are_replaced_and_found_again() -> None:
     ]
 
 
-def test_a_tool_of_the_past_keeps_its_safe_name() -> None:
+def test_tool_of_the_past_keeps_its_safe_name() -> None:
     spec = ToolSpec("a.b", "", {})
     assert safe_names([]).to_wire("a.b") == safe_names([spec]).to_wire("a.b")
     assert safe_names([]).to_tool("nobody") == "nobody"

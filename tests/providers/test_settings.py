@@ -20,7 +20,7 @@ from hob.providers.settings import ModelSettings, ProviderSettings
         ("http://127.0.0.1:8080/v1/chat/completions", "http://127.0.0.1:8080/v1/models"),
     ],
 )
-def test_a_base_url_may_be_written_in_many_ways(base_url: str, address: str) -> None:
+def test_base_url_may_be_written_in_many_ways(base_url: str, address: str) -> None:
     assert endpoint(base_url, "/models") == address
 
 
@@ -41,7 +41,7 @@ def test_what_is_no_address_is_refused_with_the_settings(section: type, address:
 
 @pytest.mark.parametrize("section", [ModelSettings, ProviderSettings])
 @pytest.mark.parametrize(("name", "value"), [("x-title", "Höb"), ("x-team", "two\nlines"), ("x a", "b"), ("x-a", "b ")])
-def test_a_header_that_cannot_be_sent_is_refused_by_its_name_alone(section: type, name: str, value: str) -> None:
+def test_header_that_cannot_be_sent_is_refused_by_its_name_alone(section: type, name: str, value: str) -> None:
     with pytest.raises(ValueError, match=f"headers.{name} cannot be sent") as caught:
         section(headers={name: value})
     assert value not in str(caught.value).split()

@@ -21,14 +21,14 @@ async def asked_for(text: str, voice: str = "") -> list[dict[str, str]]:
         return [json.loads(asked.body) for asked in server.requests]
 
 
-async def test_a_request_as_documented() -> None:
+async def test_request_as_documented() -> None:
     body = {"model": "m", "voice": "nova", "response_format": "opus", "input": "Hallo."}
     assert await asked_for(" Hallo. ") == [body]
     assert await asked_for("Hallo.", "onyx") == [{**body, "voice": "onyx"}]
 
 
 @pytest.mark.parametrize("sentence", ["The hare runs across the street. ", "兎が道を走って渡ります。", "😀 "])
-async def test_a_long_text_is_cut_between_sentences_and_nothing_is_lost(sentence: str) -> None:
+async def test_long_text_is_cut_between_sentences_and_nothing_is_lost(sentence: str) -> None:
     text = (sentence * 2_000)[:12_000]
     parts = [body["input"] for body in await asked_for(text)]
     assert "".join(parts) == text.strip()
@@ -53,7 +53,7 @@ async def test_nothing_to_be_spoken_asks_nothing() -> None:
         ("error_503", ModelFault.OVERLOAD),
     ],
 )
-async def test_a_failure_is_seen_for_what_it_is(fault: str, expected: ModelFault) -> None:
+async def test_failure_is_seen_for_what_it_is(fault: str, expected: ModelFault) -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         with pytest.raises(ModelError) as caught:
             await spoken(OpenAISpeaker(client, "m"), f"FAULT {fault}")
@@ -80,20 +80,20 @@ async def test_json_is_no_sound() -> None:
     assert caught.value.fault is ModelFault.GARBAGE
 
 
-async def test_a_key_that_is_tired_gives_way_to_the_next() -> None:
+async def test_key_that_is_tired_gives_way_to_the_next() -> None:
     tired = {"k-tired": Reply(fault=Fault.RATE_LONG)}
     async with ModelServer(by_key=tired) as server, aclosing(client_of(server.url, "k-tired", "k-fresh")) as client:
         assert await spoken(OpenAISpeaker(client, "m"), "Hallo.")
 
 
-async def test_a_server_that_is_away_is_no_fault_of_its_key() -> None:
+async def test_server_that_is_away_is_no_fault_of_its_key() -> None:
     async with aclosing(client_of("http://127.0.0.1:1", "k-one", "k-two")) as client:
         with pytest.raises(ModelError) as caught:
             await spoken(OpenAISpeaker(client, "m"), "Hallo.")
     assert caught.value.fault is ModelFault.NETWORK
 
 
-async def test_an_address_that_is_none_says_where_it_is_set() -> None:
+async def test_address_that_is_none_says_where_it_is_set() -> None:
     async with aclosing(client_of("http://[::1")) as client:
         with pytest.raises(ModelError, match=r"model\.base_url") as caught:
             await spoken(OpenAISpeaker(client, "m"), "Hallo.")

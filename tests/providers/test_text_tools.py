@@ -96,7 +96,7 @@ def made(reply: ModelReply) -> list[tuple[str, str]]:
         "<tool_call>{'name': 'read', 'arguments': {'path': 'a.txt'}}</tool_call>",
     ],
 )
-async def test_the_usual_shapes_of_a_call_are_understood(written: str) -> None:
+async def test_usual_shapes_of_a_call_are_understood(written: str) -> None:
     reply, events = await answer(written)
     assert made(reply) == [("read", A)]
     assert reply.text.replace("<think>Shall I? <tool_call>no</tool_call></think>", "") == ""
@@ -135,7 +135,7 @@ async def test_text_before_a_call_is_told_at_once() -> None:
     assert "tool_call" not in repr(told[:-1])
 
 
-async def test_the_model_is_heard_to_be_alive_while_it_writes_a_call() -> None:
+async def test_model_is_heard_to_be_alive_while_it_writes_a_call() -> None:
     _, events = await answer(f"<tool_call>{CALL}</tool_call>")
     assert sum(isinstance(event, Beat) for event in events) > 2
 
@@ -166,20 +166,20 @@ async def test_malformed_arguments_stay_as_they_were_written() -> None:
     assert made(reply) == [("read", '{"path": "a.txt, "lines": 3}}')]
 
 
-async def test_a_missing_bracket_does_not_swallow_the_next_call() -> None:
+async def test_missing_bracket_does_not_swallow_the_next_call() -> None:
     broken = '<tool_call>{"name": "read", "arguments": {"path": "a.txt"}</tool_call>'
     reply, _ = await answer(f"{broken}\n<tool_call>{CALL}</tool_call>")
     assert made(reply) == [("read", A), ("read", A)]
 
 
-async def test_a_call_that_was_cut_off_is_told_as_cut() -> None:
+async def test_call_that_was_cut_off_is_told_as_cut() -> None:
     said = ModelReply('<tool_call>{"name": "read", "arguments": {"path": "a', stop=Stop.LENGTH, usage=Usage(1, 2))
     reply, _ = await answer(said)
     assert made(reply) == [("read", '{"path": "a')]
     assert (reply.stop, reply.usage) == (Stop.LENGTH, Usage(1, 2))
 
 
-async def test_a_call_in_what_the_user_or_a_tool_said_is_not_made() -> None:
+async def test_call_in_what_the_user_or_a_tool_said_is_not_made() -> None:
     said = (
         UserMessage(f"<tool_call>{CALL}</tool_call>"),
         AssistantMessage("", (ToolCall(CallId("c"), "clock", "{}"),)),
@@ -212,7 +212,7 @@ async def test_tools_and_history_are_written_as_text() -> None:
     )
 
 
-async def test_a_request_without_tools_passes_as_it_is() -> None:
+async def test_request_without_tools_passes_as_it_is() -> None:
     behind = ScriptedModel(f"<tool_call>{CALL}</tool_call>")
     request = ModelRequest("m", "You are Hob.", (UserMessage("Hi."),))
     events = [event async for event in TextTools(behind).stream(request)]
@@ -241,7 +241,7 @@ async def test_names_and_parameters_are_told_in_few_words() -> None:
     )
 
 
-async def test_an_odd_name_is_told_safely_and_called_by_its_own() -> None:
+async def test_odd_name_is_told_safely_and_called_by_its_own() -> None:
     odd = ToolSpec("files/find", "", {})
 
     def call(request: ModelRequest) -> str:
@@ -291,5 +291,5 @@ async def writing(behaviours: tuple[Behaviour, ...]) -> AsyncIterator[Model]:
     yield Offering(TextTools(ScriptedModel(*map(in_text, behaviours))))
 
 
-async def test_a_model_that_writes_its_calls_keeps_the_promises_of_the_port() -> None:
+async def test_model_that_writes_its_calls_keeps_the_promises_of_the_port() -> None:
     await check_model(writing)

@@ -35,7 +35,7 @@ async def heard(answer: Any, model: str = "whisper-1") -> Transcript:
         (b"", "", ""),
     ],
 )
-def test_a_recording_is_named_by_what_it_is(data: bytes, media_type: str, ending: str) -> None:
+def test_recording_is_named_by_what_it_is(data: bytes, media_type: str, ending: str) -> None:
     assert recording_ending(data, media_type) == ending
 
 
@@ -52,12 +52,12 @@ def test_a_recording_is_named_by_what_it_is(data: bytes, media_type: str, ending
         (7, ""),
     ],
 )
-def test_a_language_is_told_by_its_code(named: object, code: str) -> None:
+def test_language_is_told_by_its_code(named: object, code: str) -> None:
     assert language_code(named) == code
 
 
 @pytest.mark.parametrize(("model", "form"), [("whisper-1", "verbose_json"), ("gpt-4o-mini-transcribe", "json")])
-async def test_the_form_says_what_the_model_understands(model: str, form: str) -> None:
+async def test_form_says_what_the_model_understands(model: str, form: str) -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         await OpenAITranscriber(client, model).transcribe(b"hello", "audio/webm;codecs=opus", "German")
         sent = read_form(server.requests[-1])
@@ -88,7 +88,7 @@ async def test_silence_is_no_error() -> None:
     assert (await heard({"text": ""})).text == ""
 
 
-async def test_a_recording_that_is_too_long_is_called_so() -> None:
+async def test_recording_that_is_too_long_is_called_so() -> None:
     async with saying({"error": {"message": "Maximum content size limit exceeded"}}, status=413) as client:
         with pytest.raises(ModelError, match="recording is too long"):
             await OpenAITranscriber(client, "m").transcribe(b"OggS", "audio/ogg")

@@ -53,7 +53,7 @@ def remarks_of(events: list[ModelEvent]) -> list[Remark]:
     return [event for event in events if isinstance(event, Remark)]
 
 
-async def test_a_healthy_first_model_answers_and_nothing_is_said() -> None:
+async def test_healthy_first_model_answers_and_nothing_is_said() -> None:
     servers = Servers({"a/x": ("here I am",), "b/y": ()})
     events = await servers.ask()
     assert (reply_of(events).text, reply_of(events).ref, reply_of(events).attempts) == ("here I am", "a/x", 1)
@@ -69,7 +69,7 @@ async def test_another_model_answers_and_one_remark_before_its_first_word_says_s
     assert (reply_of(events).ref, reply_of(events).attempts) == ("b/y", 2)
 
 
-async def test_a_resting_first_model_is_not_asked_and_the_remark_says_why() -> None:
+async def test_resting_first_model_is_not_asked_and_the_remark_says_why() -> None:
     servers = Servers({"a/x": (ModelError(ModelFault.BILLING),), "b/y": ("one", "two")})
     await servers.ask()
     events = await servers.ask()
@@ -77,7 +77,7 @@ async def test_a_resting_first_model_is_not_asked_and_the_remark_says_why() -> N
     assert reply_of(events).attempts == 1
 
 
-async def test_a_stand_in_is_told_once_in_each_session_while_the_outage_lasts() -> None:
+async def test_stand_in_is_told_once_in_each_session_while_the_outage_lasts() -> None:
     servers = Servers({"a/x": (ModelError(ModelFault.BILLING),), "b/y": ("one", "two", "three")})
     told = [len(remarks_of(await servers.ask(session=session))) for session in ("s", "s", "t")]
     assert told == [1, 0, 1]
@@ -102,7 +102,7 @@ async def test_it_comes_back_to_the_first_model_when_its_rest_is_over() -> None:
     assert (reply_of(events).text, remarks_of(events)) == ("back", [])
 
 
-async def test_an_answer_ends_what_was_held_against_a_model() -> None:
+async def test_answer_ends_what_was_held_against_a_model() -> None:
     servers = Servers({"a/x": (OVERLOAD, "back", OVERLOAD), "b/y": ("one", "two")})
     await servers.ask(patience=0.0)
     await servers.clock.advance(31)
@@ -134,13 +134,13 @@ async def test_without_a_chain_the_model_of_the_request_is_asked() -> None:
     assert reply_of(events).ref == "a/x"
 
 
-async def test_the_reply_tells_how_many_requests_it_took() -> None:
+async def test_reply_tells_how_many_requests_it_took() -> None:
     servers = Servers({"a/x": (OVERLOAD, ModelError(ModelFault.NETWORK, "away"), "here I am")})
     assert reply_of(await servers.ask()).attempts == 3
     assert servers.clock.monotonic() == 1000.0 + 0.5 + 1.0
 
 
-async def test_a_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> None:
+async def test_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> None:
     servers = Servers({"a/x": (Cut("Half an ", ModelError(ModelFault.CUT)),), "b/y": ("whole",)})
     events = servers.model.stream(ModelRequest("", "", (), models=("a/x", "b/y")))
     assert [await anext(events), await anext(events)] == [TextDelta("Half "), TextDelta("an ")]
@@ -158,7 +158,7 @@ async def test_when_all_failed_one_error_names_each_model() -> None:
     assert (caught.value.fault, caught.value.attempts) == (ModelFault.AUTH, 2)
 
 
-async def test_a_silent_model_is_left_while_another_was_not_asked() -> None:
+async def test_silent_model_is_left_while_another_was_not_asked() -> None:
     servers = Servers({"a/x": (Silence(),), "b/y": ("awake",)})
     events = await servers.ask()
     assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_TIMEOUT]
@@ -166,7 +166,7 @@ async def test_a_silent_model_is_left_while_another_was_not_asked() -> None:
     assert servers.models["a/x"].open_streams == 0
 
 
-async def test_a_model_that_has_begun_may_be_silent_for_longer() -> None:
+async def test_model_that_has_begun_may_be_silent_for_longer() -> None:
     class Slow(ScriptedModel):
         async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
             yield TextDelta("wait")
@@ -178,13 +178,13 @@ async def test_a_model_that_has_begun_may_be_silent_for_longer() -> None:
     assert reply_of(await servers.ask()).ref == "a/x"
 
 
-async def test_a_remark_of_the_model_is_no_answer_yet() -> None:
+async def test_remark_of_the_model_is_no_answer_yet() -> None:
     servers = Servers({"a/x": (OVERLOAD, OVERLOAD), "b/y": ("yes",)})
     servers.models["a/x"].remarks = (Remark(Sentence.STAND_IN_AUTH, (("model", "c"), ("other", "d"))),)
     assert reply_of(await servers.ask()).ref == "b/y"
 
 
-async def test_a_sign_of_life_comes_before_each_wait() -> None:
+async def test_sign_of_life_comes_before_each_wait() -> None:
     servers = Servers({"a/x": (OVERLOAD, "yes")}, ManualClock())
     events = servers.model.stream(ModelRequest("", "", (), models=("a/x",)))
     assert isinstance(await anext(events), Beat)
@@ -192,7 +192,7 @@ async def test_a_sign_of_life_comes_before_each_wait() -> None:
     await events.aclose()
 
 
-async def test_a_model_that_ends_without_an_answer_is_followed_by_another() -> None:
+async def test_model_that_ends_without_an_answer_is_followed_by_another() -> None:
     class Mute(ScriptedModel):
         async def stream(self, request: ModelRequest):  # type: ignore[no-untyped-def]
             self.requests.append(request)
@@ -218,7 +218,7 @@ class Broken(ScriptedModel):
         raise TypeError("the key is sk-not-for-the-chat")
 
 
-async def test_a_defect_in_reading_an_answer_is_that_models_failure(caplog: pytest.LogCaptureFixture) -> None:
+async def test_defect_in_reading_an_answer_is_that_models_failure(caplog: pytest.LogCaptureFixture) -> None:
     servers = Servers({"a/x": (), "b/y": ("yes",)})
     servers.models["a/x"] = Broken(Beat())
     events = await servers.ask()
@@ -230,20 +230,20 @@ async def test_a_defect_in_reading_an_answer_is_that_models_failure(caplog: pyte
     assert "sk-not" not in str(caught.value)
 
 
-async def test_a_defect_after_the_answer_takes_nothing_of_it_back() -> None:
+async def test_defect_after_the_answer_takes_nothing_of_it_back() -> None:
     servers = Servers({"a/x": ()})
     servers.models["a/x"] = Broken(TextDelta("4"), ModelReply("4"))
     assert reply_of(await servers.ask()).text == "4"
 
 
-async def test_a_database_that_broke_is_no_models_fault() -> None:
+async def test_database_that_broke_is_no_models_fault() -> None:
     servers = Servers({"a/x": (StoreDamaged(),), "b/y": ()})
     with pytest.raises(StoreDamaged):
         await servers.ask()
     assert servers.models["b/y"].requests == []
 
 
-async def test_a_reference_of_which_nothing_is_known_does_not_stop_the_others() -> None:
+async def test_reference_of_which_nothing_is_known_does_not_stop_the_others() -> None:
     servers = Servers({"b/y": ("yes",)})
     events = await servers.ask("typo/x", "b/y")
     assert [remark.sentence for remark in remarks_of(events)] == [Sentence.STAND_IN_SETTINGS]
@@ -252,7 +252,7 @@ async def test_a_reference_of_which_nothing_is_known_does_not_stop_the_others() 
     assert (caught.value.fault, caught.value.attempts) == (ModelFault.NOT_CONFIGURED, 0)
 
 
-async def test_a_lane_that_cannot_be_opened_is_passed_by() -> None:
+async def test_lane_that_cannot_be_opened_is_passed_by() -> None:
     inner = ScriptedModel("yes")
 
     def open_lane(route: ModelRoute) -> ScriptedModel:

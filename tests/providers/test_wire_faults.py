@@ -65,7 +65,7 @@ async def ask(model: HttpModel) -> ModelReply:
 
 @on_both
 @pytest.mark.parametrize(("fault", "expected"), FAULTS.items())
-async def test_a_failure_is_seen_for_what_it_is(wire: Wire, fault: Fault, expected: ModelFault) -> None:
+async def test_failure_is_seen_for_what_it_is(wire: Wire, fault: Fault, expected: ModelFault) -> None:
     async with asked(wire, Reply("one two three four", fault=fault)) as model:
         with pytest.raises(ModelError) as caught:
             await ask(model)
@@ -92,7 +92,7 @@ async def test_oddities_change_nothing(wire: Wire, fault: Fault) -> None:
 
 
 @on_both
-async def test_a_refusal_tells_when_to_come_back(wire: Wire) -> None:
+async def test_refusal_tells_when_to_come_back(wire: Wire) -> None:
     async with asked(wire, Reply(fault=Fault.RATE_SHORT, retry_after=7.0)) as model:
         with pytest.raises(ModelError) as caught:
             await ask(model)
@@ -114,7 +114,7 @@ async def test_what_came_before_a_failure_was_shown(wire: Wire) -> None:
 
 
 @on_both
-async def test_the_key_is_sent_and_never_shown(wire: Wire) -> None:
+async def test_key_is_sent_and_never_shown(wire: Wire) -> None:
     async with ModelServer(key="sk-right-000000") as server:
         async with opened(wire, server, "sk-wrong-000000") as model:
             with pytest.raises(ModelError) as caught:
@@ -125,7 +125,7 @@ async def test_the_key_is_sent_and_never_shown(wire: Wire) -> None:
     assert "sk-wrong" not in str(caught.value)
 
 
-async def test_an_answer_that_was_withheld_is_none() -> None:
+async def test_answer_that_was_withheld_is_none() -> None:
     async with asked(Responses(), Reply("one", fault=Fault.FILTERED)) as model:
         with pytest.raises(ModelError) as caught:
             await ask(model)

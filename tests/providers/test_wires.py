@@ -79,7 +79,7 @@ async def fault_of(model: HttpModel) -> ModelError:
     return caught.value
 
 
-async def test_an_answer_tells_who_gave_it_and_what_it_cost(model: HttpModel) -> None:
+async def test_answer_tells_who_gave_it_and_what_it_cost(model: HttpModel) -> None:
     reply = await ask(model)
     assert (reply.text, reply.model) == ("You said: hi", "m")
     assert reply.usage is not None
@@ -138,7 +138,7 @@ async def test_how_long_to_wait_is_told(server: ModelServer, model: HttpModel) -
     assert (await fault_of(model)).retry_after == 7.0
 
 
-async def test_a_wrong_key_is_told_without_it(server: ModelServer, wire: Wire) -> None:
+async def test_wrong_key_is_told_without_it(server: ModelServer, wire: Wire) -> None:
     reached = Server(server.root, Secret.of("k-wrong-0123456789"))
     async with aclosing(HttpModel(wire, reached, ManualClock())) as model:
         error = await fault_of(model)
@@ -151,7 +151,7 @@ async def test_models_are_listed(model: HttpModel) -> None:
 
 
 @pytest.mark.parametrize("thinking", [None, Thinking.OFF, Thinking.LOW, Thinking.XHIGH])
-async def test_a_tool_loop_goes_on_with_what_was_signed(
+async def test_tool_loop_goes_on_with_what_was_signed(
     server: ModelServer, model: HttpModel, wire: Wire, thinking: Thinking | None
 ) -> None:
     for name in MODELS[wire.name]:
@@ -164,7 +164,7 @@ async def test_a_tool_loop_goes_on_with_what_was_signed(
         assert (await ask(model, *said, name=name, thinking=thinking)).text.startswith("The tool said: result")
 
 
-async def test_a_tool_loop_goes_on_after_its_beginning_has_changed(
+async def test_tool_loop_goes_on_after_its_beginning_has_changed(
     server: ModelServer, model: HttpModel, wire: Wire
 ) -> None:
     for name in MODELS[wire.name]:
@@ -178,7 +178,7 @@ async def test_a_tool_loop_goes_on_after_its_beginning_has_changed(
             said += [ToolMessage(call.id, "result") for call in reply.calls]
 
 
-async def test_a_turn_that_another_wire_began_goes_on_here(model: HttpModel, wire: Wire) -> None:
+async def test_turn_that_another_wire_began_goes_on_here(model: HttpModel, wire: Wire) -> None:
     calls = (ToolCall(CallId("ü|1"), "read", "{"), ToolCall(CallId("call_2"), "clock", ""))
     said: list[ModelMessage] = [UserMessage("Look."), AssistantMessage("", calls)]
     said += [ToolMessage(call.id, "seen") for call in calls]

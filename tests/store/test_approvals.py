@@ -30,14 +30,14 @@ async def store() -> AsyncIterator[Store]:
         yield opened
 
 
-async def test_a_question_keeps_what_it_is_bound_to(store: Store) -> None:
+async def test_question_keeps_what_it_is_bound_to(store: Store) -> None:
     await store.approvals.put(ASKED)
     assert await store.approvals.find(ASKED.id) == ASKED
     assert await store.approvals.newest(ASKED.turn, ASKED.call, ASKED.hash) == ASKED
     assert await store.approvals.newest(ASKED.turn, ASKED.call, digest("other")) is None
 
 
-async def test_a_call_is_asked_about_anew_once_its_leave_was_used(store: Store) -> None:
+async def test_call_is_asked_about_again_once_its_approval_was_used(store: Store) -> None:
     await store.approvals.put(ASKED)
     again = replace(ASKED, id=ApprovalId("a_2"))
     assert await store.approvals.put(again) == ASKED.id
@@ -50,7 +50,7 @@ async def test_a_call_is_asked_about_anew_once_its_leave_was_used(store: Store) 
     assert newest.id == again.id
 
 
-async def test_a_question_is_the_last_thing_said_until_somebody_writes_or_hob_does(store: Store) -> None:
+async def test_question_is_the_last_thing_said_until_somebody_writes_or_hob_does(store: Store) -> None:
     asking = message("do it")
     turn = await make_turn(store, asking)
     question = replace(ASKED, id=ApprovalId("a_3"), turn=turn.id)
@@ -66,7 +66,7 @@ async def test_a_question_is_the_last_thing_said_until_somebody_writes_or_hob_do
 
 
 @pytest.mark.parametrize(("scope", "session"), [("session", SESSION), ("always", None)])
-async def test_leave_for_more_than_once_is_a_grant_until_it_is_revoked(
+async def test_approval_for_more_than_once_is_a_grant_until_it_is_revoked(
     store: Store, scope: str, session: SessionKey | None
 ) -> None:
     await store.approvals.put(ASKED)
@@ -98,7 +98,7 @@ async def test_how_long_a_question_still_stands_is_noted_while_it_stands(store: 
     assert await store.approvals.standing() == ()
 
 
-async def test_a_void_leave_says_why(store: Store) -> None:
+async def test_void_approval_says_why(store: Store) -> None:
     await store.approvals.put(ASKED)
     await store.approvals.answer(ASKED.id, True, "owner")
     await store.approvals.expire(ASKED.id, "a file changed")

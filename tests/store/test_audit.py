@@ -54,7 +54,7 @@ async def test_entries_come_back_as_they_were_written(tmp_path: Path) -> None:
         assert [row.seq for row in await store.audit.latest(1)] == [2]
 
 
-async def test_a_log_that_nobody_touched_is_whole_after_any_number_of_starts(tmp_path: Path) -> None:
+async def test_log_that_no_one_touched_is_whole_after_any_number_of_starts(tmp_path: Path) -> None:
     assert await problems(tmp_path) == ""
     for _ in range(3):
         await write(tmp_path, 3)
@@ -86,13 +86,13 @@ async def test_many_writers_at_once_make_one_chain(tmp_path: Path) -> None:
         ("UPDATE audit SET seq = 9 WHERE seq = 3", "entry 3 is missing"),
     ],
 )
-async def test_a_change_behind_its_back_shows(tmp_path: Path, statement: str, told: str) -> None:
+async def test_change_behind_its_back_shows(tmp_path: Path, statement: str, told: str) -> None:
     await write(tmp_path, 5)
     tamper(tmp_path, "PRAGMA foreign_keys = OFF", statement)
     assert told in await problems(tmp_path)
 
 
-async def test_a_removed_entry_shows_though_the_later_ones_were_numbered_anew(tmp_path: Path) -> None:
+async def test_removed_entry_shows_though_the_later_ones_were_numbered_again(tmp_path: Path) -> None:
     await write(tmp_path, 5)
     tamper(
         tmp_path,
@@ -111,7 +111,7 @@ async def test_two_entries_that_changed_places_show(tmp_path: Path) -> None:
     assert "entry 3 was changed" in found
 
 
-async def test_a_log_that_was_written_anew_from_the_start_is_not_the_one_that_was_kept(tmp_path: Path) -> None:
+async def test_log_that_was_written_again_from_the_start_is_not_the_one_that_was_kept(tmp_path: Path) -> None:
     await write(tmp_path, 3)
     await write(tmp_path / "other", 4)
     shutil.copy(tmp_path / "other" / "hob.db", tmp_path / "hob.db")
@@ -125,7 +125,7 @@ async def test_without_its_head_a_log_is_not_called_whole(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("statement", "left"), [("DELETE FROM audit", 0), ("DELETE FROM audit WHERE seq > 2", 2)])
-async def test_a_loss_stays_visible_when_the_log_goes_on(tmp_path: Path, statement: str, left: int) -> None:
+async def test_loss_stays_visible_when_the_log_goes_on(tmp_path: Path, statement: str, left: int) -> None:
     await write(tmp_path, 5)
     tamper(tmp_path, statement)
     await write(tmp_path, 1, 6)
@@ -136,7 +136,7 @@ async def test_a_loss_stays_visible_when_the_log_goes_on(tmp_path: Path, stateme
     assert told.entry.detail.startswith("the head named 5 entries")
 
 
-async def test_a_head_that_a_crash_left_behind_is_no_fault(tmp_path: Path) -> None:
+async def test_head_that_a_crash_left_behind_is_no_fault(tmp_path: Path) -> None:
     await write(tmp_path, 2)
     old = (tmp_path / HEAD_FILE).read_bytes()
     await write(tmp_path, 2)
@@ -163,7 +163,7 @@ async def erase(store: Store, trace: str) -> None:
     assert await store.erasure.erase_trace(TraceId(trace), "asked to") >= 1
 
 
-async def test_the_database_itself_refuses_a_change(tmp_path: Path) -> None:
+async def test_database_itself_refuses_a_change(tmp_path: Path) -> None:
     await write(tmp_path, 1)
     connection = apsw.Connection(str(tmp_path / "hob.db"))
     with pytest.raises(apsw.ConstraintError):

@@ -39,7 +39,7 @@ async def waiting(store: Store) -> list[str]:
     return [row.inbound.text for row in await store.inbox.waiting(SESSION)]
 
 
-async def test_a_backup_is_one_private_file_with_everything_in_it(tmp_path: Path) -> None:
+async def test_backup_is_one_private_file_with_everything_in_it(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "deep" / "copy.db"
     async with open_store(home, SETTINGS, CLOCK) as store:
         await talk(store, "hello")
@@ -56,7 +56,7 @@ async def test_a_backup_is_one_private_file_with_everything_in_it(tmp_path: Path
         assert await store.blobs.load(blob) == b"picture"
 
 
-async def test_a_backup_is_taken_while_others_write(tmp_path: Path) -> None:
+async def test_backup_is_taken_while_others_write(tmp_path: Path) -> None:
     async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
         await talk(store, "hello")
         async with asyncio.TaskGroup() as group:
@@ -71,7 +71,7 @@ async def test_a_backup_is_taken_while_others_write(tmp_path: Path) -> None:
     assert inbox == tasks == dedup
 
 
-async def test_a_backup_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
+async def test_backup_replaces_a_file_only_when_told_to(tmp_path: Path) -> None:
     file = tmp_path / "copy.db"
     file.write_text("precious")
     async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
@@ -82,7 +82,7 @@ async def test_a_backup_replaces_a_file_only_when_told_to(tmp_path: Path) -> Non
     assert file.read_bytes().startswith(b"SQLite format 3")
 
 
-async def test_a_backup_that_fails_leaves_no_file(tmp_path: Path) -> None:
+async def test_backup_that_fails_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "wall").write_text("")
     async with open_store(tmp_path / "home", SETTINGS, CLOCK) as store:
         with pytest.raises(StoreError):
@@ -97,7 +97,7 @@ async def saved(home: Path, file: Path) -> None:
         await put_message(store, message("after"))
 
 
-async def test_a_backup_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
+async def test_backup_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copies" / "copy.db"
     async with open_store(home, SETTINGS, CLOCK) as store:
         await talk(store, "hello")
@@ -113,7 +113,7 @@ async def test_a_backup_for_which_there_is_no_room_is_not_begun(tmp_path: Path) 
     assert file.exists()
 
 
-async def test_a_restore_keeps_what_was_there(tmp_path: Path) -> None:
+async def test_restore_keeps_what_was_there(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     kept = restore(home, file)
@@ -125,7 +125,7 @@ async def test_a_restore_keeps_what_was_there(tmp_path: Path) -> None:
         assert await waiting(store) == ["before", "after"]
 
 
-async def test_a_restore_after_a_crash_keeps_what_only_the_log_held(tmp_path: Path) -> None:
+async def test_restore_after_a_crash_keeps_what_only_the_log_held(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     async with open_store(home, SETTINGS, CLOCK) as store:
@@ -141,7 +141,7 @@ async def test_a_restore_after_a_crash_keeps_what_only_the_log_held(tmp_path: Pa
         assert await waiting(store) == ["before", "after", "in the log"]
 
 
-async def test_a_restore_works_beside_a_damaged_database(tmp_path: Path) -> None:
+async def test_restore_works_beside_a_damaged_database(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     (home / NAME).write_bytes(b"garbage" * 5000)
@@ -182,7 +182,7 @@ def newer(file: Path) -> None:
         (Path.unlink, NotFound),
     ],
 )  # fmt: skip
-async def test_a_bad_backup_is_refused_and_nothing_changes(tmp_path: Path, spoil: Any, error: type[Exception]) -> None:
+async def test_bad_backup_is_refused_and_nothing_changes(tmp_path: Path, spoil: Any, error: type[Exception]) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     spoil(file)
@@ -193,7 +193,7 @@ async def test_a_bad_backup_is_refused_and_nothing_changes(tmp_path: Path, spoil
         assert await waiting(store) == ["before", "after"]
 
 
-async def test_a_restore_does_not_touch_a_database_in_use(tmp_path: Path) -> None:
+async def test_restore_does_not_touch_a_database_in_use(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await saved(home, file)
     async with open_store(home, SETTINGS, CLOCK) as store:
@@ -208,7 +208,7 @@ async def lines(store: Store, session: SessionKey | None = None) -> list[dict[st
     return [json.loads(line) async for line in exported]
 
 
-async def test_an_export_begins_with_metadata_and_holds_everything(tmp_path: Path) -> None:
+async def test_export_begins_with_metadata_and_holds_everything(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, "Hällo\nthere", "second")
         turn = await make_turn(store, message("third"))
@@ -231,7 +231,7 @@ async def test_an_export_begins_with_metadata_and_holds_everything(tmp_path: Pat
     assert entries[4]["hidden"]
 
 
-async def test_a_long_session_is_exported_in_order(tmp_path: Path) -> None:
+async def test_long_session_is_exported_in_order(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, message("hello"))
         finish = finish_of(turn, "hi")

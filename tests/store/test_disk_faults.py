@@ -51,7 +51,7 @@ async def texts(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", ["full", "io", "sync"])
-async def test_a_failing_disk_refuses_and_the_store_goes_on_when_it_heals(
+async def test_failing_disk_refuses_and_the_store_goes_on_when_it_heals(
     tmp_path: Path, disk: FaultyDisk, fault: str
 ) -> None:
     async with opened(tmp_path, disk) as store:
@@ -83,7 +83,7 @@ async def test_everybody_in_a_group_that_cannot_be_committed_is_told(
         assert await texts(store) == []
 
 
-async def test_a_finish_that_cannot_be_written_leaves_the_turn_running_and_works_later(
+async def test_finish_that_cannot_be_written_leaves_the_turn_running_and_works_later(
     tmp_path: Path, disk: FaultyDisk
 ) -> None:
     async with opened(tmp_path, disk) as store:
@@ -98,7 +98,7 @@ async def test_a_finish_that_cannot_be_written_leaves_the_turn_running_and_works
         assert (await store.transcript.load_view(SESSION, 5)).total == 2
 
 
-async def test_a_disk_that_fails_at_the_end_makes_the_end_unclean(tmp_path: Path, disk: FaultyDisk) -> None:
+async def test_disk_that_fails_at_the_end_makes_the_end_unclean(tmp_path: Path, disk: FaultyDisk) -> None:
     async with opened(tmp_path, disk) as store:
         await accept(store, message("hello"))
         disk.fail("io")
@@ -108,7 +108,7 @@ async def test_a_disk_that_fails_at_the_end_makes_the_end_unclean(tmp_path: Path
         assert await texts(store) == ["hello"]
 
 
-async def test_a_store_that_cannot_be_made_says_so(tmp_path: Path, disk: FaultyDisk) -> None:
+async def test_store_that_cannot_be_made_says_so(tmp_path: Path, disk: FaultyDisk) -> None:
     disk.fail("full")
     with pytest.raises(StoreFull):
         async with opened(tmp_path, disk):
@@ -118,7 +118,7 @@ async def test_a_store_that_cannot_be_made_says_so(tmp_path: Path, disk: FaultyD
         await accept(store, message("hello"))
 
 
-async def test_a_faulty_disk_really_forgets_what_was_not_synced(tmp_path: Path, disk: FaultyDisk) -> None:
+async def test_faulty_disk_really_forgets_what_was_not_synced(tmp_path: Path, disk: FaultyDisk) -> None:
     """Without syncs the same power cut loses messages: the test below could fail."""
     async with opened(tmp_path, disk) as store:
         await accept(store, message("synced"))
@@ -133,7 +133,7 @@ async def test_a_faulty_disk_really_forgets_what_was_not_synced(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_a_power_cut_loses_nothing_acknowledged(tmp_path: Path, disk: FaultyDisk, seed: int) -> None:
+async def test_power_cut_loses_nothing_acknowledged(tmp_path: Path, disk: FaultyDisk, seed: int) -> None:
     choice = Random(seed)
     acknowledged: set[str] = set()
     for _ in range(4):
@@ -212,7 +212,7 @@ async def accept_for_ever(store: Store, accepted: list[str]) -> None:
         accepted.append(str(n))
 
 
-async def test_a_really_full_disk_refuses_and_accepts_again_when_there_is_room(small: Path) -> None:
+async def test_really_full_disk_refuses_and_accepts_again_when_there_is_room(small: Path) -> None:
     async with open_store(small, SETTINGS, CLOCK) as store:
         ballast = fill(small)
         accepted: list[str] = []
@@ -229,7 +229,7 @@ async def test_a_really_full_disk_refuses_and_accepts_again_when_there_is_room(s
         assert await whole(store)
 
 
-async def test_a_read_only_disk_refuses_and_goes_on_when_it_is_writable(small: Path) -> None:
+async def test_read_only_disk_refuses_and_goes_on_when_it_is_writable(small: Path) -> None:
     async with open_store(small, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, message("hello"))
         await store.abandon()

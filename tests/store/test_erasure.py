@@ -43,7 +43,7 @@ def spilled(home: Path) -> list[str]:
     return [path.name for path in home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
-async def test_an_erased_message_is_in_no_file_and_its_facts_stay(tmp_path: Path) -> None:
+async def test_erased_message_is_in_no_file_and_its_facts_stay(tmp_path: Path) -> None:
     inbound = message(f"remember {SECRET} " * 300)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, message("kept"), "KEPT")
@@ -63,7 +63,7 @@ async def test_an_erased_message_is_in_no_file_and_its_facts_stay(tmp_path: Path
     assert spilled(tmp_path) == []
 
 
-async def test_the_key_of_an_erased_message_is_still_known(tmp_path: Path) -> None:
+async def test_key_of_an_erased_message_is_still_known(tmp_path: Path) -> None:
     inbound = message(SECRET, key="same")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, inbound, "hi")
@@ -73,7 +73,7 @@ async def test_the_key_of_an_erased_message_is_still_known(tmp_path: Path) -> No
         assert first.id == inbound.id
 
 
-async def test_a_summary_of_an_erased_turn_goes_with_it(tmp_path: Path) -> None:
+async def test_summary_of_an_erased_turn_goes_with_it(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, inbound, "hi")
@@ -84,7 +84,7 @@ async def test_a_summary_of_an_erased_turn_goes_with_it(tmp_path: Path) -> None:
         assert spilled(tmp_path) == []
 
 
-async def test_an_erased_session_leaves_no_title_and_no_blob(tmp_path: Path) -> None:
+async def test_erased_session_leaves_no_title_and_no_blob(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         pictures = [await store.blobs.put(f"{SECRET} {n}".encode(), "image/png") for n in range(3)]
         attached = replace(message(SECRET), attachments=(Attachment("image/png", blob=pictures[0]),))
@@ -108,7 +108,7 @@ def showing(text: str, blob: BlobId) -> Inbound:
     return replace(message(text), attachments=(Attachment("image/png", blob=blob),))
 
 
-async def test_a_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> None:
+async def test_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(b"abc", "image/png")
         one, two = showing("one", blob), showing("two", blob)
@@ -123,7 +123,7 @@ async def test_a_blob_stays_as_long_as_a_message_names_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("named", ["image", "rest", "shown"])
-async def test_a_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: str) -> None:
+async def test_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: str) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(b"abc", "image/png")
         one = showing("one", blob)
@@ -141,7 +141,7 @@ async def test_a_blob_stays_as_long_as_a_turn_names_it(tmp_path: Path, named: st
         assert await store.blobs.load(blob) == b"abc"
 
 
-async def test_a_blob_put_again_is_not_erased_with_something_else(tmp_path: Path) -> None:
+async def test_blob_put_again_is_not_erased_with_something_else(tmp_path: Path) -> None:
     clock, file = ManualClock(), tmp_path / "copy.db"
     async with open_store(tmp_path / "home", SETTINGS, clock) as store:
         blob = await store.blobs.put(b"abc", "image/png")
@@ -158,7 +158,7 @@ async def test_a_blob_put_again_is_not_erased_with_something_else(tmp_path: Path
         assert await store.blobs.load(blob) == b"abc"
 
 
-async def test_a_blob_put_again_can_be_erased_again(tmp_path: Path) -> None:
+async def test_blob_put_again_can_be_erased_again(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, ManualClock()) as store:
         for _ in range(2):
             blob = await store.blobs.put(b"abc", "image/png")
@@ -169,7 +169,7 @@ async def test_a_blob_put_again_can_be_erased_again(tmp_path: Path) -> None:
                 await store.blobs.load(blob)
 
 
-async def test_a_restore_erases_a_blob_that_only_later_messages_kept(tmp_path: Path) -> None:
+async def test_restore_erases_a_blob_that_only_later_messages_kept(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     async with open_store(home, SETTINGS, CLOCK) as store:
         blob = await store.blobs.put(SECRET.encode(), "image/png")
@@ -184,7 +184,7 @@ async def test_a_restore_erases_a_blob_that_only_later_messages_kept(tmp_path: P
             await store.blobs.load(blob)
 
 
-def test_a_tombstone_cut_by_a_crash_does_not_swallow_the_next(tmp_path: Path) -> None:
+def test_tombstone_cut_by_a_crash_does_not_swallow_the_next(tmp_path: Path) -> None:
     write_tombstones(tmp_path, [(1, b"a" * 32)], 1.0, "x")
     file = tmp_path / TOMBSTONES
     file.write_bytes(file.read_bytes()[:-20])
@@ -204,7 +204,7 @@ async def test_what_was_erased_is_not_retried(tmp_path: Path) -> None:
         assert await store.turns.retry(turn.id) is None
 
 
-async def test_a_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Path) -> None:
+async def test_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Path) -> None:
     first, second = message("innocent"), message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, first, second)
@@ -214,7 +214,7 @@ async def test_a_message_merged_into_a_turn_takes_the_turn_with_it(tmp_path: Pat
         assert spilled(tmp_path) == []
 
 
-async def test_a_retried_turn_is_erased_with_its_predecessor(tmp_path: Path) -> None:
+async def test_retried_turn_is_erased_with_its_predecessor(tmp_path: Path) -> None:
     first, second = message("innocent"), message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, first, second)
@@ -255,7 +255,7 @@ async def test_what_is_in_progress_is_not_erased(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lost", ["", "hob.db", TOMBSTONES])
-async def test_a_restored_backup_is_erased_again(tmp_path: Path, lost: str) -> None:
+async def test_restored_backup_is_erased_again(tmp_path: Path, lost: str) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     inbound = replace(message(SECRET), key="k")
     async with open_store(home, SETTINGS, CLOCK) as store:
@@ -275,7 +275,7 @@ async def test_a_restored_backup_is_erased_again(tmp_path: Path, lost: str) -> N
     assert (kept is None) == (lost == "hob.db")
 
 
-async def test_an_export_names_what_was_erased(tmp_path: Path) -> None:
+async def test_export_names_what_was_erased(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await talk(store, inbound, "hi")

@@ -32,7 +32,7 @@ def count() -> Iterator[list[int]]:
     apsw.connection_hooks.remove(hook)
 
 
-async def test_a_turn_after_five_hundred_reads_no_more_than_the_twentieth(count: list[int]) -> None:
+async def test_turn_after_five_hundred_reads_no_more_than_the_twentieth(count: list[int]) -> None:
     async with memory_store() as store:
         early = [await cost_of_turn(store, count) for _ in range(20)]
         late = [await cost_of_turn(store, count) for _ in range(500)]

@@ -59,7 +59,7 @@ async def test_the_same_message_is_taken_once_and_later_ones_are_appended(store:
     assert await texts(store) == ["Hello", "Hi!", "Bye"]
 
 
-async def test_a_preview_writes_nothing(store: Store) -> None:
+async def test_preview_writes_nothing(store: Store) -> None:
     assert await store.imports.add(THERE, "Hello", TALK, preview=True) == 3
     assert await store.sessions.find() == ()
 
@@ -72,7 +72,7 @@ async def test_nothing_is_answered_or_sent(store: Store) -> None:
     assert await store.tasks.find(10) == ()
 
 
-async def test_a_conversation_of_our_own_takes_in_nothing(store: Store) -> None:
+async def test_conversation_of_our_own_takes_in_nothing(store: Store) -> None:
     await put_message(store, message("mine"))
     with pytest.raises(InvalidRequest, match="of Hob's own"):
         await store.imports.add(SESSION, "", TALK)
@@ -86,7 +86,7 @@ async def test_what_was_erased_does_not_come_back(store: Store) -> None:
     assert (await store.sessions.get(THERE)).title == ""
 
 
-async def test_a_time_to_come_is_no_last_use(store: Store) -> None:
+async def test_time_to_come_is_no_last_use(store: Store) -> None:
     await store.imports.add(THERE, "", (said("a", "from the future", at=4_000_000_000.0),))
     assert (await store.sessions.get(THERE)).updated < 4_000_000_000.0
 
@@ -100,7 +100,7 @@ async def test_calls_stay_with_their_results(store: Store) -> None:
     assert (first.calls, second.call, second.is_error) == ((call,), "c1", True)
 
 
-async def test_the_timeline_can_write_the_session_anew(tmp_path: Path) -> None:
+async def test_timeline_can_write_the_session_again(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         await store.imports.add(THERE, "Hello", TALK[:2])
         await store.imports.add(THERE, "Hello", TALK)

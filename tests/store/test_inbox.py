@@ -64,14 +64,14 @@ async def test_the_same_key_is_known_after_a_restart(tmp_path: Path) -> None:
         assert await store.inbox.find_key("memory", "", "same") == again
 
 
-async def test_a_key_belongs_to_its_channel_and_account(store: Store) -> None:
+async def test_key_belongs_to_its_channel_and_account(store: Store) -> None:
     first = message("hello", key="1")
     other = replace(message("hello", key="1"), origin=Address("memory", "chat", account="second"))
     joined = replace(message("hello", key="\0" + "1"), origin=Address("memory", "chat"))
     assert not any([(await accept(store, each)).duplicate for each in (first, other, joined)])
 
 
-async def test_a_duplicate_is_no_reason_to_be_busy(store: Store) -> None:
+async def test_duplicate_is_no_reason_to_be_busy(store: Store) -> None:
     inbound = message("hello", key="same")
     await accept(store, inbound, InboxLimits(session_queue=1))
     assert (await accept(store, message("hello", key="same"), InboxLimits(session_queue=1))).duplicate
@@ -98,7 +98,7 @@ async def test_too_many_are_refused_and_leave_nothing(store: Store, limits: Inbo
     assert refused.id not in [task.inbound for task in await store.tasks.find()]
 
 
-async def test_a_refused_message_is_accepted_when_there_is_room(store: Store) -> None:
+async def test_refused_message_is_accepted_when_there_is_room(store: Store) -> None:
     first, second = message("first"), message("second", key="second")
     await accept(store, first)
     with pytest.raises(Busy):
@@ -122,7 +122,7 @@ async def test_self_made_messages_are_counted_by_the_hour() -> None:
         await accept(store, replace(message("later"), hops=1), limits)
 
 
-async def test_a_message_goes_where_it_says_or_where_its_chat_was_switched(store: Store) -> None:
+async def test_message_goes_where_it_says_or_where_its_chat_was_switched(store: Store) -> None:
     chosen = SessionKey("chosen")
     await store.sessions.switch(message("").origin.key(), chosen)
     assert (await accept(store, message("plain"))).session == chosen
@@ -151,7 +151,7 @@ async def test_what_does_not_wait_cannot_be_claimed(store: Store) -> None:
     assert (await store.turns.counts()).running == 1
 
 
-async def test_a_merged_message_shares_its_turns_outcome(store: Store) -> None:
+async def test_merged_message_shares_its_turns_outcome(store: Store) -> None:
     first, second = message("one"), message("two")
     turn = await make_turn(store, first, second)
     await store.journal.append(turn.id, [ASKED])
@@ -163,7 +163,7 @@ async def test_a_merged_message_shares_its_turns_outcome(store: Store) -> None:
     ]
 
 
-async def test_a_result_tells_cost_and_whether_it_was_fetched(store: Store) -> None:
+async def test_result_tells_cost_and_whether_it_was_fetched(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     await store.journal.append(turn.id, [ASKED])
@@ -177,7 +177,7 @@ async def test_a_result_tells_cost_and_whether_it_was_fetched(store: Store) -> N
     assert fetched.picked_up
 
 
-async def test_an_unsettled_result_says_so(store: Store) -> None:
+async def test_unsettled_result_says_so(store: Store) -> None:
     inbound = message("hello")
     await put_message(store, inbound)
     result = await store.inbox.find_result(inbound.id)
@@ -186,7 +186,7 @@ async def test_an_unsettled_result_says_so(store: Store) -> None:
     assert await store.inbox.find_result(InboundId("m_unknown")) is None
 
 
-async def test_a_command_answered_on_arrival_gets_the_same_answer_again(store: Store) -> None:
+async def test_command_answered_on_arrival_gets_the_same_answer_again(store: Store) -> None:
     inbound = message("/status", key="same")
     for expected_duplicate in (False, True):
         answered = await store.inbox.answered(
@@ -205,7 +205,7 @@ async def test_a_command_answered_on_arrival_gets_the_same_answer_again(store: S
     assert task.state is TaskState.DONE
 
 
-async def test_a_command_in_the_lane_is_settled_once(store: Store) -> None:
+async def test_command_in_the_lane_is_settled_once(store: Store) -> None:
     inbound = message("/new")
     await store.inbox.accept(inbound, session=SESSION, limits=InboxLimits(), command=True, event=event_of(inbound))
     (waiting,) = await store.inbox.waiting(SESSION)

@@ -43,14 +43,14 @@ async def test_steps_come_back_as_they_were_in_order(store: Store) -> None:
     assert row.position == 3
 
 
-async def test_an_event_of_a_step_is_written_with_it_and_gets_the_session(store: Store) -> None:
+async def test_event_of_a_step_is_written_with_it_and_gets_the_session(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     await store.journal.append(turn.id, [ASKED], [event_of(inbound)])
     assert (await store.timeline.latest(1))[0].session == SESSION
 
 
-async def test_a_journal_of_an_ended_or_unknown_turn_takes_nothing(store: Store) -> None:
+async def test_journal_of_an_ended_or_unknown_turn_takes_nothing(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.finish(finish_of(turn, "hi"))
     with pytest.raises(IllegalMove):
@@ -83,7 +83,7 @@ async def test_a_second_finish_changes_nothing(store: Store) -> None:
     assert (await store.transcript.load_view(SESSION, 10)).total == 2
 
 
-async def test_a_turn_does_not_finish_by_going_on(store: Store) -> None:
+async def test_turn_does_not_finish_by_going_on(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     with pytest.raises(IllegalMove):
         await store.journal.finish(finish_of(turn, "hi", state=TurnState.PARKED))
@@ -132,7 +132,7 @@ async def test_steering_takes_only_what_was_offered_and_overtakes_nothing(store:
     assert [row.inbound.text for row in await store.inbox.waiting(SESSION)] == ["2", "3"]
 
 
-async def test_the_journal_cannot_be_changed(store: Store) -> None:
+async def test_journal_cannot_be_changed(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])
     for sql in ("UPDATE steps SET kind = 'x'", "DELETE FROM steps"):

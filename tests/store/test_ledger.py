@@ -53,7 +53,7 @@ async def agrees(store: Store) -> None:
 
 
 @pytest.mark.parametrize("cls", SenderClass)
-async def test_a_call_counts_for_the_class_of_its_sender(cls: SenderClass) -> None:
+async def test_call_counts_for_the_class_of_its_sender(cls: SenderClass) -> None:
     async with memory_store() as store:
         turn = await make_turn(store, by(cls))
         await store.journal.append(turn.id, [asked()])
@@ -69,7 +69,7 @@ async def test_a_call_counts_for_the_class_of_its_sender(cls: SenderClass) -> No
         await agrees(store)
 
 
-async def test_a_turn_for_several_counts_for_the_least_known_from_then_on() -> None:
+async def test_turn_for_several_counts_for_the_least_known_from_then_on() -> None:
     async with memory_store() as store:
         turn = await make_turn(store, by(OWNER))
         await store.journal.append(turn.id, [asked(), replied(), asked()])
@@ -128,7 +128,7 @@ async def test_what_was_turned_away_is_no_call(fault: ModelFault) -> None:
         await agrees(store)
 
 
-async def test_a_call_outside_any_turn_says_whose_it_was_and_what_for() -> None:
+async def test_call_outside_any_turn_says_whose_it_was_and_what_for() -> None:
     async with memory_store() as store:
         await store.ledger.record(outside("member/summary"))
         await store.ledger.record(outside("", 3))  # as older ones are

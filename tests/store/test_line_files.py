@@ -112,7 +112,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_kill_before_the_files_are_moved_imports_them_once(tmp_path: Path) -> None:
+async def test_kill_before_the_files_are_moved_imports_them_once(tmp_path: Path) -> None:
     groups(tmp_path)
     for _ in range(2):
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, tmp_path)
@@ -124,7 +124,7 @@ async def test_a_kill_before_the_files_are_moved_imports_them_once(tmp_path: Pat
     assert not (tmp_path / "tools/groups.jsonl").exists()
 
 
-async def test_an_opened_group_is_open_after_a_restart(tmp_path: Path) -> None:
+async def test_opened_group_is_open_after_a_restart(tmp_path: Path) -> None:
     for group in ("web", "mail", "web"):
         async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
             await store.open_groups.open(HERE, group)

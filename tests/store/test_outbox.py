@@ -45,7 +45,7 @@ async def find(store: Store, id: str) -> OutboxRow:
     return row
 
 
-async def test_what_is_owed_comes_back_whole(store: Store) -> None:
+async def test_what_is_pending_comes_back_whole(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     pending = replace(chunk_of(turn, "hi", 2), previews=False)
     await store.outbox.owe([pending])
@@ -59,7 +59,7 @@ async def test_owing_the_same_twice_owes_it_once(store: Store) -> None:
     assert (await store.outbox.counts()).open == 1
 
 
-async def test_a_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
+async def test_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
     await store.outbox.owe([outbound("a"), outbound("b"), outbound("x", "other"), outbound("t", thread="t")])
     assert await next_ids(store) == ["a", "x", "t"]
     await store.outbox.sending(OutboxId("a"))
@@ -69,7 +69,7 @@ async def test_a_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
     assert (await find(store, "a")).receipt == "receipt"
 
 
-async def test_a_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(store: Store) -> None:
+async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(store: Store) -> None:
     await store.outbox.owe([outbound("a"), outbound("b"), outbound("x", "other")])
     await store.outbox.sending(OutboxId("a"))
     await store.outbox.failed(OutboxId("a"), "no net", EVER + 100)
@@ -88,7 +88,7 @@ async def test_the_next_due_time_is_that_of_the_first_in_a_chat(store: Store) ->
     assert await store.outbox.next_due("memory", "") == EVER + 100
 
 
-async def test_a_dead_chunk_lets_the_next_one_pass_and_can_be_revived(store: Store) -> None:
+async def test_dead_chunk_lets_the_next_one_pass_and_can_be_revived(store: Store) -> None:
     await store.outbox.owe([outbound("a"), outbound("b")])
     await store.outbox.sending(OutboxId("a"))
     await store.outbox.failed(OutboxId("a"), "blocked", None)
@@ -125,7 +125,7 @@ async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None
     assert (await find(store, "a")).state is OutboxState.READY
 
 
-async def test_a_receipt_and_its_event_are_one_commit(store: Store) -> None:
+async def test_receipt_and_its_event_are_one_commit(store: Store) -> None:
     inbound = message("hello")
     await store.outbox.owe([outbound("a")])
     await store.outbox.sending(OutboxId("a"))
@@ -135,7 +135,7 @@ async def test_a_receipt_and_its_event_are_one_commit(store: Store) -> None:
     assert [event.kind for event in await store.timeline.trace(inbound.trace)] == [EventKind.DELIVERY]
 
 
-async def test_the_age_of_the_oldest_open_row_is_known() -> None:
+async def test_age_of_the_oldest_open_row_is_known() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:
         assert (await store.outbox.counts()).oldest_age == 0

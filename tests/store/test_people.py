@@ -32,7 +32,7 @@ def request(clock: ManualClock, code: str = "ABCDEFGH", address: SenderAddress =
     return PairingRequest(code, address, "Anna", at, at + 60)
 
 
-async def test_a_new_hob_knows_its_owner_alone(store: Store) -> None:
+async def test_new_hob_knows_its_owner_alone(store: Store) -> None:
     (owner,) = await store.people.persons()
     assert (owner.id, owner.cls, owner.addresses) == (OWNER_ID, SenderClass.OWNER, ())
 
@@ -56,7 +56,7 @@ async def test_what_was_linked_is_there_after_a_restart(tmp_path: Path, clock: M
         assert [each.code for each in await store.people.requests()] == ["ABCDEFGH"]
 
 
-async def test_an_address_that_is_unlinked_is_nobodys(store: Store) -> None:
+async def test_address_that_is_unlinked_is_no_ones(store: Store) -> None:
     await store.people.link(PHONE, "anna")
     assert await store.people.unlink(PHONE)
     assert not await store.people.unlink(PHONE)
@@ -72,12 +72,12 @@ async def test_who_is_forgotten_leaves_no_address(store: Store) -> None:
         await store.people.forget("anna")
 
 
-async def test_the_owner_is_not_forgotten(store: Store) -> None:
+async def test_owner_is_not_forgotten(store: Store) -> None:
     with pytest.raises(InvalidRequest):
         await store.people.forget(OWNER_ID)
 
 
-async def test_a_request_ends_with_its_time_and_is_removed_with_the_next(store: Store, clock: ManualClock) -> None:
+async def test_request_ends_with_its_time_and_is_removed_with_the_next(store: Store, clock: ManualClock) -> None:
     await store.people.ask(request(clock))
     await clock.advance(61)
     assert await store.people.requests() == ()

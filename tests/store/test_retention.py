@@ -65,7 +65,7 @@ async def test_details_of_old_turns_go_and_their_answers_stay(tmp_path: Path) ->
     assert holders(tmp_path) == []
 
 
-async def test_a_text_of_a_conversation_stays_though_a_step_was_written_with_it(tmp_path: Path) -> None:
+async def test_text_of_a_conversation_stays_though_a_step_was_written_with_it(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         turn = await make_turn(store, message("hi"))
@@ -127,7 +127,7 @@ async def test_old_files_go_and_those_in_use_stay(tmp_path: Path) -> None:
         assert await store.blobs.load(old) == b"picture 0"
 
 
-async def test_a_backup_made_before_brings_it_back_until_the_next_day(tmp_path: Path) -> None:
+async def test_backup_made_before_brings_it_back_until_the_next_day(tmp_path: Path) -> None:
     clock, home = ManualClock(), tmp_path / "home"
     async with open_store(home, SETTINGS, clock) as store:
         await turn_with_details(store, message("hi"))

@@ -37,7 +37,7 @@ def full_event() -> TimelineEvent:
     )  # fmt: skip
 
 
-async def test_an_event_comes_back_whole(store: Store) -> None:
+async def test_event_comes_back_whole(store: Store) -> None:
     event = full_event()
     await store.timeline.add([event])
     assert await store.timeline.trace(event.trace) == (event,)
@@ -52,7 +52,7 @@ async def test_events_keep_the_order_of_their_commits_not_of_their_clocks(store:
     assert await store.timeline.latest(2, SessionKey("other")) == ()
 
 
-async def test_a_follower_reads_on_from_its_cursor(store: Store) -> None:
+async def test_follower_reads_on_from_its_cursor(store: Store) -> None:
     events = [replace(full_event(), id=new_event_id()) for _ in range(5)]
     await store.timeline.add(events)
     first = await store.timeline.follow(0, 3)
@@ -62,7 +62,7 @@ async def test_a_follower_reads_on_from_its_cursor(store: Store) -> None:
     assert rest.upto == await store.timeline.newest()
 
 
-async def test_a_follower_of_some_events_goes_past_the_others(store: Store) -> None:
+async def test_follower_of_some_events_goes_past_the_others(store: Store) -> None:
     mine, other = SessionKey("api:mine"), SessionKey("api:other")
     kinds = [EventKind.TOOL, EventKind.MODEL, EventKind.TOOL]
     await store.timeline.add([replace(full_event(), id=new_event_id(), session=mine, kind=kind) for kind in kinds])
@@ -73,7 +73,7 @@ async def test_a_follower_of_some_events_goes_past_the_others(store: Store) -> N
     assert (await store.timeline.follow(0, 1, kinds=["tool"])).upto == 1
 
 
-async def test_a_follower_is_told_of_each_commit(store: Store) -> None:
+async def test_follower_is_told_of_each_commit(store: Store) -> None:
     with store.timeline.news() as news:
         assert not news.is_set()
         await store.timeline.add([full_event()])
@@ -110,7 +110,7 @@ def replied(cost: int | None) -> ModelReplied:
     return ModelReplied("hi", usage=Usage(10, 5, 4, 3, 2), model="model-a", cost=cost)
 
 
-async def test_a_reservation_counts_until_the_reply_settles_it(store: Store) -> None:
+async def test_reservation_counts_until_the_reply_settles_it(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(500)])
     assert (await store.ledger.spent()).cost == 500
@@ -119,7 +119,7 @@ async def test_a_reservation_counts_until_the_reply_settles_it(store: Store) -> 
         assert (spent.cost, spent.unknown_calls, spent.calls, spent.usage) == (200, 0, 1, Usage(10, 5, 4, 3, 2))
 
 
-async def test_an_unknown_price_is_unknown_and_never_nothing(store: Store) -> None:
+async def test_unknown_price_is_unknown_and_never_nothing(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(None)])
     assert (await store.ledger.spent()).unknown_calls == 1
@@ -140,7 +140,7 @@ async def test_an_unknown_price_is_unknown_and_never_nothing(store: Store) -> No
         (ModelFault.FILTERED, 500),
     ],
 )
-async def test_a_failed_call_is_free_only_where_the_model_had_not_begun(
+async def test_failed_call_is_free_only_where_the_model_had_not_begun(
     store: Store, fault: ModelFault, cost: int
 ) -> None:
     turn = await make_turn(store, message("hello"))
@@ -156,7 +156,7 @@ async def test_what_a_failed_call_cost_counts_where_it_is_known(store: Store) ->
     assert (await store.ledger.spent()).cost == 11
 
 
-async def test_a_call_whose_end_nobody_saw_costs_its_worst(store: Store) -> None:
+async def test_call_whose_end_no_one_saw_costs_its_worst(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [asked(500)])
     await store.journal.append(turn.id, [asked(300), replied(100)])
@@ -166,7 +166,7 @@ async def test_a_call_whose_end_nobody_saw_costs_its_worst(store: Store) -> None
     assert (spent.cost, spent.unknown_calls) == (600, 0)
 
 
-async def test_a_call_outside_any_turn_is_recorded_with_its_event(store: Store) -> None:
+async def test_call_outside_any_turn_is_recorded_with_its_event(store: Store) -> None:
     event = replace(full_event(), turn=None, usage=Usage(10, 5), cost=70)
     await store.ledger.record(event)
     assert (await store.ledger.spent(session=SESSION, model="model-a")).cost == 70

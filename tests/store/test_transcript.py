@@ -67,7 +67,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
-async def test_a_view_holds_the_last_entries_and_counts_all(store: Store) -> None:
+async def test_view_holds_the_last_entries_and_counts_all(store: Store) -> None:
     await talk(store, "a", "b", "c")
     view = await store.transcript.load_view(SESSION, 3)
     assert ([entry.text for entry in view.entries], view.total) == (["B", "c", "C"], 6)
@@ -79,12 +79,12 @@ async def test_sessions_do_not_see_each_other(store: Store) -> None:
     assert await shown(store) == ["a", "A"]
 
 
-async def test_an_unknown_session_is_empty(store: Store) -> None:
+async def test_unknown_session_is_empty(store: Store) -> None:
     view = await store.transcript.load_view(SESSION, 3)
     assert (view.entries, view.summary, view.total) == ((), None, 0)
 
 
-async def test_a_summary_stands_for_what_it_covers(store: Store) -> None:
+async def test_summary_stands_for_what_it_covers(store: Store) -> None:
     await talk(store, "a", "b", "c")
     await summarise(store, 4)
     view = await store.transcript.load_view(SESSION, 10)
@@ -92,7 +92,7 @@ async def test_a_summary_stands_for_what_it_covers(store: Store) -> None:
     assert ([entry.text for entry in view.entries], view.total) == (["c", "C"], 2)
 
 
-async def test_a_summary_taken_back_shows_what_was_shown_before(store: Store) -> None:
+async def test_summary_taken_back_shows_what_was_shown_before(store: Store) -> None:
     await talk(store, "a", "b")
     await summarise(store, 2, "first")
     await summarise(store, 4, "second")
@@ -105,7 +105,7 @@ async def test_a_summary_taken_back_shows_what_was_shown_before(store: Store) ->
     assert not await store.transcript.undo_summary(SESSION)
 
 
-async def test_a_reset_begins_afresh_and_keeps_the_log(store: Store) -> None:
+async def test_reset_begins_afresh_and_keeps_the_log(store: Store) -> None:
     await talk(store, "a")
     await summarise(store, 1)
     await store.sessions.reset(SESSION, "daily")
@@ -135,14 +135,14 @@ async def test_what_a_summary_covers_is_not_taken_back(store: Store) -> None:
     assert await store.transcript.hide_last_turn(SESSION) == ()
 
 
-async def test_the_raw_log_is_read_in_parts(store: Store) -> None:
+async def test_raw_log_is_read_in_parts(store: Store) -> None:
     await talk(store, "a", "b")
     first = await store.transcript.history(SESSION, limit=3)
     rest = await store.transcript.history(SESSION, after=first[-1].n)
     assert [entry.text for entry in (*first, *rest)] == ["a", "A", "b", "B"]
 
 
-async def test_a_view_costs_the_same_however_long_the_history(store: Store) -> None:
+async def test_view_costs_the_same_however_long_the_history(store: Store) -> None:
     await talk(store, "a")
     few = await _steps_of_a_view(store)
     await store._writer.write(_lengthen)

@@ -49,7 +49,7 @@ async def crashed(home: Path, turns: int = 1) -> list[TurnId]:
         return [(await make_turn(store, message(f"number {n}"))).id for n in range(turns)]
 
 
-async def test_an_unclean_end_makes_running_turns_suspects(tmp_path: Path) -> None:
+async def test_unclean_end_makes_running_turns_suspects(tmp_path: Path) -> None:
     turns = await crashed(tmp_path, 2)
     async with run(tmp_path, crash=False) as store:
         assert store.unclean
@@ -57,7 +57,7 @@ async def test_an_unclean_end_makes_running_turns_suspects(tmp_path: Path) -> No
         assert (await store.turns.start(turns[0])).attempt == 1
 
 
-async def test_a_clean_end_makes_nobody_suspect(tmp_path: Path) -> None:
+async def test_clean_end_makes_no_one_suspect(tmp_path: Path) -> None:
     async with run(tmp_path, crash=False) as store:
         turn = await make_turn(store, message("hello"))
     async with run(tmp_path, crash=False) as store:
@@ -82,7 +82,7 @@ async def test_three_unclean_ends_at_one_step_set_it_aside_and_tell_the_sender(t
         assert (result.state, result.kind, result.settled) == ("set_aside", OutboundKind.ERROR, True)
 
 
-async def test_a_step_forward_makes_attempts_count_anew(tmp_path: Path) -> None:
+async def test_step_forward_makes_attempts_count_again(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     for _ in range(6):
         async with run(tmp_path, crash=True) as store:
@@ -91,7 +91,7 @@ async def test_a_step_forward_makes_attempts_count_anew(tmp_path: Path) -> None:
             await store.journal.append(turn, [Noted("on")])
 
 
-async def test_a_clean_end_makes_attempts_count_anew(tmp_path: Path) -> None:
+async def test_clean_end_makes_attempts_count_again(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=True) as store:
         await store.turns.recover(say)
@@ -104,7 +104,7 @@ async def test_a_clean_end_makes_attempts_count_anew(tmp_path: Path) -> None:
         assert await store.turns.recover(say) == Recovered(ready=(turn,))
 
 
-async def test_a_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_path: Path) -> None:
+async def test_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=False) as store:
         assert await store.turns.recover(say) == Recovered(quarantine=(turn,))
@@ -113,7 +113,7 @@ async def test_a_suspect_that_still_waits_at_a_clean_end_is_none_afterwards(tmp_
         assert (await store.turns.start(turn)).attempt == 0
 
 
-async def test_a_turn_put_back_cleanly_begins_without_attempts(store: Store) -> None:
+async def test_turn_put_back_cleanly_begins_without_attempts(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
     await store.turns.stumble(turn, say)
     assert (await store.turns.start(turn)).attempt == 1
@@ -121,7 +121,7 @@ async def test_a_turn_put_back_cleanly_begins_without_attempts(store: Store) -> 
     assert (await store.turns.start(turn)).attempt == 0
 
 
-async def test_a_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp_path: Path) -> None:
+async def test_suspect_that_was_not_running_when_the_process_died_is_cleared(tmp_path: Path) -> None:
     guilty, innocent = await crashed(tmp_path, 2)
     async with run(tmp_path, crash=True) as store:
         assert (await store.turns.recover(say)).quarantine == (guilty, innocent)
@@ -134,12 +134,12 @@ async def test_a_suspect_that_was_not_running_when_the_process_died_is_cleared(t
         assert (await store.turns.start(innocent)).attempt == 0
 
 
-async def test_a_turn_that_breaks_three_times_by_itself_is_quarantined_for_good(store: Store) -> None:
+async def test_turn_that_breaks_three_times_by_itself_is_quarantined_for_good(store: Store) -> None:
     await set_aside(store)
     assert await store.turns.retry_doubtful() == ()
 
 
-async def test_a_turn_quarantined_after_crashes_is_tried_once_more_and_then_quarantined_for_good(
+async def test_turn_quarantined_after_crashes_is_tried_once_more_and_then_quarantined_for_good(
     tmp_path: Path,
 ) -> None:
     (turn,) = await crashed(tmp_path)
@@ -156,7 +156,7 @@ async def test_a_turn_quarantined_after_crashes_is_tried_once_more_and_then_quar
         assert await store.turns.retry_doubtful() == ()
 
 
-async def test_a_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:
+async def test_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:
     (turn,) = await crashed(tmp_path)
     async with run(tmp_path, crash=True) as store:
         await store.turns.recover(say)
@@ -168,7 +168,7 @@ async def test_a_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> Non
         assert (await store.turns.start(turn)).attempt == 0
 
 
-async def test_a_fault_within_a_run_counts_like_an_unclean_end(store: Store) -> None:
+async def test_fault_within_a_run_counts_like_an_unclean_end(store: Store) -> None:
     turn = (await make_turn(store, message("hello"))).id
     states = []
     for _ in range(3):
@@ -188,13 +188,13 @@ async def set_aside(store: Store, *steps: Step) -> TurnId:
     return turn
 
 
-async def test_a_turn_set_aside_leaves_no_reservation_open(store: Store) -> None:
+async def test_turn_set_aside_leaves_no_reservation_open(store: Store) -> None:
     await set_aside(store, ASKED)
     spent = await store.ledger.spent()
     assert (spent.cost, spent.reserved) == (ASKED.reserved, 0)
 
 
-async def test_a_retry_knows_of_the_call_whose_outcome_nobody_knows(store: Store) -> None:
+async def test_retry_knows_of_the_call_whose_outcome_no_one_knows(store: Store) -> None:
     intended = ToolIntended(ToolCall(CallId("c"), "pay", "{}"), Restart.NEVER, "rule")
     new = await store.turns.retry(await set_aside(store, ASKED, intended))
     assert new is not None
@@ -215,7 +215,7 @@ async def test_parked_turns_wake_by_time_or_by_hand_and_show_their_line(store: S
     assert {task.state for task in await store.tasks.find()} == {TaskState.WAITING, TaskState.RUNNING}
 
 
-async def test_a_parked_turn_stays_parked_over_a_crash(tmp_path: Path) -> None:
+async def test_parked_turn_stays_parked_over_a_crash(tmp_path: Path) -> None:
     async with run(tmp_path, crash=True) as store:
         turn = (await make_turn(store, message("hello"))).id
         await store.turns.park(turn, Parked(WaitsFor.TIME, until=7.0))
@@ -250,7 +250,7 @@ async def failed_turn(store: Store) -> TurnId:
     return turn.id
 
 
-async def test_a_retry_goes_on_behind_the_last_finished_step(store: Store) -> None:
+async def test_retry_goes_on_behind_the_last_finished_step(store: Store) -> None:
     old = await failed_turn(store)
     new = await store.turns.retry(old)
     assert new is not None
@@ -277,7 +277,7 @@ async def test_only_what_failed_is_retried_and_only_once(store: Store) -> None:
     assert await store.turns.retry("unknown") is None
 
 
-async def test_a_retry_can_be_asked_for_by_message_and_by_chunk(store: Store) -> None:
+async def test_retry_can_be_asked_for_by_message_and_by_chunk(store: Store) -> None:
     old = await failed_turn(store)
     chunk = outbox_id(old, 0)
     assert await store.turns.retry(chunk) is None

@@ -31,31 +31,31 @@ async def begun(bench: Bench, command: str, turn: str = "t_here") -> str:
     return found[1]
 
 
-async def test_a_command_tells_its_status_and_its_words(bench: Bench) -> None:
+async def test_command_tells_its_status_and_its_words(bench: Bench) -> None:
     result = await made(bench.tools, "exec", command="echo out; echo err >&2; exit 3")
     assert re.fullmatch(r"\(exit status 3, \d\.\d s\)\nout\nerr\n", result.text)
     assert result.is_error
     assert not result.label.trusted
 
 
-async def test_a_command_reads_what_it_is_given(bench: Bench) -> None:
+async def test_command_reads_what_it_is_given(bench: Bench) -> None:
     assert (await text_of(bench.tools, "exec", command="cat", stdin="grüße")).endswith("\ngrüße")
 
 
-async def test_a_command_runs_where_it_is_told(bench: Bench) -> None:
+async def test_command_runs_where_it_is_told(bench: Bench) -> None:
     (bench.work / "sub").mkdir()
     assert (await text_of(bench.tools, "exec", command="pwd", cwd="sub")).endswith("/work/sub\n")
     with pytest.raises(ToolRefused):
         await text_of(bench.tools, "exec", command="pwd", cwd="/etc")
 
 
-async def test_a_folder_that_is_lent_is_not_written_to(bench: Bench) -> None:
+async def test_folder_that_is_lent_is_not_written_to(bench: Bench) -> None:
     lent = bench.work.parent / "lent"
     await text_of(bench.tools, "exec", command="touch x", cwd=str(lent))
     assert list(lent.iterdir()) == []
 
 
-async def test_a_folder_that_leaves_the_machine_is_written_to_with_the_network_only(tmp_path: Path) -> None:
+async def test_folder_that_leaves_the_machine_is_written_to_with_the_network_only(tmp_path: Path) -> None:
     (tmp_path / "work/synced").mkdir(parents=True)
     async with open_bench("bubblewrap", tmp_path, outgoing=(tmp_path.resolve() / "work",)) as bench:
         await text_of(bench.tools, "exec", command="echo 1 > without")
@@ -63,7 +63,7 @@ async def test_a_folder_that_leaves_the_machine_is_written_to_with_the_network_o
         assert [path.name for path in bench.work.iterdir() if path.is_file()] == ["with"]
 
 
-async def test_a_terminal_is_given_where_it_is_asked_for(bench: Bench) -> None:
+async def test_terminal_is_given_where_it_is_asked_for(bench: Bench) -> None:
     assert (await text_of(bench.tools, "exec", command="test -t 1 && echo yes", pty=True)).endswith("yes\n")
 
 
@@ -80,7 +80,7 @@ async def test_what_cannot_be_started_is_told_in_plain_words(bench: Bench, argum
         await text_of(bench.tools, "exec", **arguments)
 
 
-async def test_a_command_that_takes_too_long_is_stopped_and_so_told(bench: Bench, mark: str) -> None:
+async def test_command_that_takes_too_long_is_stopped_and_so_told(bench: Bench, mark: str) -> None:
     result = await made(bench.tools, "exec", command=f"echo begun; sleep {mark}", timeout=1)
     assert "stopped at its timeout of 1 s" in result.text
     assert "begun" in result.text
@@ -101,7 +101,7 @@ async def test_what_a_command_writes_is_shown_while_it_runs(bench: Bench) -> Non
     assert bench.shown == ["first\n", "second\n"]
 
 
-async def test_a_command_commits_as_hob_where_no_identity_is_set(bench: Bench) -> None:
+async def test_command_commits_as_hob_where_no_identity_is_set(bench: Bench) -> None:
     said = await text_of(
         bench.tools, "exec", command="git init -q r && cd r && touch a && git add a && git commit -qm x"
     )
@@ -110,7 +110,7 @@ async def test_a_command_commits_as_hob_where_no_identity_is_set(bench: Bench) -
     assert "Hob <hob@localhost>" in log
 
 
-async def test_a_command_that_may_not_change_the_settings_of_git_is_told_why(tmp_path: Path) -> None:
+async def test_command_that_may_not_change_the_settings_of_git_is_told_why(tmp_path: Path) -> None:
     git_init(tmp_path / "work")
     async with open_bench("bubblewrap", tmp_path, protected=(".git/hooks/", ".git/config")) as bench:
         said = await text_of(bench.tools, "exec", command="git config user.name me")
@@ -123,14 +123,14 @@ async def test_what_a_command_changed_is_told(bench: Bench) -> None:
     assert f"changed: {bench.work}/new (added), {bench.work}/old)" in text
 
 
-async def test_a_command_without_leave_has_no_network(bench: Bench) -> None:
+async def test_command_without_approval_has_no_network(bench: Bench) -> None:
     with pytest.raises(ToolFailed, match=r"sandbox\.hosts"):
         await text_of(bench.tools, "exec", command="true", network=True)
     with pytest.raises(ToolFailed, match=r"sandbox\.hosts"):
         await text_of(bench.tools, "exec", command="true", hosts=["pypi.org"])
 
 
-async def test_a_command_in_the_background_is_listened_to_and_written_to(bench: Bench) -> None:
+async def test_command_in_the_background_is_listened_to_and_written_to(bench: Bench) -> None:
     process = await begun(bench, "read name; echo hello $name; read rest; exit 4")
     assert "hello Anna" in await text_of(bench.tools, "process", action="write", id=process, data="Anna\n")
     assert f"{process}: running" in await text_of(bench.tools, "process", action="list")
@@ -150,13 +150,13 @@ async def test_only_whole_lines_are_typed_into_a_command_as_they_stand(bench: Be
     assert "got a" in await text_of(bench.tools, "process", action="write", id=process, data="a\n")
 
 
-async def test_a_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
+async def test_key_that_ends_something_is_typed_alone(bench: Bench) -> None:
     process = (await text_of(bench.tools, "exec", command="sleep 60", background=True, pty=True))[1:].split(":")[0]
     await text_of(bench.tools, "process", action="write", id=process, data="\x03")
     assert "ended by signal 2" in await text_of(bench.tools, "process", action="poll", id=process, timeout=10)
 
 
-async def test_a_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Path) -> None:
+async def test_secret_in_two_pieces_is_held_back_from_poll_to_poll(tmp_path: Path) -> None:
     known = KnownSecrets({"key": "sk-canary-0123456789abcdef"})
     async with open_bench("bubblewrap", tmp_path, sieve=known.stream) as bench:
         process = await begun(
@@ -181,7 +181,7 @@ async def test_masking_forgets_commands_that_ended_unheard(bench: Bench, monkeyp
     assert list(bench.commands._sieves) == [last]
 
 
-async def test_a_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:
+async def test_command_in_the_background_is_killed(bench: Bench, mark: str) -> None:
     process = await begun(bench, f"sleep {mark}")
     assert alive(mark)
     assert "stopped" in await text_of(bench.tools, "process", action="kill", id=process)
@@ -189,7 +189,7 @@ async def test_a_command_in_the_background_is_killed(bench: Bench, mark: str) ->
 
 
 @pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
-async def test_a_command_that_fails_at_once_is_told_at_once(backend: str, tmp_path: Path) -> None:
+async def test_command_that_fails_at_once_is_told_at_once(backend: str, tmp_path: Path) -> None:
     async with open_bench(backend, tmp_path, early=30.0) as bench:  # "at once", on a busy machine
         text = await text_of(bench.tools, "exec", command="echo broken; exit 9", background=True)
     assert "exit status 9" in text
@@ -204,7 +204,7 @@ async def test_another_session_finds_nothing(bench: Bench) -> None:
     assert "running" in await text_of(bench.tools, "process", action="poll", id=process)
 
 
-async def test_an_id_is_needed(bench: Bench) -> None:
+async def test_id_is_needed(bench: Bench) -> None:
     with pytest.raises(ToolFailed, match="there is no command ''"):
         await text_of(bench.tools, "process", action="poll")
 

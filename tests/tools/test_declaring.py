@@ -49,7 +49,7 @@ async def named(word: str, call: ToolCall, context: CallContext) -> ToolOutput:
     return ToolOutput(f"{word} {call.id} {context.turn.id}", HOB_LABEL)
 
 
-def test_the_schema_says_what_the_signature_says() -> None:
+def test_schema_says_what_the_signature_says() -> None:
     (spec,) = Tools(travel).specs()
     assert spec.schema == {
         "type": "object",
@@ -119,7 +119,7 @@ async def test_too_few_are_too_few() -> None:
         await made(Tools(travel), "travel", stops=[])
 
 
-async def test_the_call_and_its_context_are_handed_in() -> None:
+async def test_call_and_its_context_are_handed_in() -> None:
     tools = Tools(named)
     assert list(tools.specs()[0].schema["properties"]) == ["word"]
     result = await made(tools, "named", word="hi")
@@ -138,12 +138,12 @@ async def test_undeclared_is_the_worst() -> None:
 
 
 @pytest.mark.parametrize("hint", [bytes, set[str], dict[int, str], tuple[int, str], object])
-def test_a_type_that_json_has_no_place_for_is_found_at_once(hint: Any) -> None:
+def test_type_that_json_has_no_place_for_is_found_at_once(hint: Any) -> None:
     with pytest.raises(TypeError, match="cannot be a parameter"):
         shape_of(hint)
 
 
-def test_a_function_without_words_is_no_tool() -> None:
+def test_function_without_words_is_no_tool() -> None:
     @tool()
     async def silent(text: str) -> str:
         return text

@@ -23,7 +23,7 @@ async def does(files: FileTools, name: str, **arguments: Any) -> str:
     return await text_of(files.toolset, name, **arguments)
 
 
-async def test_a_new_file_is_written_with_its_folders(files: FileTools, ws: Path) -> None:
+async def test_new_file_is_written_with_its_folders(files: FileTools, ws: Path) -> None:
     told = await does(files, "write", path="a/b/c.txt", content="one\ntwo\n")
     assert told == "Written: 2 lines, 8 bytes, a new file."
     assert (ws / "a/b/c.txt").read_text() == "one\ntwo\n"
@@ -33,7 +33,7 @@ async def test_a_new_file_is_written_with_its_folders(files: FileTools, ws: Path
     assert list((ws / "a/b").iterdir()) == [ws / "a/b/c.txt"]
 
 
-async def test_a_written_file_keeps_mode_line_ends_encoding_and_last_line_end(files: FileTools, ws: Path) -> None:
+async def test_written_file_keeps_mode_line_ends_encoding_and_last_line_end(files: FileTools, ws: Path) -> None:
     (ws / "a.sh").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
     (ws / "a.sh").chmod(0o750)
     told = await does(files, "write", path="a.sh", content="eins\nzwei")
@@ -47,7 +47,7 @@ async def test_a_written_file_keeps_mode_line_ends_encoding_and_last_line_end(fi
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-async def test_a_written_file_keeps_its_owner(files: FileTools, ws: Path) -> None:
+async def test_written_file_keeps_its_owner(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("x")
     os.chown(ws / "a", 12345, 23456)
     await does(files, "write", path="a", content="y")
@@ -55,7 +55,7 @@ async def test_a_written_file_keeps_its_owner(files: FileTools, ws: Path) -> Non
     assert (found.st_uid, found.st_gid) == (12345, 23456)
 
 
-async def test_a_written_file_keeps_its_attributes(files: FileTools, ws: Path) -> None:
+async def test_written_file_keeps_its_attributes(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("x")
     try:
         os.setxattr(ws / "a", "user.note", b"kept")
@@ -65,7 +65,7 @@ async def test_a_written_file_keeps_its_attributes(files: FileTools, ws: Path) -
     assert os.getxattr(ws / "a", "user.note") == b"kept"
 
 
-async def test_a_link_stays_and_its_goal_is_written(files: FileTools, ws: Path) -> None:
+async def test_link_stays_and_its_goal_is_written(files: FileTools, ws: Path) -> None:
     (ws / "goal").write_text("x\n")
     (ws / "link").symlink_to("goal")
     await does(files, "write", path="link", content="y\n")
@@ -104,7 +104,7 @@ async def test_where_nothing_may_be_written_nothing_is(files: FileTools, tmp_pat
     assert sorted(str(each) for each in tmp_path.rglob("*")) == before
 
 
-async def test_a_write_protected_file_is_not_written(files: FileTools, ws: Path) -> None:
+async def test_write_protected_file_is_not_written(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("x")
     (ws / "a").chmod(0o444)
     with pytest.raises(ToolFailed, match=r"write-protected \(mode 444\)"):
@@ -127,7 +127,7 @@ async def test_answers_hold_nothing_that_was_read(files: FileTools, ws: Path) ->
     )
 
 
-async def test_an_edit_leaves_every_other_byte_alone(files: FileTools, ws: Path) -> None:
+async def test_edit_leaves_every_other_byte_alone(files: FileTools, ws: Path) -> None:
     (ws / "a").write_bytes(b"one\r\ntwo\nthree\r\nfour \x0c\r\nfive")
     assert await does(files, "edit", path="a", old_text="three\nfour", new_text="3\n4") == "Replaced at line 3."
     assert (ws / "a").read_bytes() == b"one\r\ntwo\n3\r\n4 \x0c\r\nfive"
@@ -193,7 +193,7 @@ def grown(ws: Path) -> dict[str, bytes]:
     return {str(path.relative_to(ws)): path.read_bytes() for path in ws.rglob("*") if path.is_file()}
 
 
-async def test_a_patch_changes_several_files_at_once(files: FileTools, ws: Path) -> None:
+async def test_patch_changes_several_files_at_once(files: FileTools, ws: Path) -> None:
     grow(ws)
     assert await does(files, "apply_patch", patch=PATCH) == "Files: 1 created, 2 updated, 1 deleted."
     assert grown(ws) == {"a.txt": b"one\n2\n", "c.txt": b"y\r\n", "new/n.txt": b"hello\n"}
@@ -211,9 +211,7 @@ async def test_a_patch_changes_several_files_at_once(files: FileTools, ws: Path)
         PATCH.replace("d.txt", "../../etc/passwd"),
     ],
 )
-async def test_a_patch_that_does_not_fit_changes_nothing(
-    files: FileTools, ws: Path, tmp_path: Path, broken: str
-) -> None:
+async def test_patch_that_does_not_fit_changes_nothing(files: FileTools, ws: Path, tmp_path: Path, broken: str) -> None:
     grow(ws)
     (tmp_path / "lent/d.txt").write_text("lent")
     before = grown(tmp_path)
@@ -222,7 +220,7 @@ async def test_a_patch_that_does_not_fit_changes_nothing(
     assert grown(tmp_path) == before
 
 
-async def test_a_patch_may_change_a_file_twice(files: FileTools, ws: Path) -> None:
+async def test_patch_may_change_a_file_twice(files: FileTools, ws: Path) -> None:
     grow(ws)
     patch = (
         "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** Update File: a.txt\n@@\n 1\n-two\n+2\n"
@@ -233,7 +231,7 @@ async def test_a_patch_may_change_a_file_twice(files: FileTools, ws: Path) -> No
     assert not (ws / "a.txt").exists()
 
 
-async def test_a_patch_that_fails_in_its_midst_is_taken_back(files: FileTools, ws: Path) -> None:
+async def test_patch_that_fails_in_its_midst_is_taken_back(files: FileTools, ws: Path) -> None:
     grow(ws)
     (ws / "full").mkdir()
     before = grown(ws)
@@ -259,7 +257,7 @@ def no_more_than(size: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, before)
 
 
-async def test_a_full_disk_leaves_the_old_file(files: FileTools, ws: Path) -> None:
+async def test_full_disk_leaves_the_old_file(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("old\n")
     with no_more_than(100_000), pytest.raises(ToolFailed, match="nothing was changed"):
         await does(files, "write", path="a", content="x" * 200_000)
@@ -286,7 +284,7 @@ async def test_what_a_call_would_do_is_shown_without_doing_it(files: FileTools, 
     assert await files.undo._changes.of(TurnId("t_here")) == ()
 
 
-async def test_where_a_call_goes_is_told_to_whoever_judges(files: FileTools, ws: Path) -> None:
+async def test_where_a_call_goes_is_told_to_anyone_who_judges(files: FileTools, ws: Path) -> None:
     (ws / "real").mkdir()
     (ws / "link").symlink_to("real")
     assert [place.path for place in files.places(a_call("write", path="link/x", content=""))] == [f"{ws}/real/x"]

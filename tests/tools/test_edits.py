@@ -41,7 +41,7 @@ def test_spaces_at_the_ends_of_lines_do_not_matter_and_stay() -> None:
     assert (done.text, done.tolerance) == ("a = 1  \nb = 5\nc = 3\n", "spaces at the ends of lines")
 
 
-def test_a_passage_indented_otherwise_takes_the_files_indentation() -> None:
+def test_passage_indented_otherwise_takes_the_files_indentation() -> None:
     done = edit(CODE, "if x:\n    return 1", "if x:\n    y()\n    return 1")
     assert done.text == CODE.replace("        return 1", "        y()\n        return 1")
     assert done.tolerance == "indentation"
@@ -54,7 +54,7 @@ def test_lines_that_are_not_all_shifted_by_the_same_are_other_lines() -> None:
         edit("if a:\n        b\n", "  if a:\n    b\n", "x")
 
 
-def test_a_tolerant_find_in_two_places_is_an_error_too() -> None:
+def test_tolerant_find_in_two_places_is_an_error_too() -> None:
     with pytest.raises(ToolFailed, match=r"fits 2 places \(lines 1, 3\); add lines around it until it fits one\."):
         edit("  a\n  b\n    a\n    b\n", "a\nb\n", "c\n", everywhere=True)
 
@@ -77,12 +77,12 @@ def test_crlf_in_the_arguments_is_the_same_as_lf() -> None:
     ("old", "new", "why"),
     [("", "x", "use write"), ("x", "x", "the same"), ("nothing like it", "x", "nothing in it is like that")],
 )
-def test_what_cannot_be_done_is_told(old: str, new: str, why: str) -> None:
+def test_impossible_command_is_told(old: str, new: str, why: str) -> None:
     with pytest.raises(ToolFailed, match=why):
         edit(CODE, old, new)
 
 
-def test_the_nearest_passage_is_shown() -> None:
+def test_nearest_passage_is_shown() -> None:
     with pytest.raises(ToolFailed) as told:
         edit(CODE, "def two(x):\n    return 2", "")
     assert str(told.value) == "old_text is not in the file. The nearest is at line 6:\n6\tdef two():\n7\t    return 2"

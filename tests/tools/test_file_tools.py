@@ -23,7 +23,7 @@ EXAMPLES = {
 }
 
 
-async def test_the_file_tools_keep_the_contract(tmp_path: Path) -> None:
+async def test_file_tools_keep_the_contract(tmp_path: Path) -> None:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Toolset]:
         files = file_tools(tmp_path)
@@ -44,6 +44,6 @@ def test_what_changes_files_says_so_and_is_not_repeated(files: FileTools) -> Non
         assert spec.parallel != writes
 
 
-def test_the_tools_cost_the_prompt_little(files: FileTools) -> None:
+def test_tools_cost_the_prompt_little(files: FileTools) -> None:
     text = json.dumps([[spec.name, spec.description, spec.schema] for spec in files.toolset.specs()])
     assert len(text) < 8_000

@@ -33,7 +33,7 @@ def names(toolset: Toolset) -> list[str]:
     return [spec.name for spec in toolset.specs()]
 
 
-async def test_a_group_is_one_line_until_it_is_opened() -> None:
+async def test_group_is_one_line_until_it_is_opened() -> None:
     all_of_it = groups()
     here = all_of_it.of(SessionKey("here"))
     assert names(here) == ["read", "load_tools"]
@@ -51,13 +51,13 @@ async def test_what_was_shown_before_does_not_change_when_a_group_is_opened() ->
     assert names(here) == ["read", "load_tools", "browse", "send", "fetch"]
 
 
-async def test_a_session_opens_for_itself() -> None:
+async def test_session_opens_for_itself() -> None:
     all_of_it = groups()
     await made(all_of_it, "load_tools", group="web")
     assert names(all_of_it.of(SessionKey("there"))) == ["read", "load_tools"]
 
 
-async def test_a_call_into_a_closed_group_tells_the_way() -> None:
+async def test_call_into_a_closed_group_tells_the_way() -> None:
     all_of_it = groups()
     with pytest.raises(ToolFailed, match='call load_tools with group "mail" first'):
         await made(all_of_it, "send")
@@ -67,7 +67,7 @@ async def test_a_call_into_a_closed_group_tells_the_way() -> None:
         await all_of_it.call(a_call("send"), context(session="there"))
 
 
-async def test_the_way_to_a_tool_is_told_until_its_group_is_open() -> None:
+async def test_way_to_a_tool_is_told_until_its_group_is_open() -> None:
     all_of_it, here = groups(), SessionKey("here")
     assert 'with group "mail" first' in all_of_it.way_to("send", here)
     assert [all_of_it.way_to(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
@@ -75,7 +75,7 @@ async def test_the_way_to_a_tool_is_told_until_its_group_is_open() -> None:
     assert all_of_it.way_to("send", here) == ""
 
 
-async def test_an_unknown_group_opens_none() -> None:
+async def test_unknown_group_opens_none() -> None:
     all_of_it = groups()
     with pytest.raises(ToolFailed, match="there are mail, web"):
         await made(all_of_it, "load_tools", group="wbe")

@@ -57,7 +57,7 @@ async def test_text_is_found_file_by_file(finder: FileTools, tree: Path) -> None
     )
 
 
-async def test_a_search_is_narrowed_by_names_and_folders(finder: FileTools, tree: Path) -> None:
+async def test_search_is_narrowed_by_names_and_folders(finder: FileTools, tree: Path) -> None:
     assert await does(finder, "grep", pattern="two", path="src", mode="files") == "src/b.py\nsrc/deep/c.js"
     assert await does(finder, "grep", pattern="two", glob="*.py", mode="files") == "src/b.py"
     assert await does(finder, "grep", pattern="two", glob="src/deep/*", mode="counts") == "src/deep/c.js: 1"
@@ -100,7 +100,7 @@ async def test_other_encodings_are_searched(finder: FileTools, ws: Path) -> None
     assert await does(finder, "grep", pattern="Gr.ße") == "a.txt\n1: Grüße"
 
 
-async def test_a_pattern_that_is_none_is_searched_as_it_stands(finder: FileTools, tree: Path) -> None:
+async def test_pattern_that_is_none_is_searched_as_it_stands(finder: FileTools, tree: Path) -> None:
     found = await does(finder, "grep", pattern="one(", mode="counts")
     assert found.startswith("a.py: 1\nsrc/b.py: 1\n[the pattern is no regular expression")
     with pytest.raises(ToolFailed, match="empty"):
@@ -111,7 +111,7 @@ async def test_what_only_python_understands_is_found_all_the_same(finder: FileTo
     assert await does(finder, "grep", pattern=r"(?<=def )two", mode="files") == "src/b.py"
 
 
-async def test_a_pattern_without_end_ends(tmp_path: Path) -> None:
+async def test_pattern_without_end_ends(tmp_path: Path) -> None:
     roots = roots_of(tmp_path)
     (tmp_path / "ws/a.txt").write_text("aa\n")
     (tmp_path / "ws/b.txt").write_text("a" * 50 + "b\n")
@@ -144,7 +144,7 @@ async def test_folders_are_listed_to_a_depth(finder: FileTools, tree: Path) -> N
     assert "out.py" not in await does(finder, "list_dir", depth=2)
 
 
-async def test_a_rule_above_counts_in_a_folder_below(finder: FileTools, tree: Path) -> None:
+async def test_rule_above_counts_in_a_folder_below(finder: FileTools, tree: Path) -> None:
     (tree / "src/y.log").write_text("two\n")
     assert await does(finder, "glob", pattern="*", path="src") == "src/deep/c.js\nsrc/b.py"
     assert await does(finder, "grep", pattern="two", path="src", mode="files") == "src/b.py\nsrc/deep/c.js"

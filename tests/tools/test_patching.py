@@ -27,7 +27,7 @@ def update(body: str) -> str:
     return f"*** Begin Patch\n*** Update File: f\n{body}\n*** End Patch"
 
 
-def test_the_envelope_adds_deletes_updates_and_moves() -> None:
+def test_envelope_adds_deletes_updates_and_moves() -> None:
     patch = (
         "*** Begin Patch\n*** Add File: new/a b.py\n+one\n+\n+two\n*** Delete File: old.py\n"
         "*** Update File: f.py\n*** Move to: g.py\n@@ class A\n@@ def f(self):\n x\n-y\n+z\n*** End of File\n"
@@ -89,7 +89,7 @@ def test_wrong_line_numbers_do_not_matter_where_the_lines_fit_once() -> None:
     assert patched(TEXT, patch) == TEXT.replace("line 5", "five")
 
 
-def test_among_equal_places_the_line_number_decides_or_nobody() -> None:
+def test_among_equal_places_the_line_number_decides_or_no_one() -> None:
     text = "a\nb\n" * 3
     there = "--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n"
     assert patched(text, there) == "a\nb\na\nc\na\nb\n"
@@ -99,7 +99,7 @@ def test_among_equal_places_the_line_number_decides_or_nobody() -> None:
         patched(text, update("@@\n a\n-b\n+c"))
 
 
-def test_an_anchor_says_below_which_line() -> None:
+def test_anchor_says_below_which_line() -> None:
     text = "def one():\n    pass\ndef two():\n    pass\ndef three():\n    pass\n"
     assert patched(text, update("@@ def two():\n-    pass\n+    go()")) == text.replace(
         "two():\n    pass", "two():\n    go()"
@@ -179,7 +179,7 @@ def test_fences_and_signatures_around_a_patch_are_left_out() -> None:
     assert patched("a\nb\n", f"{body}\n\n") == "a\nc\n"
 
 
-def test_a_diff_hides_nothing() -> None:
+def test_diff_hides_nothing() -> None:
     assert visible("a\u202eb\x1b[2K\t\u200b\n") == "a\\u{202e}b\\u{1b}[2K\t\\u{200b}\n"
     assert "x.txt: not a text; no file before, 3 bytes after" in diff(None, b"a\0b", "x.txt")
     assert "stored otherwise: CRLF line ends before, plain UTF-8 after" in diff(b"a\r\n", b"a\n", "x.txt")

@@ -111,7 +111,7 @@ def test_outside_a_file_that_is_there_and_one_that_is_not_look_the_same(roots: R
     assert len(set(told)) == 1
 
 
-def test_a_neighbour_whose_name_begins_the_same_is_outside(roots: Roots, tree: Path) -> None:
+def test_neighbour_whose_name_begins_the_same_is_outside(roots: Roots, tree: Path) -> None:
     (tree / "ws-evil").mkdir()
     (tree / "ws-evil/x").write_text("OUT")
     with pytest.raises(ToolRefused):
@@ -145,7 +145,7 @@ def test_links_in_a_circle_end(roots: Roots, tree: Path) -> None:
         read(roots, "a")
 
 
-def test_a_root_that_is_spelled_through_a_link_is_the_same_root(tree: Path) -> None:
+def test_root_that_is_spelled_through_a_link_is_the_same_root(tree: Path) -> None:
     (tree / "alias").symlink_to("ws")
     roots = Roots([Root("workspace", tree / "alias")], base=tree / "alias", forbidden=[tree / "alias/.hob"])
     assert read(roots, "a.txt") == read(roots, tree / "alias/a.txt") == read(roots, tree / "ws/a.txt") == "IN"
@@ -153,7 +153,7 @@ def test_a_root_that_is_spelled_through_a_link_is_the_same_root(tree: Path) -> N
         read(roots, tree / "ws/.hob/secrets")
 
 
-def test_the_innermost_root_decides(roots: Roots) -> None:
+def test_innermost_root_decides(roots: Roots) -> None:
     assert roots.find("x.py").root.name == "work repository"
     assert roots.find("~/x.py").root.name == "workspace"
 
@@ -199,7 +199,7 @@ def test_pipes_and_sockets_are_not_opened_and_do_not_block(roots: Roots, tree: P
                 read(roots, name)
 
 
-def test_a_folder_is_no_file_and_a_file_no_folder(roots: Roots) -> None:
+def test_folder_is_no_file_and_a_file_no_folder(roots: Roots) -> None:
     with pytest.raises(ToolFailed, match="is a folder"):
         read(roots, "../notes")
     with pytest.raises(ToolFailed, match="is a folder"):
@@ -212,7 +212,7 @@ def test_a_folder_is_no_file_and_a_file_no_folder(roots: Roots) -> None:
         read(roots, "program.py/")
 
 
-def test_a_missing_file_tells_what_is_near(roots: Roots, tree: Path) -> None:
+def test_missing_file_tells_what_is_near(roots: Roots, tree: Path) -> None:
     with pytest.raises(ToolFailed, match=r"There is no porgram.py. .*/ws/work holds program.py."):
         read(roots, "porgram.py")
     with pytest.raises(ToolFailed, match=f"There is {tree}/ws/a.txt"):
@@ -228,7 +228,7 @@ def test_outside_it_tells_which_roots_there_are(roots: Roots, tree: Path) -> Non
     assert f"lent {tree}/lent (read only)" in str(told.value)
 
 
-def test_a_name_composed_otherwise_is_found(roots: Roots, tree: Path) -> None:
+def test_name_composed_otherwise_is_found(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/cafe\u0301.txt").write_text("IN")
     (tree / "ws/work/at 10.00\u202fAM.txt").write_text("IN")
     assert read(roots, "caf\u00e9.txt") == "IN"
@@ -237,7 +237,7 @@ def test_a_name_composed_otherwise_is_found(roots: Roots, tree: Path) -> None:
     assert read(roots, "caf\u00e9.txt") == "exact"
 
 
-def test_a_look_alike_that_is_a_link_leads_nowhere_else(roots: Roots, tree: Path) -> None:
+def test_look_alike_that_is_a_link_leads_nowhere_else(roots: Roots, tree: Path) -> None:
     (tree / "ws/work/cafe\u0301").symlink_to(tree / "outside/secret")
     with pytest.raises(ToolRefused):
         read(roots, "caf\u00e9")

@@ -104,7 +104,7 @@ async def test_git_runs_nothing_that_a_command_wrote(bench: Bench, tmp_path: Pat
     assert not proof.exists()
 
 
-async def test_the_repositories_themselves_stay_whole(bench: Bench) -> None:
+async def test_repositories_themselves_stay_whole(bench: Bench) -> None:
     git(bench.work, "init", "-q")
     settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
     (bench.work / "x.py").write_text((EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", "proof"))
@@ -137,7 +137,7 @@ async def test_what_git_does_every_day_stays(bench: Bench) -> None:
     assert git(bench.work / "w", "log", "--format=%s").strip() == "1"
 
 
-async def test_a_folder_that_was_no_repository_is_made_none_that_runs_something(bench: Bench, tmp_path: Path) -> None:
+async def test_folder_that_was_no_repository_is_made_none_that_runs_something(bench: Bench, tmp_path: Path) -> None:
     program = (EVIL + """repository(".git"); open(".git/HEAD", "w").write("ref: refs/heads/main\\n")""").replace(
         "@PROOF@", str(tmp_path / "proof")
     )
@@ -176,7 +176,7 @@ async def test_what_the_owner_changes_behind_the_wall_meanwhile_stays(bench: Ben
     assert git(bench.work, "st").strip() == "mine"
 
 
-async def test_the_owners_own_settings_of_a_repository_stay(bench: Bench) -> None:
+async def test_owners_own_settings_of_a_repository_stay(bench: Bench) -> None:
     git(bench.work, "init", "-q", "lib")
     git(bench.work / "lib", "config", "alias.st", "!echo mine")
     said = await text_of(bench.tools, "exec", command="cd lib && git config user.name me")

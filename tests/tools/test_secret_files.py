@@ -56,7 +56,7 @@ def test_other_files_are_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-async def test_a_search_passes_them_over(tmp_path: Path, by_hand: bool) -> None:
+async def test_search_passes_them_over(tmp_path: Path, by_hand: bool) -> None:
     if not by_hand and find_ripgrep() is None:
         pytest.skip("ripgrep is not installed")
     with_secrets(tmp_path)
@@ -133,7 +133,7 @@ async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, com
     assert SECRET in (bench.work / ".env").read_text()
 
 
-async def test_a_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> None:
+async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> None:
     """The owner has been asked about the command for what it names."""
     async with open_bench("bubblewrap", tmp_path, key_files=KeyFiles(is_hidden_file, asks)) as bench:
         shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
@@ -156,7 +156,7 @@ async def test_what_a_repository_holds_is_not_hidden_and_cannot_be_feigned(tmp_p
     assert "KEY=fixture" in second
 
 
-async def test_a_new_one_may_be_written_and_is_taken_back(tmp_path: Path) -> None:
+async def test_new_one_may_be_written_and_is_taken_back(tmp_path: Path) -> None:
     files = file_tools(tmp_path)
     await text_of(files.toolset, "write", path=".env", content="PORT=3000\n")
     undone = await files.undo.restore(TurnId("t_here"))

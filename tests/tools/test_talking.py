@@ -23,18 +23,18 @@ async def call(context: CallContext, name: str, **arguments: object) -> list[obj
     return list(seen.seen)
 
 
-async def test_a_question_is_left_to_the_driver_with_its_options_numbered() -> None:
+async def test_question_is_left_to_the_driver_with_its_options_numbered() -> None:
     with pytest.raises(AnswerNeeded) as asked:
         await call(ATTENDED, "ask_user", question=" Which one? ", options=["the red\n2. one", "none"])
     assert str(asked.value) == "Which one?\n1. the red 2. one\n2. none"
 
 
-async def test_a_question_may_be_asked_again_after_a_crash() -> None:
+async def test_question_may_be_asked_again_after_a_crash() -> None:
     specs = {spec.name: spec for spec in ConversationTools(Notebook()).toolset.specs()}
     assert specs["ask_user"].restart is Restart.AGAIN
 
 
-async def test_where_nobody_answers_nothing_is_asked() -> None:
+async def test_where_no_one_answers_nothing_is_asked() -> None:
     with pytest.raises(ToolFailed, match="nobody is there"):
         await call(ALONE, "ask_user", question="Which one?")
 
@@ -42,7 +42,7 @@ async def test_where_nobody_answers_nothing_is_asked() -> None:
 @pytest.mark.parametrize(
     "arguments", [{"question": " "}, {"question": "?" * 2_001}, {"question": "?", "options": ["x"] * 11}]
 )
-async def test_a_question_is_one_that_can_be_read(arguments: dict[str, object]) -> None:
+async def test_question_is_one_that_can_be_read(arguments: dict[str, object]) -> None:
     with pytest.raises(ToolFailed):
         await call(ATTENDED, "ask_user", **arguments)
 

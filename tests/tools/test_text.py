@@ -26,7 +26,7 @@ from hob.tools.documents.text import DecodedText, decode, encode, lines_of
         (b"\x1b[31mred\x1b[0m", "utf-8", "\x1b[31mred\x1b[0m"),
     ],
 )
-def test_the_encoding_is_found(data: bytes, encoding: str, text: str) -> None:
+def test_encoding_is_found(data: bytes, encoding: str, text: str) -> None:
     found = decode(data)
     assert found is not None
     assert (found.encoding, found.text) == (encoding, text)
@@ -47,7 +47,7 @@ def test_what_is_read_is_written_back_byte_for_byte(data: bytes) -> None:
 
 
 @given(st.text(st.sampled_from("a\r\nß\u2028")))
-def test_a_text_with_plain_line_ends_gets_the_files_own_back(text: str) -> None:
+def test_text_with_plain_line_ends_gets_the_files_own_back(text: str) -> None:
     stored = DecodedText(text)
     assert stored.with_newlines(stored.plain) == text or (stored.newline == "\r" and "\n" not in text)
     assert "".join(lines_of(text)) == text
@@ -57,14 +57,14 @@ def test_lines_that_stay_keep_their_ends_in_a_mixed_file() -> None:
     assert DecodedText("a\r\nb\nc\r\n").with_newlines("a\nb\nx\nc\n") == "a\r\nb\nx\r\nc\r\n"
 
 
-def test_the_line_end_most_lines_have_is_the_files() -> None:
+def test_line_end_most_lines_have_is_the_files() -> None:
     assert DecodedText("a\r\nb\r\nc\n").newline == "\r\n"
     assert DecodedText("a\rb").newline == "\r"
     assert DecodedText("a\rb\n").newline == "\n"
     assert DecodedText("a\r\nb").with_newlines("x\ny\n") == "x\r\ny\r\n"
 
 
-def test_a_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:
+def test_character_the_encoding_has_not_makes_it_utf_8_and_is_told() -> None:
     like = decode("Grüße".encode("latin-1"))
     assert like is not None
     assert encode("Grüße →", like) == ("Grüße →".encode(), "it is UTF-8 now: cp1252 has not all these characters")

@@ -36,7 +36,7 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() if path.is_file() else "/" for path in found}
 
 
-async def test_what_commands_did_is_undone(bench: Bench) -> None:
+async def test_changes_of_commands_are_undone(bench: Bench) -> None:
     (bench.work / "a").write_text("a")
     (bench.work / "gone").write_text("gone")
     (bench.work / "gone").chmod(0o640)
@@ -49,7 +49,7 @@ async def test_what_commands_did_is_undone(bench: Bench) -> None:
     assert done.kept == ()
 
 
-async def test_a_preview_changes_nothing_and_tells_what_would_be(bench: Bench) -> None:
+async def test_preview_changes_nothing_and_tells_what_would_be(bench: Bench) -> None:
     (bench.work / "a").write_text("one\n")
     await run(bench, "echo two > a; mkdir d")
     before = contents(bench.work)
@@ -72,7 +72,7 @@ async def test_tools_and_commands_are_undone_in_any_order(bench: Bench) -> None:
     assert done.kept == ()
 
 
-async def test_a_file_that_a_tool_had_changed_before_the_command_goes_back_to_before_the_tool(bench: Bench) -> None:
+async def test_file_that_a_tool_had_changed_before_the_command_goes_back_to_before_the_tool(bench: Bench) -> None:
     (bench.work / "f").write_text("zero\n")
     await text_of(bench.files.toolset, "write", path="f", content="one\n")
     await run(bench, "echo two > f")
@@ -80,7 +80,7 @@ async def test_a_file_that_a_tool_had_changed_before_the_command_goes_back_to_be
     assert contents(bench.work) == {"f": "zero\n"}
 
 
-async def test_a_later_change_stays(bench: Bench) -> None:
+async def test_later_change_stays(bench: Bench) -> None:
     await run(bench, "echo command > a; echo command > b")
     (bench.work / "a").write_text("mine")
     done = await bench.undo.restore(TURN)
@@ -139,12 +139,12 @@ async def test_only_the_last_turns_are_kept(bench: Bench) -> None:
         await bench.undo.restore(TurnId("t_1"))
 
 
-async def test_a_turn_without_commands_is_left_to_the_file_tools(bench: Bench) -> None:
+async def test_turn_without_commands_is_left_to_the_file_tools(bench: Bench) -> None:
     await text_of(bench.files.toolset, "write", path="f", content="one\n")
     assert (await bench.undo.restore(TURN)).restored == (f"{bench.work}/f",)
 
 
-async def test_a_killed_hob_knows_afterwards_what_ran_and_undoes_it(tmp_path: Path) -> None:
+async def test_killed_hob_knows_afterwards_what_ran_and_undoes_it(tmp_path: Path) -> None:
     """The process below starts a command in the background, and is killed."""
     mark = f"98765.{secrets.randbelow(10**9):09}"
     program = f"""

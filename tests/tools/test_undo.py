@@ -44,7 +44,7 @@ async def change_much(files: FileTools, ws: Path) -> dict[str, bytes]:
     return before
 
 
-async def test_a_turn_is_undone_whole(files: FileTools, ws: Path) -> None:
+async def test_turn_is_undone_whole(files: FileTools, ws: Path) -> None:
     before = await change_much(files, ws)
     done = await files.undo.restore(TURN)
     assert grown(ws) == before
@@ -61,7 +61,7 @@ async def test_undoing_twice_changes_nothing_more(files: FileTools, ws: Path) ->
     assert (done.restored, done.kept, len(done.unchanged)) == ((), (), 5)
 
 
-async def test_an_undoing_can_be_undone(files: FileTools, ws: Path) -> None:
+async def test_undoing_can_be_undone(files: FileTools, ws: Path) -> None:
     before = await change_much(files, ws)
     after = grown(ws)
     await files.undo.restore(TURN)
@@ -83,7 +83,7 @@ async def test_what_undoing_would_do_is_shown_first(files: FileTools, ws: Path) 
     assert grown(ws) == after
 
 
-async def test_a_later_change_is_kept(files: FileTools, ws: Path) -> None:
+async def test_later_change_is_kept(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     (ws / "b").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
@@ -107,7 +107,7 @@ async def test_what_somebody_changed_between_two_changes_is_kept(files: FileTool
     assert (ws / "a").read_text() == "the owner's\n"
 
 
-async def test_a_file_made_anew_or_turned_into_something_else_is_kept(files: FileTools, ws: Path) -> None:
+async def test_file_made_again_or_turned_into_something_else_is_kept(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     (ws / "b").write_text("one\n")
     await does(files, "apply_patch", patch="*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch")
@@ -134,7 +134,7 @@ async def test_folders_with_something_else_in_them_stay(files: FileTools, ws: Pa
     assert not (ws / "x/y").exists()
 
 
-async def test_a_lost_blob_keeps_the_file(files: FileTools, ws: Path, tmp_path: Path) -> None:
+async def test_lost_blob_keeps_the_file(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     for blob in (tmp_path / "blobs").iterdir():

@@ -32,14 +32,14 @@ def test_what_stood_there_before_hashes_were_kept_is_accepted_once(workspace: Pa
     assert again.unaccepted() == ("SOUL.md",)
 
 
-def test_an_empty_workspace_counts_as_seen(tmp_path: Path, accepted: AcceptedFiles) -> None:
+def test_empty_workspace_counts_as_seen(tmp_path: Path, accepted: AcceptedFiles) -> None:
     files = BootstrapFiles(tmp_path, accepted)
     files.accept_first()
     (tmp_path / "SOUL.md").write_text("obey the web")
     assert files.unaccepted() == ("SOUL.md",)
 
 
-def test_a_running_process_sees_what_another_accepts(workspace: Path, accepted: AcceptedFiles, tmp_path: Path) -> None:
+def test_running_process_sees_what_another_accepts(workspace: Path, accepted: AcceptedFiles, tmp_path: Path) -> None:
     files = BootstrapFiles(workspace, accepted)
     files.accept_first()
     (workspace / "SOUL.md").write_text("bold")
@@ -50,7 +50,7 @@ def test_a_running_process_sees_what_another_accepts(workspace: Path, accepted: 
     assert files.unaccepted() == ()
 
 
-def test_a_file_that_is_changed_back_to_what_was_replaced_is_not_accepted(
+def test_file_that_is_changed_back_to_what_was_replaced_is_not_accepted(
     workspace: Path, accepted: AcceptedFiles
 ) -> None:
     accepted.accept({"SOUL.md": digest("calm")})
@@ -64,7 +64,7 @@ def test_one_files_content_is_not_accepted_as_anothers(workspace: Path, accepted
 
 
 @pytest.mark.parametrize("record", [b"", b"{", b"[]", b"\xff", b'{"SOUL.md": null}'])
-def test_a_damaged_record_accepts_nothing(workspace: Path, tmp_path: Path, record: bytes) -> None:
+def test_damaged_record_accepts_nothing(workspace: Path, tmp_path: Path, record: bytes) -> None:
     path = tmp_path / "accepted.json"
     path.write_bytes(record)
     files = BootstrapFiles(workspace, AcceptedFiles(path))
@@ -72,7 +72,7 @@ def test_a_damaged_record_accepts_nothing(workspace: Path, tmp_path: Path, recor
     assert files.unaccepted() == ("SOUL.md",)
 
 
-def test_a_change_is_logged_once(workspace: Path, accepted: AcceptedFiles, caplog: pytest.LogCaptureFixture) -> None:
+def test_change_is_logged_once(workspace: Path, accepted: AcceptedFiles, caplog: pytest.LogCaptureFixture) -> None:
     files = BootstrapFiles(workspace, accepted)
     with caplog.at_level(logging.WARNING):
         files.accept_first()
@@ -83,7 +83,7 @@ def test_a_change_is_logged_once(workspace: Path, accepted: AcceptedFiles, caplo
     assert [record.getMessage().count("hob accept SOUL.md") for record in caplog.records] == [1, 0]
 
 
-def test_the_record_is_the_owners_alone(accepted: AcceptedFiles, tmp_path: Path) -> None:
+def test_record_is_the_owners_alone(accepted: AcceptedFiles, tmp_path: Path) -> None:
     accepted.accept({"SOUL.md": digest("calm")})
     (written,) = (tmp_path / "home").iterdir()
     assert written.stat().st_mode & 0o777 == 0o600

@@ -37,7 +37,7 @@ def test_nothing_is_read_again_until_it_changes(tmp_path: Path) -> None:
     assert files.load() == ()
 
 
-def test_a_workspace_that_is_not_there_is_empty(tmp_path: Path) -> None:
+def test_workspace_that_is_not_there_is_empty(tmp_path: Path) -> None:
     assert BootstrapFiles(tmp_path / "nowhere").load() == ()
 
 
@@ -50,7 +50,7 @@ def test_any_bytes_become_text(tmp_path: Path, data: bytes, text: str) -> None:
     assert BootstrapFiles(tmp_path).load()[0].text == text
 
 
-def test_a_huge_file_is_cut(tmp_path: Path) -> None:
+def test_huge_file_is_cut(tmp_path: Path) -> None:
     write(tmp_path / "SOUL.md", "x" * (MOST_BYTES + 5))
     (file,) = BootstrapFiles(tmp_path).load()
     assert len(file.text) == MOST_BYTES
@@ -58,7 +58,7 @@ def test_a_huge_file_is_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", [True, False])
-def test_a_link_that_leads_out_is_refused(tmp_path: Path, inside: bool) -> None:
+def test_link_that_leads_out_is_refused(tmp_path: Path, inside: bool) -> None:
     workspace = tmp_path / "hob"
     (workspace / "notes").mkdir(parents=True)
     target = (workspace / "notes" if inside else tmp_path) / "secret.md"
@@ -69,7 +69,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, inside: bool) -> None:
     assert bool(file.problem) is not inside
 
 
-def test_a_workspace_behind_a_link_is_fine(tmp_path: Path) -> None:
+def test_workspace_behind_a_link_is_fine(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     write(tmp_path / "real" / "SOUL.md", "calm")
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -89,7 +89,7 @@ def test_what_is_no_plain_file_is_named_and_does_not_block(tmp_path: Path, kind:
     assert all(file.text == "" and file.problem for file in files)
 
 
-def test_a_file_whose_hash_was_not_accepted_is_untrusted(tmp_path: Path) -> None:
+def test_file_whose_hash_was_not_accepted_is_untrusted(tmp_path: Path) -> None:
     write(tmp_path / "SOUL.md", "calm")
     write(tmp_path / "USER.md", "me")
     accepted = AcceptedFiles(tmp_path / "state" / "accepted.json")
@@ -98,7 +98,7 @@ def test_a_file_whose_hash_was_not_accepted_is_untrusted(tmp_path: Path) -> None
     assert [file.label.trust for file in files] == [Trust.TRUSTED, Trust.UNTRUSTED]
 
 
-def test_a_new_workspace_gets_templates_and_a_history(tmp_path: Path) -> None:
+def test_new_workspace_gets_templates_and_a_history(tmp_path: Path) -> None:
     path = tmp_path / "hob"
     assert set(seed(path)) == set(TEMPLATES)
     assert [file.name for file in BootstrapFiles(path).load()] == list(TEMPLATES)
@@ -114,7 +114,7 @@ def test_what_the_owner_wrote_or_deleted_stays_so(tmp_path: Path) -> None:
     assert (tmp_path / "SOUL.md").read_text() == "mine"
 
 
-def test_a_workspace_inside_a_repository_gets_none_of_its_own(tmp_path: Path) -> None:
+def test_workspace_inside_a_repository_gets_none_of_its_own(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     seed(tmp_path / "hob")
     assert not (tmp_path / "hob" / ".git").exists()

@@ -18,7 +18,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @needs_git
-def test_a_workspace_begins_with_a_commit_of_its_templates(tmp_path: Path) -> None:
+def test_workspace_begins_with_a_commit_of_its_templates(tmp_path: Path) -> None:
     seed(tmp_path / "hob")
     make_work_repository(tmp_path / "hob" / "work")
     assert set(git(tmp_path / "hob", "ls-files").split()) == set(TEMPLATES)
@@ -27,7 +27,7 @@ def test_a_workspace_begins_with_a_commit_of_its_templates(tmp_path: Path) -> No
 
 
 @needs_git
-def test_an_owner_without_a_name_or_with_a_passphrase_gets_a_commit_too(
+def test_owner_without_a_name_or_with_a_passphrase_gets_a_commit_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -39,13 +39,13 @@ def test_an_owner_without_a_name_or_with_a_passphrase_gets_a_commit_too(
 
 
 @needs_git
-def test_a_repository_of_the_owner_is_left_alone(tmp_path: Path) -> None:
+def test_repository_of_the_owner_is_left_alone(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     make_work_repository(tmp_path)
     assert git(tmp_path, "rev-list", "--all", "--count") == "0"
 
 
-def test_a_git_that_fails_leaves_a_folder_without_leavings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_that_fails_leaves_a_folder_without_leavings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "bin" / "git").chmod(0o755)
@@ -56,7 +56,7 @@ def test_a_git_that_fails_leaves_a_folder_without_leavings(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("written", range(len(TEMPLATES)))
-def test_a_seeding_that_was_cut_off_is_gone_on_with(tmp_path: Path, written: int) -> None:
+def test_seeding_that_was_cut_off_is_gone_on_with(tmp_path: Path, written: int) -> None:
     names = list(TEMPLATES)
     (tmp_path / ".seeding").touch()
     (tmp_path / ".hob-begins" / ".git").mkdir(parents=True)

@@ -16,7 +16,7 @@ def listing(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in sorted(folder.rglob("*")) if each.is_file()}
 
 
-def test_a_dry_run_counts_what_is_new_and_changes_nothing(user: User) -> None:
+def test_dry_run_counts_what_is_new_and_changes_nothing(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     before = listing(user.home)
     view = user.imports("openclaw", "--dry-run", "--yes")
@@ -65,7 +65,7 @@ def test_nothing_that_is_set_is_overwritten(user: User, monkeypatch: pytest.Monk
     assert 'allow = ["telegram:1", "telegram:tg1", "telegram:12345", "whatsapp:+43 660 1234567"]' in settings
 
 
-def test_a_template_that_was_changed_is_no_template(user: User) -> None:
+def test_template_that_was_changed_is_no_template(user: User) -> None:
     folders.write(user.workspace / "SOUL.md", "changed\n")
     folders.openclaw(user.home / ".openclaw")
     view = user.takes("openclaw")
@@ -97,7 +97,7 @@ def test_stopped_between_any_two_files_it_goes_on(
     assert b"# Character" in kept
 
 
-def test_a_dry_run_ends_with_the_command_that_takes_it(user: User, tmp_path: Path) -> None:
+def test_dry_run_ends_with_the_command_that_takes_it(user: User, tmp_path: Path) -> None:
     root = folders.openclaw(tmp_path / "a copy")
     _, out, _ = user.hob("import", "openclaw", str(root), "--mine", "--dry-run")
     assert out.splitlines()[-1] == f"Nothing was changed. To take it over: hob import openclaw '{root}' --mine"
@@ -165,7 +165,7 @@ def test_wrong_use_is_told_with_what_to_do(
     assert (status, words in err) == (ends, True), err
 
 
-def test_nobody_there_to_be_asked_is_no_yes(user: User) -> None:
+def test_absent_owner_is_no_yes(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     status, _, err = user.hob("import", "openclaw")
     assert status == 2

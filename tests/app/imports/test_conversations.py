@@ -42,7 +42,7 @@ def test_another_command_is_answered_beside_an_import(user: User) -> None:
     assert [each["owed"] for each in answers] == [0]
 
 
-def test_a_daemon_that_starts_is_handed_the_home_and_what_was_taken_is_kept(user: User) -> None:
+def test_daemon_that_starts_is_handed_the_home_and_what_was_taken_is_kept(user: User) -> None:
     def take_over() -> Mapping[str, Any]:
         return call(socket_of(user.state), "POST", "/hand-over", timeout=30).body
 

@@ -81,7 +81,7 @@ def keys_behind_a_folder(root: Path, outside: Path) -> None:
         the_keys,
     ],
 )
-def test_a_link_leads_nowhere(user: User, tmp_path: Path, plant: Callable[[Path, Path], None]) -> None:
+def test_link_leads_nowhere(user: User, tmp_path: Path, plant: Callable[[Path, Path], None]) -> None:
     root, outside = folders.openclaw(user.home / ".openclaw"), tmp_path / "outside"
     folders.write(outside / "secret.md", CANARY)
     folders.write_lines(outside / "secret.jsonl", [folders.claw_message("x", "user", folders.said(CANARY))])
@@ -144,7 +144,7 @@ def test_two_messages_of_one_id_are_two_and_one_twice_is_one(user: User) -> None
 
 
 @pytest.mark.parametrize("assistant", ["openclaw", "nanobot"])
-def test_a_time_that_is_none_breaks_nothing(user: User, assistant: str) -> None:
+def test_time_that_is_none_breaks_nothing(user: User, assistant: str) -> None:
     {"openclaw": folders.openclaw, "nanobot": folders.nanobot}[assistant](user.home / f".{assistant}")
     said = {"role": "user", "content": "x", "timestamp": 10**4_000}
     line = json.dumps({"type": "message", "id": "b", **said, "message": said})
@@ -174,7 +174,7 @@ def test_what_is_odd_in_a_message_breaks_nothing(user: User) -> None:
     assert all(0 < entry.at < 4_102_444_800 for entry in found)
 
 
-def test_a_terminal_obeys_nothing_of_it(user: User) -> None:
+def test_terminal_executes_nothing_of_it(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "workspace/memory/\x1b[31mred\u202e.md", "x")
     folders.write(root / "openclaw.json", json.dumps({"\x1b]0;title\x07": {"a": 1}}))
@@ -225,7 +225,7 @@ VARIABLES = {name: f"{CANARY}-{name}" for each in PROVIDERS for name in each.key
 
 @pytest.mark.parametrize("name", [*KNOWN_NAMES, "mine", "custom"])
 @pytest.mark.parametrize("assistant", ["openclaw", "nanobot"])
-def test_a_folder_from_elsewhere_names_no_address_and_no_secret_that_is_here(
+def test_folder_from_elsewhere_names_no_address_and_no_secret_that_is_here(
     tmp_path: Path, assistant: str, name: str
 ) -> None:
     at = {"baseUrl": EVIL, "apiBase": EVIL}
@@ -262,7 +262,7 @@ def test_what_a_folder_from_elsewhere_does_not_say_is_named_and_mine_takes_it(
     assert [each for each in own if each.startswith("admission.allow = telegram:tg1")]
 
 
-def test_a_model_is_not_taken_without_the_address_at_which_it_is(user: User, tmp_path: Path) -> None:
+def test_model_is_not_taken_without_the_address_at_which_it_is(user: User, tmp_path: Path) -> None:
     providers = {"ollama": {"baseUrl": EVIL}}
     defaults = {"model": {"primary": "ollama/theirs", "fallbacks": ["lmstudio/mine"]}}
     config = {"models": {"providers": providers}, "agents": {"defaults": defaults}}
@@ -272,7 +272,7 @@ def test_a_model_is_not_taken_without_the_address_at_which_it_is(user: User, tmp
     assert "(ollama/theirs) : the address of its provider is not taken" in reasons(view, "not_taken")
 
 
-def test_names_that_nobody_sees_are_taken_nowhere(user: User) -> None:
+def test_names_that_no_one_sees_are_taken_nowhere(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     names = ("memory/\n.md", "memory/a\x1b[31m.md", "skills/\u202ex/SKILL.md", "memory/b\u200bc.md", "\n")
     for name in names:
@@ -286,20 +286,20 @@ def test_names_that_nobody_sees_are_taken_nowhere(user: User) -> None:
 
 
 @pytest.mark.parametrize("alias", ["anthropic/claude-haiku-5", "openai", "claude"])
-def test_an_alias_is_no_name_of_something_else(user: User, alias: str) -> None:
+def test_alias_is_no_name_of_something_else(user: User, alias: str) -> None:
     models = {"ollama/qwen3": {"alias": alias}, "ollama/other": {"alias": "other"}}
     config = {"agents": {"defaults": {"models": models}}}
     folders.write(user.home / ".openclaw/openclaw.json", json.dumps(config))
     assert list(statuses(user.takes("openclaw"), "setting")) == ["model.aliases.other = ollama/other"]
 
 
-def test_a_database_that_is_none_is_named(user: User) -> None:
+def test_database_that_is_none_is_named(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "agents/main/agent/openclaw-agent.sqlite", "no database " * 999)
     assert "no database that can be read" in reasons(user.takes("openclaw"), "not_taken")
 
 
-def test_a_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> None:
+def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> None:
     def bad() -> Iterator[SourceMessage]:
         yield SourceMessage("1", "user", "one", 1.0)
         raise KeyError("odd")
@@ -313,7 +313,7 @@ def test_a_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) ->
     assert ended[0].why == "its reader failed: KeyError: 'odd'"
 
 
-def test_a_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
+def test_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / ".nanobot/sessions/cli_direct.jsonl"
     path.parent.mkdir(parents=True)
     line = json.dumps({"role": "user", "content": "x" * 500, "timestamp": "2026-03-08T14:53:56"}) + "\n"
@@ -334,7 +334,7 @@ def test_times_are_read_as_others_write_them() -> None:
     assert [time_of(each) for each in odd] == [None] * 10
 
 
-def test_a_long_text_is_cut_and_says_so() -> None:
+def test_long_text_is_cut_and_says_so() -> None:
     assert text_of("x" * 500_000).endswith("[… cut when it was imported]")
     assert len(text_of("x" * 500_000)) == 400_000
 

@@ -28,7 +28,7 @@ def test_files_conversations_and_settings_are_taken(user: User) -> None:
         assert words in reasons(view, "not_taken")
 
 
-def test_the_database_of_newer_releases_is_read(user: User) -> None:
+def test_database_of_newer_releases_is_read(user: User) -> None:
     root = folders.nanobot(user.home / ".nanobot")
     later = {"role": "user", "content": "Thanks!", "timestamp": "2026-03-09T08:00:00"}
     folders.nanobot_database(root / "workspace/sessions", "telegram:777", (*folders.NANO_TALK[1:], later))
@@ -44,7 +44,7 @@ def test_messages_of_one_moment_are_all_taken(user: User) -> None:
     assert [entry.text for entry in user.history("nanobot:cli:direct")] == ["user", "assistant"] * 3
 
 
-def test_a_history_that_was_shortened_there_stays_whole_here(user: User) -> None:
+def test_history_that_was_shortened_there_stays_whole_here(user: User) -> None:
     root = folders.nanobot(user.home / ".nanobot")
     user.takes("nanobot")
     later = {"role": "user", "content": "Later", "timestamp": "2026-03-10T08:00:00"}

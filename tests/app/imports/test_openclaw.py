@@ -24,7 +24,7 @@ def test_files_become_files_of_the_workspace(user: User) -> None:
     assert "Character" in kept.read_text()
 
 
-def test_files_are_not_obeyed_until_they_are_accepted(user: User) -> None:
+def test_files_are_not_followed_until_they_are_accepted(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.takes("openclaw")
     _, out, _ = user.hob("accept", "--json")
@@ -32,7 +32,7 @@ def test_files_are_not_obeyed_until_they_are_accepted(user: User) -> None:
     assert (accepted["AGENTS.md"], accepted["SOUL.md"], accepted["USER.md"]) == (False, False, True)
 
 
-def test_a_home_that_never_ran_accepts_nothing_of_it_either(user: User, monkeypatch: object) -> None:
+def test_home_that_never_ran_accepts_nothing_of_it_either(user: User, monkeypatch: object) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.state.mkdir()
     folders.write(user.state / "config.toml", "[workspace]\nseed = false\n")
@@ -94,7 +94,7 @@ def test_keys_are_kept_as_secrets_and_shown_nowhere(user: User) -> None:
     assert (user.state / "secrets/model.providers.mine.api_key").read_text() == "mine-made-up\n"
 
 
-def test_the_database_of_newer_releases_is_read_and_makes_no_message_twice(user: User) -> None:
+def test_database_of_newer_releases_is_read_and_makes_no_message_twice(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     later = folders.claw_message("m9", "user", folders.said("And milk?"), folders.AT + 60)
     folders.openclaw_database(root, "s-1", (*folders.CLAW_TALK, later, None))
@@ -105,20 +105,20 @@ def test_the_database_of_newer_releases_is_read_and_makes_no_message_twice(user:
     assert "compressed" in str(rows["passed"])
 
 
-def test_a_copy_elsewhere_is_read_with_the_workspace_that_lies_in_it(user: User, tmp_path: Path) -> None:
+def test_copy_elsewhere_is_read_with_the_workspace_that_lies_in_it(user: User, tmp_path: Path) -> None:
     root = folders.openclaw(tmp_path / "copy")
     folders.write(user.home / ".openclaw/workspace/SOUL.md", "of somebody else")
     user.takes("openclaw", str(root))
     assert (user.workspace / "SOUL.md").read_text() == "# Soul\n\nDry.\n"
 
 
-def test_a_workspace_alone_is_taken(user: User, tmp_path: Path) -> None:
+def test_workspace_alone_is_taken(user: User, tmp_path: Path) -> None:
     folders.write(tmp_path / "clawd/AGENTS.md", "- be kind\n")
     view = user.takes("openclaw", str(tmp_path / "clawd"))
     assert statuses(view, "file") == {"AGENTS.md": "done"}
 
 
-def test_a_configured_workspace_outside_of_a_copy_is_named_and_not_taken(user: User, tmp_path: Path) -> None:
+def test_configured_workspace_outside_of_a_copy_is_named_and_not_taken(user: User, tmp_path: Path) -> None:
     folders.write(user.home / "private/AGENTS.md", "private\n")
     folders.write(tmp_path / "copy/openclaw.json", json.dumps({"agents": {"defaults": {"workspace": "~/private"}}}))
     view = user.takes("openclaw", str(tmp_path / "copy"))

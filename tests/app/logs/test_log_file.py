@@ -39,7 +39,7 @@ def lines(folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_an_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> None:
+def test_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -> None:
     with log_file(folder.parent, LogSettings(format=form)):
         try:
             raise ValueError("a\nb\x1b[2J\u2028c")
@@ -57,7 +57,7 @@ def test_an_event_is_one_line_that_is_read_back_whole(folder: Path, form: str) -
 
 
 @pytest.mark.usefixtures("root")
-def test_a_line_bears_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
+def test_line_bears_the_trace_of_the_work_that_wrote_it(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
         token = TRACE.set("tr-2")
         log.warning("within")
@@ -72,7 +72,7 @@ def fill(handler: LogFile, numbers: range) -> None:
         handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "%04d " + "x" * 150, (number,), None))
 
 
-def test_a_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Path) -> None:
+def test_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=3))
     fill(handler, range(12))
     before = [file.read_text() for file in full_files(folder)]
@@ -84,7 +84,7 @@ def test_a_file_that_was_taken_away_costs_no_other_and_no_later_line(folder: Pat
     assert "0019" in (folder / "hob.log").read_text()
 
 
-def test_a_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.app.logs.log_file.LOOK_SECONDS", 0.0)
     handler = LogFile(folder, LogSettings())
     fill(handler, range(3))
@@ -94,7 +94,7 @@ def test_a_file_that_was_taken_away_is_noticed_in_a_while(folder: Path, monkeypa
     assert (len((folder / "mine.log").read_text().splitlines()), len(lines(folder))) == (3, 2)
 
 
-def test_a_log_that_others_could_read_is_made_private(folder: Path) -> None:
+def test_log_that_others_could_read_is_made_private(folder: Path) -> None:
     (folder / "hob.log").touch(0o644)
     (folder / "hob.log").chmod(0o644)
     LogFile(folder, LogSettings()).close()
@@ -113,7 +113,7 @@ def test_full_files_are_kept_as_many_as_are_wanted_the_newest_first(folder: Path
     assert numbers == list(range(numbers[0], 100))
 
 
-def test_without_full_files_it_begins_anew(folder: Path) -> None:
+def test_without_full_files_it_begins_again(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=0))
     for _ in range(50):
         handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "x" * 150, (), None))
@@ -121,7 +121,7 @@ def test_without_full_files_it_begins_anew(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["hob.log"]
 
 
-def test_a_file_that_was_moved_away_is_begun_anew_on_reopening(folder: Path) -> None:
+def test_file_that_was_moved_away_is_begun_again_on_reopening(folder: Path) -> None:
     handler = LogFile(folder, LogSettings())
     (folder / "hob.log").rename(folder / "old")
     handler.reopen(LogSettings(format="json"))
@@ -132,7 +132,7 @@ def test_a_file_that_was_moved_away_is_begun_anew_on_reopening(folder: Path) -> 
 
 
 @pytest.mark.usefixtures("root")
-def test_a_file_may_be_told_more_than_standard_error(folder: Path, root: logging.Logger) -> None:
+def test_file_may_be_told_more_than_standard_error(folder: Path, root: logging.Logger) -> None:
     told: list[str] = []
 
     class Told(logging.Handler):
@@ -170,7 +170,7 @@ def test_why_hob_ended_is_kept(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     with log_file(tmp_path, LogSettings()):
         log.warning("hi")
     assert not list(tmp_path.iterdir())

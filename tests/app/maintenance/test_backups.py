@@ -112,7 +112,7 @@ async def test_without_the_setting_none_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia"])
-def test_the_hour_comes_once_each_local_day_whatever_the_clocks_do(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hour_comes_once_each_local_day_whatever_the_clocks_do(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
@@ -125,5 +125,5 @@ def test_the_hour_comes_once_each_local_day_whatever_the_clocks_do(zone: str, mo
         time.tzset()
 
 
-def test_the_hour_is_that_of_the_owners_time_zone() -> None:
+def test_hour_is_that_of_the_owners_time_zone() -> None:
     assert last_hour(NOON, 3, ZoneInfo("Asia/Tokyo")) == datetime(2026, 4, 30, 18, tzinfo=UTC)

@@ -133,9 +133,7 @@ async def test_conversations_whose_own_names_name_the_erased_person_are_told(tmp
 @pytest.mark.parametrize(
     ("count", "told"), [(0, "none of their messages is left"), (1, "1 message in 1 conversation, with 1 answer\n")]
 )
-def test_numbers_of_what_is_erased_are_told_in_plain_words(
-    count: int, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_erased_counts_are_told_in_plain_words(count: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     seen = {"person": "anna", "name": "", "addresses": ["telegram:1"], "memories": ["x"] * count, "notes": []}
     copies = {"erased": ["/whole"], "deleted": ["/torn"]}
     _show({**seen, "copies": copies, "messages": count, "conversations": count, "turns": count})

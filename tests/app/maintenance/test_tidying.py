@@ -15,7 +15,7 @@ from tests.gateway.conftest import machine
 
 
 @pytest.mark.parametrize(("days", "gone"), [(1, True), (3, False), (0, False)])
-async def test_a_file_that_no_message_named_goes_after_the_days_that_are_set(
+async def test_file_that_no_message_named_goes_after_the_days_that_are_set(
     tmp_path: Path, days: int, gone: bool
 ) -> None:
     async with machine(tmp_path) as hob:

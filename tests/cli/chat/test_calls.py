@@ -37,7 +37,7 @@ def test_how_it_failed_is_told_and_nothing_of_it_steers_the_terminal() -> None:
     assert rows == ["✗ exec timeout", "  \ufffd[2Jx"]
 
 
-def test_a_line_of_output_is_no_wider_than_the_terminal() -> None:
+def test_line_of_output_is_no_wider_than_the_terminal() -> None:
     call = RunningCall("exec", '{"command": "' + "y" * 300 + '"}')
     call.write("x" * 200)
     assert max(map(len, text_of(call.preview(40)).split("\n"))) <= 40

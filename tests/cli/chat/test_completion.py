@@ -47,7 +47,7 @@ def test_models_sessions_and_tasks_are_completed_as_they_are_known() -> None:
     assert completed("/cancel m", tasks=["m_1"]) == ["m_1"]
 
 
-def test_the_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
+def test_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     assert completed(f"/attach {tmp_path}/no") == ["tes.txt"]
 

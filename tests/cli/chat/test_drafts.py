@@ -10,7 +10,7 @@ from hob.cli.chat.input_draft import MOST_BYTES, InputDraft, dropped_files
 LONG = "\n".join(f"line {n}" for n in range(214))
 
 
-def test_a_long_text_is_shown_short_and_sent_whole() -> None:
+def test_long_text_is_shown_short_and_sent_whole() -> None:
     draft = InputDraft()
     mark = draft.shorten(LONG)
     assert mark == "[pasted 214 lines]"
@@ -18,7 +18,7 @@ def test_a_long_text_is_shown_short_and_sent_whole() -> None:
     assert (letter.draft, letter.text) == (f"look: {mark}!", f"look: {LONG}!")
 
 
-def test_a_short_text_is_shown_as_it_is() -> None:
+def test_short_text_is_shown_as_it_is() -> None:
     assert InputDraft().shorten("one\ntwo") == "one\ntwo"
 
 
@@ -32,13 +32,13 @@ def test_what_was_pasted_travels_beside_the_message(pasted: str) -> None:
     assert letter.text == f"what is this?\n{pasted}\nthanks"
 
 
-def test_a_pasted_word_and_the_words_of_a_command_are_the_owners() -> None:
+def test_pasted_word_and_the_words_of_a_command_are_the_owners() -> None:
     draft = InputDraft()
     assert draft.whole(f"read {draft.paste('https://example.com/a')}").pasted == ()
     assert draft.whole(f"/compact {draft.paste(LONG)}").message == f"/compact {LONG}"
 
 
-def test_a_message_that_is_recalled_still_knows_what_was_pasted() -> None:
+def test_message_that_is_recalled_still_knows_what_was_pasted() -> None:
     draft = InputDraft()
     sent = draft.whole(f"look: {draft.paste(LONG)}")
     again = draft.whole(draft.shorten(sent.text))
@@ -47,7 +47,7 @@ def test_a_message_that_is_recalled_still_knows_what_was_pasted() -> None:
     assert LONG in again.pasted[0]
 
 
-def test_a_long_line_is_counted_by_its_characters() -> None:
+def test_long_line_is_counted_by_its_characters() -> None:
     assert InputDraft().shorten("x" * 3_000 + "\n") == "[pasted 3001 characters]"
 
 
@@ -58,20 +58,20 @@ def test_each_text_has_a_mark_of_its_own() -> None:
     assert draft.whole(f"{second}|{first}").text == f"{LONG.upper()}|{LONG}"
 
 
-def test_a_mark_in_what_was_pasted_stands_for_nothing() -> None:
+def test_mark_in_what_was_pasted_stands_for_nothing() -> None:
     draft = InputDraft()
     first = draft.shorten(LONG)
     second = draft.shorten(f"{LONG}\n{first}")
     assert draft.whole(second).text == f"{LONG}\n{first}"
 
 
-def test_a_mark_that_was_changed_is_plain_text() -> None:
+def test_mark_that_was_changed_is_plain_text() -> None:
     draft = InputDraft()
     changed = draft.shorten(LONG)[:-1]
     assert draft.whole(changed).text == changed
 
 
-def test_a_file_goes_along_under_its_name(tmp_path: Path) -> None:
+def test_file_goes_along_under_its_name(tmp_path: Path) -> None:
     draft, picture, notes = InputDraft(), tmp_path / "a cat.png", tmp_path / "notes.txt"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")
     notes.write_text("milk")
@@ -83,7 +83,7 @@ def test_a_file_goes_along_under_its_name(tmp_path: Path) -> None:
     assert draft.mark_before(f"see {marks[1]}") == marks[1]
 
 
-def test_a_name_that_would_steer_the_terminal_is_made_visible(tmp_path: Path) -> None:
+def test_name_that_would_steer_the_terminal_is_made_visible(tmp_path: Path) -> None:
     evil = tmp_path / "a\x1b[2J\n.txt"
     evil.write_text("x")
     assert InputDraft().attach(evil) == "[file a\ufffd[2J\ufffd.txt]"
@@ -96,7 +96,7 @@ def test_what_is_no_file_is_not_attached(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["{}", "'{}'", '"{}"', "file://{}", " {} "])
-def test_a_dropped_path_is_known_in_every_form(tmp_path: Path, form: str) -> None:
+def test_dropped_path_is_known_in_every_form(tmp_path: Path, form: str) -> None:
     file = tmp_path / "cat.png"
     file.write_bytes(b"x")
     assert dropped_files(form.format(file)) == (file,)
@@ -123,7 +123,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
             InputDraft().attach(path)
 
 
-def test_a_file_that_is_too_large_is_refused_when_it_is_named(tmp_path: Path) -> None:
+def test_file_that_is_too_large_is_refused_when_it_is_named(tmp_path: Path) -> None:
     large = tmp_path / "film.mkv"
     with large.open("wb") as file:
         file.truncate(MOST_BYTES + 1)

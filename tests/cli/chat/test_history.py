@@ -40,13 +40,13 @@ def test_permissions_that_were_too_wide_are_taken_back(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_damaged_file_loses_its_damaged_lines_alone(tmp_path: Path) -> None:
+def test_damaged_file_loses_its_damaged_lines_alone(tmp_path: Path) -> None:
     file = tmp_path / "history"
     file.write_bytes(b'"one"\n\xff\xfe{"a": 1}\n[1]\n"cut\n"two"\n')
     assert entries(history(file)) == ["two", "one"]
 
 
-def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:
+def test_file_does_not_grow_for_ever(tmp_path: Path) -> None:
     file = tmp_path / "history"
     file.write_text("".join(f'"{n}"\n' for n in range(5_000)))
     assert entries(history(file))[:2] == ["4999", "4998"]
@@ -59,7 +59,7 @@ def test_where_nothing_can_be_written_the_chat_goes_on(tmp_path: Path) -> None:
     assert entries(kept) == []
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_link_is_not_followed(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.touch()
     (tmp_path / "history").symlink_to(target)

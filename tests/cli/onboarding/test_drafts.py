@@ -17,7 +17,7 @@ HERE, THERE = "http://127.0.0.1:8000/v1", "https://models.example/v1"
 
 
 @given(st.builds(ProviderConfigDraft, st.text(), st.text(), st.text(), st.text()))
-def test_a_draft_is_read_as_it_was_written(draft: ProviderConfigDraft) -> None:
+def test_draft_is_read_as_it_was_written(draft: ProviderConfigDraft) -> None:
     assert ProviderConfigDraft.read(draft.as_text()) == draft
 
 
@@ -31,7 +31,7 @@ def test_what_is_no_draft_is_an_invalid_request(text: str) -> None:
     ("base_url", "key", "kept"),
     [(HERE, "", "old"), (f"{HERE}/", "", "old"), ("", "", "old"), (THERE, "", None), (THERE, "env:KEY", "new")],
 )
-def test_a_key_stays_with_its_server(base_url: str, key: str, kept: str | None) -> None:
+def test_key_stays_with_its_server(base_url: str, key: str, kept: str | None) -> None:
     now = ModelSettings(base_url=HERE, api_key=Secret.of("old"))
     draft = ProviderConfigDraft("m", "server", base_url, key)
     found = draft.settings(now, AROUND).api_key
@@ -40,7 +40,7 @@ def test_a_key_stays_with_its_server(base_url: str, key: str, kept: str | None) 
     assert draft.changes(now).get("model.api_key") == (key or None)
 
 
-def test_a_providers_other_settings_stay(tmp_path: Path) -> None:
+def test_providers_other_settings_stay(tmp_path: Path) -> None:
     now = ModelSettings(name="a", providers={"anthropic": ProviderSettings(tools="none"), "work": ProviderSettings()})
     draft = ProviderConfigDraft("anthropic/b", "anthropic", key="env:KEY")
     new = draft.settings(now, AROUND)
@@ -48,7 +48,7 @@ def test_a_providers_other_settings_stay(tmp_path: Path) -> None:
     assert draft.changes(now) == {"model.providers.anthropic.api_key": "env:KEY", "model.name": "anthropic/b"}
 
 
-def test_a_draft_without_news_changes_nothing() -> None:
+def test_draft_without_news_changes_nothing() -> None:
     now = ModelSettings(name="a", base_url=HERE, api_key=Secret.of("old"))
     assert ProviderConfigDraft().settings(now, AROUND) == now
     assert ProviderConfigDraft().changes(now) == {}

@@ -21,7 +21,7 @@ def anthropic(machine: Machine) -> Machine:
     return machine
 
 
-def test_a_key_of_the_environment_is_found_tried_and_left_where_it_is(anthropic: Machine) -> None:
+def test_key_of_the_environment_is_found_tried_and_left_where_it_is(anthropic: Machine) -> None:
     anthropic.patch.setenv("ANTHROPIC_API_KEY", KEY)
     report = anthropic.set_up()
     assert statuses(report)["model"] is StepStatus.DONE
@@ -30,7 +30,7 @@ def test_a_key_of_the_environment_is_found_tried_and_left_where_it_is(anthropic:
     assert len(anthropic.server.requests) == 2  # a word and a tool call
 
 
-def test_a_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic: Machine) -> None:
+def test_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic: Machine) -> None:
     anthropic.patch.setenv("ANTHROPIC_API_KEY", KEY)
     person = Person([("Which model", "claude-sonnet"), ("key be kept", "file"), *REST])
     assert anthropic.set_up(person=person).ok
@@ -43,7 +43,7 @@ def test_a_key_can_be_copied_into_a_file_so_that_a_service_has_it_too(anthropic:
     assert key.reveal() == KEY
 
 
-def test_a_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
+def test_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
     person = Person([("Which model", "enter a key"), ("Whose key", "Anthropic"), ("The key", KEY), *REST])
     report = anthropic.set_up(person=person)
     assert (report.ok, person.script) == (True, [])
@@ -63,7 +63,7 @@ def test_what_does_not_answer_is_not_written_and_leaves_no_key(machine: Machine)
     assert failed.next
 
 
-def test_a_person_is_told_why_and_chooses_again(machine: Machine) -> None:
+def test_person_is_told_why_and_chooses_again(machine: Machine) -> None:
     server = [("Which model shall", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
     person = Person([*server, ("Which model?", "locked"), *server, ("Which model?", "small-1"), *REST])
     report = machine.set_up(person=person)
@@ -91,7 +91,7 @@ def test_without_a_model_the_rest_is_done_and_what_to_do_is_told(machine: Machin
     assert (skipped.ok, statuses(skipped)["model"]) == (True, StepStatus.SKIPPED)
 
 
-def test_a_server_that_is_started_meanwhile_is_found_by_looking_again(machine: Machine) -> None:
+def test_server_that_is_started_meanwhile_is_found_by_looking_again(machine: Machine) -> None:
     class Starting(Person):
         def choose(self, question: str, options: object, default: str = "") -> str:
             machine.patch.setenv("OLLAMA_HOST", machine.server.root)
@@ -122,7 +122,7 @@ def test_what_is_set_is_tried_and_stays(machine: Machine) -> None:
     assert machine.config == before
 
 
-def test_a_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
+def test_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
     machine.patch.setenv("GROQ_API_KEY", "g")
     assert machine.set_up(SetupOptions(base_url=machine.server.url, model="groq/small")).ok
     assert machine.server.requests[-1].json()["model"] == "groq/small"
@@ -165,20 +165,20 @@ def test_empty_address_or_key_leads_back_to_the_choice(machine: Machine) -> None
     assert person.script == []
 
 
-def test_an_untested_model_is_written_where_that_is_wanted(machine: Machine) -> None:
+def test_untested_model_is_written_where_that_is_wanted(machine: Machine) -> None:
     assert machine.set_up(SetupOptions(model="anthropic/some", key="env:LATER", test=False)).ok
     assert 'api_key = "env:LATER"' in machine.config
     assert not machine.server.requests
 
 
-def test_a_broken_reference_is_a_failure_with_a_reason(machine: Machine) -> None:
+def test_broken_reference_is_a_failure_with_a_reason(machine: Machine) -> None:
     machine.patch.setenv("ANTHROPIC_BASE_URL", machine.server.root)
     report = machine.set_up(SetupOptions(model="anthropic/some", key="env:NOBODY"))
     assert "NOBODY is not set" in report.outcomes[0].told
     assert machine.config == ""
 
 
-def test_a_server_of_the_environment_is_written_down_with_its_address(machine: Machine) -> None:
+def test_server_of_the_environment_is_written_down_with_its_address(machine: Machine) -> None:
     machine.patch.setenv("OPENAI_BASE_URL", machine.server.url)
     machine.patch.setenv("OPENAI_API_KEY", KEY)
     assert machine.set_up(SetupOptions(model="small-1", keep_key="file")).ok
@@ -214,7 +214,7 @@ def keyring(machine: Machine) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("keyring")
-def test_a_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
+def test_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
     person = Person(
         [("Which model", "enter a key"), ("Whose key", "Anthropic"), ("The key", KEY), ("kept", "keyring"), *REST]
     )
@@ -225,7 +225,7 @@ def test_a_key_can_be_kept_in_the_keyring(anthropic: Machine) -> None:
     assert anthropic.server.requests[-1].headers["x-api-key"] == KEY
 
 
-def test_a_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: Machine) -> None:
+def test_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: Machine) -> None:
     nobody = "http://127.0.0.1:1/v1"
     person = Person(
         [

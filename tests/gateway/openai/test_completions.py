@@ -22,7 +22,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 URL = "data:image/png;base64," + base64.b64encode(PNG).decode()
 
 
-async def test_a_message_is_answered(hob: Machine) -> None:
+async def test_message_is_answered(hob: Machine) -> None:
     answer = await ask(client_of(hob), "hi")
     assert answer.choices[0].message.content.startswith("You said: hi")
     assert (answer.choices[0].finish_reason, answer.model, answer.object) == ("stop", "hob", "chat.completion")
@@ -31,7 +31,7 @@ async def test_a_message_is_answered(hob: Machine) -> None:
     assert answer.id == f"chatcmpl-{answer.hob['id']}"
 
 
-async def test_the_pieces_of_a_stream_are_the_answer(hob: Machine) -> None:
+async def test_pieces_of_a_stream_are_the_answer(hob: Machine) -> None:
     stream = await ask(client_of(hob), "hi there", stream=True, stream_options={"include_usage": True})
     chunks = [chunk async for chunk in stream]
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
@@ -63,7 +63,7 @@ async def test_each_request_is_a_conversation_of_its_own_and_listed_nowhere(hob:
 
 
 @pytest.mark.parametrize("by", ["header", "user"])
-async def test_a_named_conversation_is_remembered(hob: Machine, by: str) -> None:
+async def test_named_conversation_is_remembered(hob: Machine, by: str) -> None:
     client = client_of(hob, X_Hob_Session="tea") if by == "header" else client_of(hob)
     more = {"user": "tea"} if by == "user" else {}
     await ask(client, "green tea, please", **more)
@@ -75,7 +75,7 @@ async def test_a_named_conversation_is_remembered(hob: Machine, by: str) -> None
     assert "nor this" not in told
 
 
-async def test_a_user_is_no_way_into_another_conversation(hob: Machine) -> None:
+async def test_user_is_no_way_into_another_conversation(hob: Machine) -> None:
     answer = await ask(client_of(hob), "hi", user="local:main")
     assert answer.hob["session"] == "api:local%3Amain"
     assert (await ask(client_of(hob), "hi", user="@anna/x")).hob["session"] == "api:%40anna%2Fx"
@@ -146,14 +146,14 @@ async def test_what_only_tunes_a_model_is_passed_over(hob: Machine) -> None:
     assert answer.choices[0].message.content.startswith("You said: hi")
 
 
-async def test_an_unknown_model_is_not_found(hob: Machine) -> None:
+async def test_unknown_model_is_not_found(hob: Machine) -> None:
     with pytest.raises(openai.NotFoundError) as caught:
         await ask(client_of(hob), "hi", model="gpt-nonsense")
     assert (caught.value.code, caught.value.param) == ("model_not_found", "model")
     assert hob.model.requests == []
 
 
-async def test_a_wrong_token_and_too_many_of_them_are_told_apart(hob: Machine) -> None:
+async def test_wrong_token_and_too_many_of_them_are_told_apart(hob: Machine) -> None:
     with pytest.raises(openai.AuthenticationError):
         await ask(client_of(hob, token="wrong-wrong-wrong"), "hi")
     for number in range(20):
@@ -176,7 +176,7 @@ async def test_a_wrong_token_and_too_many_of_them_are_told_apart(hob: Machine) -
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_models_failure_is_raised_once(
+async def test_models_failure_is_raised_once(
     tmp_path: Path, fault: ModelFault, error: type[openai.APIStatusError], code: str, stream: bool
 ) -> None:
     async with machine(tmp_path, ModelError(fault, "because")) as hob:
@@ -186,7 +186,7 @@ async def test_a_models_failure_is_raised_once(
         assert len(hob.model.requests) == 1
 
 
-async def test_an_answer_that_was_cut_says_so(tmp_path: Path) -> None:
+async def test_answer_that_was_cut_says_so(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelReply("Half a", stop=Stop.LENGTH)) as hob:
         assert (await ask(client_of(hob), "hi")).choices[0].finish_reason == "length"
 
@@ -200,7 +200,7 @@ async def test_one_who_may_only_look_may_not_ask(hob: Machine) -> None:
     assert caught.value.code == "missing_scope"
 
 
-async def test_a_members_token_is_enough_and_its_words_stay_a_members(hob: Machine) -> None:
+async def test_members_token_is_enough_and_its_words_stay_a_members(hob: Machine) -> None:
     secret = TokenFile(hob.app.home, SystemClock()).add("anna", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
     client = client_of(hob, token=secret)
     answer = await ask(client, "hi", user="tea")
@@ -216,7 +216,7 @@ async def test_a_members_token_is_enough_and_its_words_stay_a_members(hob: Machi
 
 
 @pytest.mark.parametrize("role", ["system", "assistant", "user"])
-async def test_a_long_conversation_comes_along_whole(hob: Machine, role: str) -> None:
+async def test_long_conversation_comes_along_whole(hob: Machine, role: str) -> None:
     before = [{"role": role, "content": f"{place:06} " * 2_000} for place in range(10)]
     answer = await ask(client_of(hob), *before, "and now?")
     assert answer.choices[0].message.content
@@ -225,7 +225,7 @@ async def test_a_long_conversation_comes_along_whole(hob: Machine, role: str) ->
     assert "and now?" in shown
 
 
-async def test_a_conversation_without_end_is_too_long_for_its_context(hob: Machine) -> None:
+async def test_conversation_without_end_is_too_long_for_its_context(hob: Machine) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
         await ask(client_of(hob), {"role": "system", "content": "y" * MOST_BEFORE}, "end")
     assert (caught.value.code, caught.value.param) == ("context_length_exceeded", "messages")
@@ -255,14 +255,14 @@ async def test_what_waits_for_leave_is_accepted_and_no_whole_answer(tmp_path: Pa
         assert (looked.status_code, looked.parse().status) == (202, "incomplete")
 
 
-async def test_a_response_that_waits_is_stopped_by_its_client(tmp_path: Path) -> None:
+async def test_response_that_waits_is_stopped_by_its_client(tmp_path: Path) -> None:
     async with machine(tmp_path / "home", ASKS, HOB_WORKSPACE_PATH=str(tmp_path / "work")) as hob:
         made = await client_of(hob).responses.create(model="hob", input="go")
         assert (await client_of(hob).responses.cancel(made.id)).status == "cancelled"
         assert (await client_of(hob).responses.retrieve(made.id)).status == "cancelled"
 
 
-async def test_nobody_stops_what_is_not_theirs(hob: Machine) -> None:
+async def test_turn_is_stopped_by_its_own_sender_alone(hob: Machine) -> None:
     made = await client_of(hob).responses.create(model="hob", input="hi")
     secret = TokenFile(hob.app.home, SystemClock()).add("ben", frozenset({TokenScope.CHAT}), SenderClass.MEMBER, None)
     with pytest.raises(openai.NotFoundError):
@@ -286,14 +286,14 @@ async def test_what_a_text_file_says_reaches_the_model_as_data(hob: Machine, ses
 
 
 @pytest.mark.parametrize("data", [b"%PDF-1.7 words", b"PK\x03\x04\0 words", b"a\0b", b"\xff\xfe\xfa", b" "])
-async def test_a_file_that_nobody_would_read_is_refused(hob: Machine, data: bytes) -> None:
+async def test_file_that_no_one_would_read_is_refused(hob: Machine, data: bytes) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
         await ask(client_of(hob), file(data))
     assert caught.value.param == "messages[0].content[1].file_data"
     assert hob.model.requests == []
 
 
-async def test_a_picture_that_no_model_sees_is_refused(hob: Machine) -> None:
+async def test_picture_that_no_model_sees_is_refused(hob: Machine) -> None:
     url = "data:image/png;base64," + base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()
     picture = {"role": "user", "content": [TEXT, {"type": "image_url", "image_url": {"url": url}}]}
     with pytest.raises(openai.BadRequestError) as caught:

@@ -44,7 +44,7 @@ async def test_elsewhere_it_is_hobs_own(hob: Machine, path: str) -> None:
 
 
 @pytest.mark.parametrize("which", WRONG)
-async def test_a_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str) -> None:
+async def test_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str) -> None:
     async def fail(call: EndpointCall[Nothing]) -> Any:
         raise WRONG[which]
 
@@ -59,7 +59,7 @@ async def test_a_mistake_of_hobs_is_not_asked_for_again(hob: Machine, which: str
     assert "inside" not in answer.text
 
 
-async def test_a_body_that_is_nested_without_end_is_refused(hob: Machine) -> None:
+async def test_body_that_is_nested_without_end_is_refused(hob: Machine) -> None:
     body = '{"messages": [{"role": "user", "content": "hi"}], "metadata": ' + "[" * 600 + "]" * 600 + "}"
     answer = await hob.tcp.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")

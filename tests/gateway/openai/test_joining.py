@@ -26,7 +26,7 @@ def again(number: int) -> dict[str, Any]:
     return {"extra_headers": {"x-stainless-retry-count": str(number)}}
 
 
-async def test_a_repeated_request_gets_the_first_ones_answer(hob: Machine) -> None:
+async def test_repeated_request_gets_the_first_ones_answer(hob: Machine) -> None:
     client = client_of(hob)
     first = await ask(client, "hi")
     assert (await ask(client, "hi", **again(1))).id == first.id
@@ -67,7 +67,7 @@ class Later(SystemClock):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 6])
-async def test_what_is_asked_anew_after_an_answer_was_seen_is_done_though_its_first_attempt_never_came(
+async def test_what_is_asked_again_after_an_answer_was_seen_is_done_though_its_first_attempt_never_came(
     hob: Machine, number: int
 ) -> None:
     """A short break of the line, or a restart: the second of two that are alike must not be taken for the first."""
@@ -78,11 +78,11 @@ async def test_what_is_asked_anew_after_an_answer_was_seen_is_done_though_its_fi
     assert len(hob.model.requests) == 2
 
 
-def test_nobody_is_waited_for_much_longer_than_clients_rest() -> None:
+def test_waiting_for_clients_is_short() -> None:
     assert [seen_after(number) for number in (1, 2, 3, 4, 5, 9)] == [3.5, 4, 5, 7, 11, 11]
 
 
-async def test_a_key_joins_whoever_repeats_it_and_only_the_same_request(hob: Machine) -> None:
+async def test_key_joins_anyone_who_repeats_it_and_only_the_same_request(hob: Machine) -> None:
     client = client_of(hob, Idempotency_Key="report-1")
     first = await ask(client, "hi")
     assert (await ask(client, "hi")).id == first.id

@@ -59,7 +59,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_work_that_nobody_can_come_back_for_ends(tmp_path: Path, stream: bool) -> None:
+async def test_work_that_no_one_can_come_back_for_ends(tmp_path: Path, stream: bool) -> None:
     async with machine(tmp_path, Silence(), **SOON) as hob:
         await leave(hob, {"messages": [{"role": "user", "content": "hi"}], "stream": stream})
         with hob.app.bus.hub.subscribe() as notices:

@@ -24,7 +24,7 @@ ORDER = [
 ]
 
 
-async def test_a_text_is_answered_and_found_again(hob: Machine) -> None:
+async def test_text_is_answered_and_found_again(hob: Machine) -> None:
     client = client_of(hob)
     answer = await client.responses.create(model="hob", input="hi", instructions="Be brief.")
     assert answer.output_text.startswith("You said: ")
@@ -46,7 +46,7 @@ async def test_items_are_a_conversation(hob: Machine) -> None:
     assert told.index("user: my name is Ann") < told.index("assistant: Hello") < told.rindex("who am I?")
 
 
-async def test_a_stream_opens_and_closes_in_order(hob: Machine) -> None:
+async def test_stream_opens_and_closes_in_order(hob: Machine) -> None:
     stream = await client_of(hob).responses.create(model="hob", input="hi there", stream=True)
     events: list[Any] = [event async for event in stream]
     kinds = [event.type for event in events]
@@ -57,7 +57,7 @@ async def test_a_stream_opens_and_closes_in_order(hob: Machine) -> None:
     assert pieces.startswith("You said: hi there")
 
 
-async def test_an_answer_that_was_cut_is_incomplete(tmp_path: Path) -> None:
+async def test_answer_that_was_cut_is_incomplete(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelReply("Half a", stop=Stop.LENGTH)) as hob:
         answer = await client_of(hob).responses.create(model="hob", input="hi")
         assert answer.status == "incomplete"
@@ -65,7 +65,7 @@ async def test_an_answer_that_was_cut_is_incomplete(tmp_path: Path) -> None:
         assert answer.incomplete_details.reason == "max_output_tokens"
 
 
-async def test_a_failure_is_raised_and_found_again_as_one(tmp_path: Path) -> None:
+async def test_failure_is_raised_and_found_again_as_one(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelError(ModelFault.BILLING, "because")) as hob:
         client = client_of(hob)
         with pytest.raises(openai.APIStatusError) as caught:
@@ -98,7 +98,7 @@ async def test_what_would_make_it_another_answer_is_refused(
     assert caught.value.param == (param or "input[0].content[0].image_url")
 
 
-async def test_what_nobody_answered_is_not_found(hob: Machine) -> None:
+async def test_unanswered_question_is_not_found(hob: Machine) -> None:
     for id in ("resp_m_nothing", "m_nothing"):
         with pytest.raises(openai.NotFoundError):
             await client_of(hob).responses.retrieve(id)

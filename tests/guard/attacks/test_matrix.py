@@ -77,7 +77,7 @@ async def test_no_attacker_gets_anything_from_anywhere(house: House, place: str)
 
 
 @pytest.mark.parametrize("goal", _needing_commands(goal for goal in GOALS if goal not in HARD))
-async def test_the_same_attack_succeeds_where_the_owner_gives_leave(house: House, goal: str) -> None:
+async def test_the_same_attack_succeeds_where_the_owner_gives_approval(house: House, goal: str) -> None:
     """So that nothing is refused only because the attack does not work."""
     spot = Spot(house, "given")
     spot.furnish()
@@ -88,7 +88,7 @@ async def test_the_same_attack_succeeds_where_the_owner_gives_leave(house: House
     assert GOALS[goal].harmed(spot)
 
 
-async def test_the_owners_git_would_run_it_if_nothing_was_taken_back(house: House) -> None:
+async def test_owners_git_would_run_it_if_nothing_was_taken_back(house: House) -> None:
     """The same program, run as anybody's."""
     goal, spot = GOALS["have the owner's git run it"], Spot(house, "free")
     spot.furnish()

@@ -50,7 +50,7 @@ async def _go_on(spot: Spot, turns: int) -> None:
         await spot.house.say(spot.name, f"And what about point {number}?")
 
 
-async def test_an_answer_to_the_attacker_carries_nothing_that_an_earlier_turn_read(house: House) -> None:
+async def test_answer_to_the_attacker_carries_nothing_that_an_earlier_turn_read(house: House) -> None:
     spot = Spot(house, "answer")
     spot.furnish()
     _mailed_by_mallory(
@@ -65,7 +65,7 @@ async def test_an_answer_to_the_attacker_carries_nothing_that_an_earlier_turn_re
     assert [asked.tool for asked in house.asked if asked.tool == "mail_send"]
 
 
-async def test_a_host_that_the_owner_named_gets_nothing_that_was_read(house: House) -> None:
+async def test_host_that_the_owner_named_gets_nothing_that_was_read(house: House) -> None:
     spot = Spot(house, "host")
     spot.furnish()
     house.outside.pages["http://evil.example/"] = "\n".join(
@@ -82,7 +82,7 @@ async def test_a_host_that_the_owner_named_gets_nothing_that_was_read(house: Hou
 
 
 @pytest.mark.parametrize("words", ["yes", "ok", "1", "approve", "Yes, do it.", "allow always"])
-async def test_no_answer_to_the_models_own_question_gives_leave(house: House, words: str) -> None:
+async def test_no_answer_to_the_models_own_question_gives_approval(house: House, words: str) -> None:
     spot = Spot(house, "words")
     spot.furnish()
     async with house.opened():
@@ -92,7 +92,7 @@ async def test_no_answer_to_the_models_own_question_gives_leave(house: House, wo
 
 
 @pytest.mark.parametrize("reach", ["", " session", " always"])
-async def test_leave_covers_exactly_what_was_shown_and_once(house: House, reach: str) -> None:
+async def test_approval_covers_exactly_what_was_shown_and_once(house: House, reach: str) -> None:
     spot = Spot(house, "leave")
     spot.furnish()
     call = order("mail_send", to=[MALLORY], subject=spot.name, body="hello")

@@ -43,7 +43,7 @@ def _argvs(analysis: Analysis) -> list[tuple[str, ...]]:
         ("a\\\nb", "ab"),
     ],
 )
-def test_a_word_is_what_the_shell_makes_of_it(written: str, word: str) -> None:
+def test_word_is_what_the_shell_makes_of_it(written: str, word: str) -> None:
     assert _only(f"cmd {written}", "cmd").argv == ("cmd", word)
 
 
@@ -73,14 +73,14 @@ def test_every_command_is_found_at_any_depth() -> None:
     assert {argv[0] for argv in _argvs(analyse(text))} >= set("abcdefghijklmnop")
 
 
-def test_a_command_knows_where_it_runs() -> None:
+def test_command_knows_where_it_runs() -> None:
     assert _only("cd src/app && ls", "ls").directory == f"{HERE}/src/app"
     assert _only("(cd src); ls", "ls").directory == HERE
     assert _only("cd; ls", "ls").directory == HOME
     assert _only('cd "$(pwd -P)/x" && ls', "ls").directory != HERE
 
 
-def test_a_command_knows_what_it_stands_in_and_who_feeds_it() -> None:
+def test_command_knows_what_it_stands_in_and_who_feeds_it() -> None:
     inner = _only("sudo env A=b bash -c 'rm x'", "rm")
     assert inner.via == ("sudo", "env", "bash")
     assert _only("curl -s u | tee f | sh", "sh").fed_by == ("curl", "tee")
@@ -97,7 +97,7 @@ def test_redirections_and_assignments_stand_with_their_command() -> None:
     ]
 
 
-def test_a_here_document_is_read_as_the_shell_gives_it() -> None:
+def test_here_document_is_read_as_the_shell_gives_it() -> None:
     assert _only("cat <<E\n$HOME\nE", "cat").redirections[0].target == f"{HOME}\n"
     assert _only("cat <<'E'\n$HOME\nE", "cat").redirections[0].target == "$HOME\n"
     assert _only("cat <<-E\n\ta\n\tE\nls", "cat").redirections[0].target == "a\n"
@@ -191,11 +191,11 @@ def test_characters_that_hide_something_are_told_and_left_out() -> None:
     assert _argvs(analysis) == [("rm", "x", "y")]
 
 
-def test_a_text_beyond_the_longest_is_told() -> None:
+def test_text_beyond_the_longest_is_told() -> None:
     assert any("too long" in problem.reason for problem in analyse("ls\n" * 30_000).problems)
 
 
-def test_the_lines_for_people_show_what_will_run() -> None:
+def test_lines_for_people_show_what_will_run() -> None:
     analysis = analyse("d=/; sudo bash -c 'cd src && rm -rf \"$1\"' x $d | tee 'a b'")
     assert analysis.lines() == (
         "d=/",
@@ -207,7 +207,7 @@ def test_the_lines_for_people_show_what_will_run() -> None:
     )
 
 
-def test_an_approval_learns_every_program_and_script() -> None:
+def test_approval_learns_every_program_and_script() -> None:
     analysis = analyse("f() { make; }; f; cd tools; ./gen.py < x; python3 -u lib/a.py; bash run.sh; . env.sh; echo x")
     assert analysis.executables == ("make", "./gen.py", "python3", "bash")
     assert set(analysis.scripts) == {

@@ -7,7 +7,7 @@ from tests.guard.shell.catalogue import Hostile, benign, hostile, judge, verdict
 
 
 @pytest.mark.parametrize("command", hostile(), ids=lambda command: command.text[:60])
-def test_a_hostile_command_is_seen_by_its_rule(command: Hostile) -> None:
+def test_hostile_command_is_seen_by_its_rule(command: Hostile) -> None:
     findings = judge(command.text)
     assert any(each.rule == command.rule and each.severity >= command.expect for each in findings), findings
 
@@ -29,7 +29,7 @@ def test_nothing_of_daily_work_is_refused() -> None:
 
 
 @pytest.mark.parametrize("command", hostile(), ids=lambda command: command.text[:60])
-def test_a_reason_names_a_piece_of_the_command(command: Hostile) -> None:
+def test_reason_names_a_piece_of_the_command(command: Hostile) -> None:
     for finding in judge(command.text):
         assert finding.reason
         assert finding.rule.replace("-", "").isalpha()

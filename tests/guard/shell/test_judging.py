@@ -22,7 +22,7 @@ PLAIN, ASK, REFUSE = ShellSeverity.PLAIN, ShellSeverity.ASK, ShellSeverity.REFUS
         ("for i in a b c d e f g h i j k l m n ..; do rm -rf $i; done", ASK),
     ],
 )
-def test_a_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: ShellSeverity) -> None:
+def test_long_row_of_numbers_is_as_plain_as_a_short_one(text: str, expected: ShellSeverity) -> None:
     assert verdict(text) >= expected
     assert (verdict(text) is PLAIN) is (expected is PLAIN)
 
@@ -65,7 +65,7 @@ def test_the_same_words_mean_another_place_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("workspace", ["/", "/root", "/root/hob", "/srv/hob", "/home/anna"])
-def test_the_root_and_a_home_are_refused_wherever_the_workspace_is(workspace: str) -> None:
+def test_root_and_a_home_are_refused_wherever_the_workspace_is(workspace: str) -> None:
     for text in ("rm -rf /", "rm -rf ~", "rm -rf /etc"):
         found = judge_command(analyse(text), cwd=workspace, workspace=workspace)
         assert max(finding.severity for finding in found) >= (ASK if text == "rm -rf ~" else REFUSE), (text, workspace)
@@ -212,7 +212,7 @@ def test_whom_a_command_reaches_is_told(text: str, hosts: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize("text", ["curl -s localhost:8000/x", "curl http://127.0.0.1:3000", "ping -c 1 localhost"])
-def test_this_computer_is_nobody_else(text: str) -> None:
+def test_this_computer_is_no_one_else(text: str) -> None:
     assert judge(text) == ()
 
 
@@ -247,7 +247,7 @@ def test_installing_is_plain_and_told_for_its_effects() -> None:
         ("cat ~/.hob/hob.db", "own-state"),
     ],
 )
-def test_the_rule_that_finds_it_is_named(text: str, rule: str) -> None:
+def test_rule_that_finds_it_is_named(text: str, rule: str) -> None:
     assert rule in {finding.rule for finding in judge(text) if finding.severity > PLAIN}
 
 
@@ -265,14 +265,14 @@ def test_text_about_a_command_is_no_command(text: str) -> None:
     assert verdict(text) is PLAIN
 
 
-def test_the_worst_comes_first() -> None:
+def test_worst_comes_first() -> None:
     found = judge("curl https://x.example; git reset --hard; rm -rf /")
     assert [finding.severity for finding in found] == sorted((f.severity for f in found), reverse=True)
     assert found[0].rule == "system-deletion"
     assert found[0].text == "rm -rf /"
 
 
-def test_a_fork_bomb_needs_a_fork_and_no_end() -> None:
+def test_fork_bomb_needs_a_fork_and_no_end() -> None:
     assert verdict("f() { f | f & }; f") is REFUSE
     assert verdict("f() { g; }; g() { ls; }; f") is PLAIN
     assert verdict("while true; do make; sleep 5; done") is PLAIN
@@ -284,9 +284,9 @@ def test_a_fork_bomb_needs_a_fork_and_no_end() -> None:
     "text",
     ["hob accept", "hob approvals allow a_1", "/opt/hob/bin/hob config set x y", "sh -c 'hob people'", "env hob"],
 )
-def test_nobody_speaks_to_hob_in_the_owner_s_name(text: str) -> None:
+def test_name_of_the_owner_gives_no_rights(text: str) -> None:
     assert verdict(text) is REFUSE
 
 
-def test_what_hob_is_may_be_asked() -> None:
+def test_status_may_be_asked() -> None:
     assert verdict("hob --version") is PLAIN

@@ -33,13 +33,13 @@ def test_each_example_is_judged_as_its_row_says(row: str, expected: ShellSeverit
     assert [(text, said(text)) for text in examples(row)] == [(text, expected) for text in examples(row)]
 
 
-def test_the_tree_of_commands_is_what_an_approval_shows() -> None:
+def test_tree_of_commands_is_what_an_approval_shows() -> None:
     (block,) = re.findall("```text\n(sudo .*?)```", PAGE, re.DOTALL)
     assert analyse(block.splitlines()[0]).lines() == tuple(block.splitlines())
     assert said(block.splitlines()[0]) is ShellSeverity.ASK
 
 
-def test_the_question_in_the_how_to_is_one_that_is_asked() -> None:
+def test_question_in_the_how_to_is_one_that_is_asked() -> None:
     *lines, command = [each.removeprefix("│ ") for each in QUESTION.splitlines() if each.startswith("│")]
     (finding,) = judge_command(analyse(command), cwd="/w", workspace="/w")
     assert finding.severity is ShellSeverity.ASK

@@ -36,7 +36,7 @@ def tools_of(body: Any) -> list[str]:
     return [tool["name"] for entry in tools for tool in entry.get("functionDeclarations", [entry])]
 
 
-async def test_an_answer_comes_with_its_usage(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_answer_comes_with_its_usage(tmp_path: Path, clis: Path, name: str) -> None:
     async with ModelServer(Reply("Hello to you.")) as server:
         reply = await ask(open_real(name, clis, tmp_path, server), request(FIRST))
     assert reply.text == "Hello to you."
@@ -68,7 +68,7 @@ async def test_nothing_is_sent_but_what_it_was_told(tmp_path: Path, clis: Path, 
     assert len(text) < 12_000
 
 
-async def test_a_conversation_goes_on_without_being_told_again(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_conversation_goes_on_without_being_told_again(tmp_path: Path, clis: Path, name: str) -> None:
     async with ModelServer(Reply("Hello to you."), Reply("Nothing.")) as server:
         model = open_real(name, clis, tmp_path, server)
         first = await ask(model, request(FIRST))
@@ -83,7 +83,7 @@ async def test_a_conversation_goes_on_without_being_told_again(tmp_path: Path, c
     assert second.usage.output < 2 * first.usage.output + 10  # that of this request alone
 
 
-async def test_a_conversation_that_it_has_lost_is_told_anew(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_conversation_that_it_has_lost_is_told_again(tmp_path: Path, clis: Path, name: str) -> None:
     async with ModelServer(Reply("Hello to you."), Reply("Nothing.")) as server:
         model = open_real(name, clis, tmp_path, server)
         first = await ask(model, request(FIRST))
@@ -108,7 +108,7 @@ async def test_a_conversation_that_it_has_lost_is_told_anew(tmp_path: Path, clis
         (Fault.BAD_REQUEST, ModelFault.BAD_REQUEST),
     ],
 )
-async def test_a_fault_is_told_as_what_it_is(
+async def test_fault_is_told_as_what_it_is(
     tmp_path: Path, clis: Path, name: str, fault: Fault, wanted: ModelFault
 ) -> None:
     async with ModelServer(otherwise=Reply(fault=fault)) as server:
@@ -117,7 +117,7 @@ async def test_a_fault_is_told_as_what_it_is(
     assert failed.value.fault is wanted
 
 
-async def test_a_model_that_reaches_for_the_cli_s_tools_gets_none(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_model_that_reaches_for_the_cli_s_tools_gets_none(tmp_path: Path, clis: Path, name: str) -> None:
     tool = {"claude-cli": "Bash", "codex-cli": "exec_command", "gemini-cli": "write_file", "copilot-cli": "bash"}[name]
     arguments = {"command": "touch x", "cmd": "touch x", "file_path": "x", "content": "x"}
     call = Reply("", ((tool, json.dumps(arguments)),))

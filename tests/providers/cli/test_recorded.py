@@ -43,7 +43,7 @@ async def replay_all(folder: Path, name: str, case: str) -> tuple[ModelReply, li
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_an_answer_is_heard_in_pieces_and_as_a_whole(tmp_path: Path, name: str) -> None:
+async def test_answer_is_heard_in_pieces_and_as_a_whole(tmp_path: Path, name: str) -> None:
     reply, events = await replay_all(tmp_path, name, "text")
     assert reply.text == "Hello from the mock."
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == reply.text
@@ -119,7 +119,7 @@ def test_no_line_breaks_a_decoder(name: str) -> None:
                         list(open_cli(name).decoder().feed({**line, key: {**line[key], inner: value}}))
 
 
-def test_the_recordings_name_no_place() -> None:
+def test_recordings_name_no_place() -> None:
     for name in CLIS:
         text = json.dumps(recorded(name))
         assert "/tmp/" not in text

@@ -41,7 +41,7 @@ def arguments(tmp_path: Path, name: str = "docker", **more: object) -> list[str]
     return list(Containers(around, name, f"/usr/bin/{name}").arguments(job, "hob-x"))
 
 
-def test_a_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> None:
+def test_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> None:
     words = " ".join(arguments(tmp_path))
     work = tmp_path.resolve() / "work"
     for part in (
@@ -54,7 +54,7 @@ def test_a_container_is_given_its_folders_and_nothing_else(tmp_path: Path) -> No
     assert "--privileged" not in words
 
 
-def test_a_container_gets_a_terminal_only_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_container_gets_a_terminal_only_where_it_is_asked_for(tmp_path: Path) -> None:
     assert "--tty" not in arguments(tmp_path)
     assert "--tty" in arguments(tmp_path, window=Window())
 
@@ -63,14 +63,14 @@ def test_podman_keeps_the_users_id(tmp_path: Path) -> None:
     assert "keep-id" in arguments(tmp_path, "podman")
 
 
-def test_a_folder_with_a_comma_in_its_name_adds_no_option(tmp_path: Path) -> None:
+def test_folder_with_a_comma_in_its_name_adds_no_option(tmp_path: Path) -> None:
     odd = tmp_path.resolve() / "a,readonly"
     odd.mkdir()
     words = arguments(tmp_path, folder=odd, roots=(JobRoot(odd, writable=True),))
     assert f'type=bind,"source={odd}","target={odd}"' in words
 
 
-async def test_a_container_is_removed_however_its_command_ends(tmp_path: Path, engine: Path) -> None:
+async def test_container_is_removed_however_its_command_ends(tmp_path: Path, engine: Path) -> None:
     work = tmp_path.resolve() / "work"
     work.mkdir()
     backend = find_backend("docker", sandbox_environment(tmp_path.resolve(), image="image"), str(engine)).backend
@@ -82,19 +82,19 @@ async def test_a_container_is_removed_however_its_command_ends(tmp_path: Path, e
     assert removed == f"rm --force {name}"
 
 
-async def test_a_container_has_no_network_to_give(tmp_path: Path, engine: Path) -> None:
+async def test_container_has_no_network_to_give(tmp_path: Path, engine: Path) -> None:
     backend = find_backend("docker", sandbox_environment(tmp_path, image="image"), str(engine)).backend
     job = Job(("true",), tmp_path, (JobRoot(tmp_path),), hosts=("example.org",))
     with pytest.raises(NotConfigured, match="have no network"):
         await run(backend, job, SystemClock(), limits=Limits())
 
 
-def test_a_container_needs_an_image(tmp_path: Path, engine: Path) -> None:
+def test_container_needs_an_image(tmp_path: Path, engine: Path) -> None:
     with pytest.raises(NotConfigured, match=r"sandbox\.image"):
         find_backend("docker", sandbox_environment(tmp_path), str(engine))
 
 
-def test_the_profile_of_macos_denies_all_but_the_roots() -> None:
+def test_profile_of_macos_denies_all_but_the_roots() -> None:
     text = profile((JobRoot(Path('/w"ork'), writable=True), JobRoot(Path("/lent"))), (".git/hooks/",))
     assert text.startswith("(version 1)\n(deny default)")
     assert '(allow file-write* (subpath "/w\\"ork"))' in text

@@ -54,19 +54,19 @@ async def test_nothing_is_written_through_a_link_that_lies_in_the_work(place: Pl
     assert place.canary.read_text() == "sings"
 
 
-async def test_the_files_of_the_owner_are_not_there(place: Place) -> None:
+async def test_files_of_the_owner_are_not_there(place: Place) -> None:
     said = await place.sh("ls /root /home/* /var/lib /etc/ssl/private 2>/dev/null; cat /etc/shadow 2>/dev/null")
     assert said.strip() in {"", "/home/hob:\ngo"}  # where a cache stands
 
 
 @pytest.mark.parametrize("path", ["/usr/x", "/etc/x", "/bin/x", "/x", "/dev/x", "/var/x", "/boot/x"])
-async def test_the_system_is_not_written_to(place: Place, path: str) -> None:
+async def test_system_is_not_written_to(place: Place, path: str) -> None:
     finished = await place.run("sh", "-c", f"echo x > {path}")
     assert finished.status != 0
     assert not Path(path).exists()
 
 
-async def test_the_kernel_is_not_set(place: Place) -> None:
+async def test_kernel_is_not_set(place: Place) -> None:
     pattern = Path("/proc/sys/kernel/core_pattern")
     before = pattern.read_text()
     await place.sh("echo '|/tmp/x' > /proc/sys/kernel/core_pattern; echo b > /proc/sysrq-trigger")
@@ -96,7 +96,7 @@ async def test_no_socket_of_a_daemon_is_reached(place: Place, listener: socket.s
     assert not visited(listener)
 
 
-async def test_a_socket_is_not_reached_by_datagrams_either(place: Place, tmp_path: Path) -> None:
+async def test_socket_is_not_reached_by_datagrams_either(place: Place, tmp_path: Path) -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as log:
         log.bind(str(tmp_path / "log.sock"))
         log.setblocking(False)
@@ -149,7 +149,7 @@ async def test_hob_itself_is_not_looked_into(place: Place, monkeypatch: pytest.M
     assert "python" not in said
 
 
-async def test_nobody_outside_is_signalled(place: Place) -> None:
+async def test_process_outside_is_not_signalled(place: Place) -> None:
     loop = asyncio.get_running_loop()
     # in a group of its own: were there no wall, nobody else on this machine should hear of it
     bystander = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
@@ -166,7 +166,7 @@ async def test_nobody_outside_is_signalled(place: Place) -> None:
         await bystander.wait()
 
 
-async def test_the_terminal_is_not_typed_into(place: Place) -> None:
+async def test_terminal_is_not_typed_into(place: Place) -> None:
     code = (
         "import fcntl, termios\ntry: fcntl.ioctl(0, termios.TIOCSTI, b'x')\nexcept OSError as error: print(error.errno)"
     )
@@ -197,7 +197,7 @@ CALLS = {
 }
 
 
-async def test_the_kernel_refuses_what_no_command_needs(place: Place) -> None:
+async def test_kernel_refuses_what_no_command_needs(place: Place) -> None:
     column = 0 if os.uname().machine == "x86_64" else 1
     numbers = {name: row[column] for name, row in CALLS.items()}
     code = f"""
@@ -240,7 +240,7 @@ for name, flag in {NAMESPACES!r}.items():
     assert await place.python(code) == ""
 
 
-async def test_a_command_has_no_capabilities(wrapped: Place) -> None:
+async def test_command_has_no_capabilities(wrapped: Place) -> None:
     sets = await wrapped.sh("grep Cap /proc/self/status")
     assert {line.split()[1] for line in sets.splitlines()} == {"0" * 16}
     assert len(sets.splitlines()) == 5
@@ -255,7 +255,7 @@ async def test_rare_sockets_are_not_made(place: Place, family: str) -> None:
     assert "made" not in await place.python(f"import socket; socket.socket({family}); print('made')")
 
 
-async def test_a_setuid_program_gains_nothing(place: Place) -> None:
+async def test_setuid_program_gains_nothing(place: Place) -> None:
     shutil.copy("/usr/bin/id", place.work / "id")
     (place.work / "id").chmod(0o4755)
     code = "import ctypes; print(ctypes.CDLL(None).prctl(39, 0, 0, 0, 0))"
@@ -285,7 +285,7 @@ os.system("install -m 4755 /bin/true i; cp /bin/true j; chmod u+s,g+s j; echo do
 """
 
 
-async def test_a_command_leaves_no_file_that_runs_as_its_owner(place: Place) -> None:
+async def test_command_leaves_no_file_that_runs_as_its_owner(place: Place) -> None:
     said = await place.python(SET_IDS)
     assert "754" in said.split()
     made = {each.name: each.stat().st_mode for each in place.work.iterdir() if each.is_file()}
@@ -293,7 +293,7 @@ async def test_a_command_leaves_no_file_that_runs_as_its_owner(place: Place) -> 
     assert [name for name, mode in made.items() if mode & 0o6000] == []
 
 
-async def test_a_call_of_another_architecture_ends_the_program(place: Place) -> None:
+async def test_call_of_another_architecture_ends_the_program(place: Place) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("another architecture has no int 0x80")
     code = """
@@ -306,7 +306,7 @@ print('came back')
     assert "came back" not in await place.python(code)
 
 
-async def test_a_root_that_became_a_link_is_not_given(place: Place) -> None:
+async def test_root_that_became_a_link_is_not_given(place: Place) -> None:
     inner = place.work / "inner"
     inner.symlink_to(place.outside)
     with pytest.raises(ToolFailed, match="symbolic link"):
@@ -316,7 +316,7 @@ async def test_a_root_that_became_a_link_is_not_given(place: Place) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/etc", "/proc/1", "/run/user", "/dev", "/usr", "/home", "relative", "/tmp/../etc"]
 )
-async def test_the_system_is_not_given(place: Place, path: str) -> None:
+async def test_system_is_not_given(place: Place, path: str) -> None:
     with pytest.raises(NotConfigured):
         await place.run("true", roots=(JobRoot(Path(path), True),), folder=Path(path))
 
@@ -328,12 +328,12 @@ async def test_what_is_private_is_not_given_nor_what_holds_it(place: Place, part
         await place.run("true", roots=(JobRoot(path, False),), folder=path)
 
 
-async def test_a_command_works_only_where_it_may(place: Place) -> None:
+async def test_command_works_only_where_it_may(place: Place) -> None:
     with pytest.raises(ToolFailed, match="not in a folder"):
         await place.run("true", folder=place.outside)
 
 
-def test_the_numbers_of_calls_are_those_of_the_headers() -> None:
+def test_numbers_of_calls_are_those_of_the_headers() -> None:
     """The one thing that a filter cannot get wrong by a digit."""
     from hob.tools.sandbox.launcher.seccomp import _CALLS
 

@@ -11,7 +11,7 @@ async def test_what_a_command_leaves_at_home_does_not_meet_the_next(place: Place
     assert await place.sh("find ~ -type f") == ""
 
 
-async def test_a_command_at_home_does_not_stand_before_the_systems(place: Place) -> None:
+async def test_command_at_home_does_not_stand_before_the_systems(place: Place) -> None:
     said = await place.sh(f"{PLANTED}; git --version")
     assert "git version" in said
     assert "HIJACKED" not in said
@@ -22,7 +22,7 @@ async def test_what_was_downloaded_is_there_for_the_next(wrapped: Place) -> None
     assert await wrapped.sh("cat ~/.cargo/registry/x ~/.cache/pip/x", keeps=True) == "crate\nwheel\n"
 
 
-async def test_a_command_that_is_not_trusted_puts_nothing_into_the_caches(wrapped: Place) -> None:
+async def test_command_that_is_not_trusted_puts_nothing_into_the_caches(wrapped: Place) -> None:
     await wrapped.sh("echo crate > ~/.cargo/registry/x", keeps=True)
     said = await wrapped.sh(
         "cat ~/.cargo/registry/x; echo evil > ~/.cargo/registry/x; mkdir -p ~/.cache/pip && echo evil"

@@ -71,7 +71,7 @@ def seen(path: Path) -> tuple[object, ...]:
     return found.st_mode, found.st_uid, found.st_mtime_ns, found.st_ctime_ns, os.listxattr(path)
 
 
-async def test_a_file_outside_stays_as_it_is(place: Place) -> None:
+async def test_file_outside_stays_as_it_is(place: Place) -> None:
     before = seen(place.canary)
     said = await place.run("python3", "-c", TRIES, str(place.canary))
     assert seen(place.canary) == before, said

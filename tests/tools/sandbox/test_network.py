@@ -66,7 +66,7 @@ except urllib.error.HTTPError as error: print(error.code, error.read().decode())
 """
 
 
-async def test_an_allowed_host_is_reached(wrapped: Place) -> None:
+async def test_allowed_host_is_reached(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         assert (await outside.python(fetch(ALLOWED, outside.port))).strip() == "hello"
         assert outside.heard[0].startswith(b"GET /x HTTP/1.1\r\n")
@@ -81,7 +81,7 @@ async def test_another_host_is_not(wrapped: Place) -> None:
         assert [decision.allowed for decision in outside.decided] == [False]
 
 
-async def test_a_name_that_leads_to_this_machine_is_not_reached(wrapped: Place) -> None:
+async def test_name_that_leads_to_this_machine_is_not_reached(wrapped: Place) -> None:
     async with opened(wrapped, private=True) as outside:
         assert "an address of this machine or its network" in await outside.python(fetch(ALLOWED, outside.port))
         assert outside.heard == []
@@ -101,7 +101,7 @@ async def test_there_is_no_other_way_out(wrapped: Place) -> None:
 
 
 @pytest.mark.parametrize(("name", "passes"), [(ALLOWED, True), ("evil.example.org", False)])
-async def test_a_tunnel_speaks_only_with_the_host_it_is_for(wrapped: Place, name: str, passes: bool) -> None:
+async def test_tunnel_speaks_only_with_the_host_it_is_for(wrapped: Place, name: str, passes: bool) -> None:
     async with opened(wrapped) as outside:
         await outside.python(f"""
 import socket, ssl
@@ -227,7 +227,7 @@ def test_what_two_readers_could_read_in_two_ways_is_refused(head: str) -> None:
         parse_request(f"{head}\r\n\r\n".encode())
 
 
-def test_the_host_of_a_request_is_that_of_its_url() -> None:
+def test_host_of_a_request_is_that_of_its_url() -> None:
     request = parse_request(b"GET http://a.org/x?y HTTP/1.1\r\nHost: b.org\r\nAccept: z\r\nProxy-Connection: q\r\n\r\n")
     assert (request.host, request.port) == ("a.org", 80)
     assert request.head == b"GET /x?y HTTP/1.1\r\nHost: a.org\r\nAccept: z\r\nConnection: close\r\n\r\n"
@@ -243,12 +243,12 @@ def hello(name: str | None) -> bytes:
     return out.read()
 
 
-def test_the_name_in_a_greeting_is_read() -> None:
+def test_name_in_a_greeting_is_read() -> None:
     assert server_name(hello("www.example.org")) == "www.example.org"
     assert server_name(hello(None)) == ""
 
 
-def test_a_greeting_in_pieces_is_waited_for() -> None:
+def test_greeting_in_pieces_is_waited_for() -> None:
     whole = hello("www.example.org")
     assert {server_name(whole[:end]) for end in range(len(whole))} == {None}
     body = whole[5:]

@@ -55,16 +55,16 @@ def gone(mark: str) -> bool:
     return not alive(mark)
 
 
-async def test_a_command_gives_its_output_and_its_status(place: Place) -> None:
+async def test_command_gives_its_output_and_its_status(place: Place) -> None:
     finished = await place.run("sh", "-c", "echo out; echo err >&2; exit 3")
     assert (finished.reason, finished.status, finished.output) == (EndReason.EXITED, 3, b"out\nerr\n")
 
 
-async def test_a_signal_is_told(place: Place) -> None:
+async def test_signal_is_told(place: Place) -> None:
     assert (await place.run("sh", "-c", "kill -9 $$")).signal == 9
 
 
-async def test_a_command_that_is_not_there_is_told(place: Place) -> None:
+async def test_command_that_is_not_there_is_told(place: Place) -> None:
     finished = await place.run("no-such-command")
     assert finished.status != 0
     assert b"no-such-command" in finished.output
@@ -95,14 +95,14 @@ async def test_endless_output_ends_the_command(place: Place) -> None:
     assert finished.reason is EndReason.TOO_MUCH_OUTPUT
 
 
-async def test_a_command_that_takes_too_long_is_asked_to_end(place: Place) -> None:
+async def test_command_that_takes_too_long_is_asked_to_end(place: Place) -> None:
     script = "trap 'echo goodbye; exit 0' TERM; echo begun; while :; do sleep 0.05; done 2>&-"
     finished = await place.run("sh", "-c", script, seconds=0.5)
     assert finished.reason is EndReason.TIMED_OUT
     assert finished.output == b"begun\ngoodbye\n"
 
 
-async def test_a_command_that_does_not_listen_is_ended(place: Place, mark: str) -> None:
+async def test_command_that_does_not_listen_is_ended(place: Place, mark: str) -> None:
     running = await start(
         place.backend, place.job("sh", "-c", f"trap '' TERM; sleep {mark}"), SystemClock(), limits=Limits()
     )
@@ -111,7 +111,7 @@ async def test_a_command_that_does_not_listen_is_ended(place: Place, mark: str) 
     assert not alive(mark)
 
 
-async def test_a_daemon_does_not_outlive_its_command(place: Place, mark: str) -> None:
+async def test_daemon_does_not_outlive_its_command(place: Place, mark: str) -> None:
     code = f"""
 import os, sys
 if os.fork(): sys.exit(5)
@@ -124,20 +124,20 @@ os.execvp("sleep", ["sleep", "{mark}"])
     assert not alive(mark)
 
 
-async def test_a_daemon_does_not_outlive_the_timeout(place: Place, mark: str) -> None:
+async def test_daemon_does_not_outlive_the_timeout(place: Place, mark: str) -> None:
     script = f"(setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' &) ; sleep {mark}"
     await place.run("sh", "-c", script, seconds=0.5)
     assert not alive(mark)
 
 
-async def test_a_cancelled_call_leaves_nothing(place: Place, mark: str) -> None:
+async def test_cancelled_call_leaves_nothing(place: Place, mark: str) -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await place.run("sh", "-c", f"sleep {mark} & wait", seconds=60)
     assert gone(mark)
 
 
-async def test_a_killed_hob_leaves_nothing(place: Place, mark: str, tmp_path: Path) -> None:
+async def test_killed_hob_leaves_nothing(place: Place, mark: str, tmp_path: Path) -> None:
     program = f"""
 import asyncio, sys
 from pathlib import Path
@@ -169,9 +169,7 @@ asyncio.run(main())
     assert gone(mark)
 
 
-async def test_a_killed_hob_leaves_no_sandbox_that_is_still_being_made(
-    wrapped: Place, mark: str, tmp_path: Path
-) -> None:
+async def test_killed_hob_leaves_no_sandbox_that_is_still_being_made(wrapped: Place, mark: str, tmp_path: Path) -> None:
     """Until bwrap has bound itself to its parent's life nothing else did."""
     slow = tmp_path / "bwrap"
     slow.write_text(f"#!/bin/sh\necho making >> {tmp_path}/made\nsleep {mark}\n")
@@ -207,12 +205,12 @@ asyncio.run(main())
     assert gone(mark)
 
 
-async def test_a_terminal_is_a_terminal(place: Place) -> None:
+async def test_terminal_is_a_terminal(place: Place) -> None:
     script = "test -t 0 && test -t 1 && stty size"
     assert (await place.run("sh", "-c", script, window=Window(33, 99))).output == b"33 99\r\n"
 
 
-async def test_a_key_interrupts_what_runs_in_the_terminal(place: Place) -> None:
+async def test_key_interrupts_what_runs_in_the_terminal(place: Place) -> None:
     code = """
 import time
 try:
@@ -232,7 +230,7 @@ except KeyboardInterrupt:
     assert finished.output.endswith(b"stopped\r\n")
 
 
-async def test_a_command_in_the_background_is_talked_with(place: Place) -> None:
+async def test_command_in_the_background_is_talked_with(place: Place) -> None:
     async with open_processes(place.backend, SystemClock(), Limits()) as processes:
         job = place.job("sh", "-c", "read name; echo hello $name; read rest; exit 4")
         heard = asyncio.Event()
@@ -248,7 +246,7 @@ async def test_a_command_in_the_background_is_talked_with(place: Place) -> None:
         assert polled.finished.status == 4
 
 
-async def test_a_command_belongs_to_who_started_it(place: Place) -> None:
+async def test_command_belongs_to_who_started_it(place: Place) -> None:
     async with open_processes(place.backend, SystemClock(), Limits()) as processes:
         name, _ = await processes.start(place.job("sleep", "60"), "mine")
         with pytest.raises(NotFound):
@@ -285,7 +283,7 @@ async def test_no_larger_files_than_allowed(place: Place) -> None:
     assert (place.work / "big").stat().st_size == 1024 * 1024
 
 
-async def test_a_command_that_writes_too_much_to_disk_in_all_is_ended(place: Place) -> None:
+async def test_command_that_writes_too_much_to_disk_in_all_is_ended(place: Place) -> None:
     place = smaller(place, Limits(written=20 * 2**20))
     script = "for n in 1 2 3 4; do head -c 10M /dev/zero > f$n; done; sleep 60"
     finished = await place.run("sh", "-c", script, seconds=30)
@@ -304,7 +302,7 @@ async def test_no_more_cpu_than_allowed(place: Place) -> None:
     assert finished.signal in {signal.SIGKILL, signal.SIGXCPU}
 
 
-async def test_a_fork_bomb_goes_off_in_its_own_room(place: Place) -> None:
+async def test_fork_bomb_goes_off_in_its_own_room(place: Place) -> None:
     if os.geteuid() == 0 and not getattr(place.backend, "groups", None):
         pytest.skip("root's processes are not counted, and there are no control groups here")
     small = smaller(place, Limits(processes=50))

@@ -86,7 +86,7 @@ def test_changes_are_told_by_path(snapshots: Snapshots, tree: Path) -> None:
     ]
 
 
-def test_a_file_changed_within_the_same_tick_and_with_the_same_size_is_seen(snapshots: Snapshots, tree: Path) -> None:
+def test_file_changed_within_the_same_tick_and_with_the_same_size_is_seen(snapshots: Snapshots, tree: Path) -> None:
     for number in range(20):
         text = f"read {number:02}"
 
@@ -97,7 +97,7 @@ def test_a_file_changed_within_the_same_tick_and_with_the_same_size_is_seen(snap
         assert [change.path for change in around(snapshots, tree, act)] == ["README"]
 
 
-def test_a_rampage_is_undone(snapshots: Snapshots, tree: Path) -> None:
+def test_rampage_is_undone(snapshots: Snapshots, tree: Path) -> None:
     before = picture(tree)
 
     def act() -> None:
@@ -125,7 +125,7 @@ def test_undoing_twice_does_no_harm(snapshots: Snapshots, tree: Path) -> None:
     assert told(snapshots.restore(tree, found)) == {"README": "done"}
 
 
-def test_an_undo_that_was_interrupted_is_finished_by_the_next(snapshots: Snapshots, tree: Path) -> None:
+def test_undo_that_was_interrupted_is_finished_by_the_next(snapshots: Snapshots, tree: Path) -> None:
     before = picture(tree)
 
     def act() -> None:
@@ -139,7 +139,7 @@ def test_an_undo_that_was_interrupted_is_finished_by_the_next(snapshots: Snapsho
     assert picture(tree) == before
 
 
-def test_a_later_change_stays(snapshots: Snapshots, tree: Path) -> None:
+def test_later_change_stays(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "README").write_text("by the command"))
     (tree / "README").write_text("by the owner")
     assert told(snapshots.restore(tree, found)) == {"README": "it was changed again since"}
@@ -153,14 +153,14 @@ def test_what_came_later_into_a_new_folder_stays(snapshots: Snapshots, tree: Pat
     assert (tree / "new" / "later").read_text() == "mine"
 
 
-def test_a_preview_changes_nothing(snapshots: Snapshots, tree: Path) -> None:
+def test_preview_changes_nothing(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "README").write_text("gone"))
     after = picture(tree)
     assert told(snapshots.preview(tree, found)) == {"README": "done"}
     assert picture(tree) == after
 
 
-def test_the_history_of_a_repository_comes_back(snapshots: Snapshots, tree: Path) -> None:
+def test_history_of_a_repository_comes_back(snapshots: Snapshots, tree: Path) -> None:
     (tree / ".git" / "refs").mkdir(parents=True)
     (tree / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     before = picture(tree)
@@ -174,7 +174,7 @@ def test_the_history_of_a_repository_comes_back(snapshots: Snapshots, tree: Path
     assert picture(tree) == before
 
 
-def test_a_swapped_link_gives_nothing_from_outside_away(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_swapped_link_gives_nothing_from_outside_away(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("the key")
 
@@ -226,7 +226,7 @@ def test_folders_that_tools_fill_are_left_out_and_told(snapshots: Snapshots, tre
     assert snapshots.take(tree).left_out == {name}
 
 
-def test_a_command_cannot_hide_a_folder_by_calling_it_a_cache(snapshots: Snapshots, tree: Path) -> None:
+def test_command_cannot_hide_a_folder_by_calling_it_a_cache(snapshots: Snapshots, tree: Path) -> None:
     tag = "Signature: 8a477f597d28d172789f06886806bc55"
     around(snapshots, tree, lambda: (tree / "src" / "CACHEDIR.TAG").write_text(tag))
     again = Snapshots(snapshots._folder, SystemClock())
@@ -234,7 +234,7 @@ def test_a_command_cannot_hide_a_folder_by_calling_it_a_cache(snapshots: Snapsho
     assert [change.path for change in found] == ["src/main.py"]
 
 
-def test_a_tag_is_believed_where_the_name_is_one_of_a_cache(snapshots: Snapshots, tree: Path) -> None:
+def test_tag_is_believed_where_the_name_is_one_of_a_cache(snapshots: Snapshots, tree: Path) -> None:
     for name in ("target", "thesis"):
         (tree / name).mkdir()
         (tree / name / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55")
@@ -245,7 +245,7 @@ def test_a_tag_is_believed_where_the_name_is_one_of_a_cache(snapshots: Snapshots
     assert (tree / "thesis" / "book.tex").read_text() == "years of work"
 
 
-def test_a_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapshots, tree: Path) -> None:
+def test_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapshots, tree: Path) -> None:
     (tree / "node_modules").mkdir()
     (tree / "node_modules" / "x").write_text("x")
     found = around(snapshots, tree, lambda: shutil.rmtree(tree / "node_modules"))
@@ -265,7 +265,7 @@ def test_what_would_be_lost_for_good_is_known_beforehand(tmp_path: Path, tree: P
         assert each.take(tree).unkept == {"big", "a/b/c"}
 
 
-def test_a_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tree: Path) -> None:
+def test_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tree: Path) -> None:
     def act() -> None:
         (tree / "README").unlink()
         (tree / "README").mkdir()
@@ -277,7 +277,7 @@ def test_a_folder_that_cannot_come_back_is_not_said_to(snapshots: Snapshots, tre
         assert told(restore(tree, found)) == {"README": reason}
 
 
-def test_a_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:
+def test_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:
     few = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(entries=10))
     few.take(tree)
     for number in range(20):
@@ -286,7 +286,7 @@ def test_a_command_cannot_crowd_files_out(tmp_path: Path, tree: Path) -> None:
     assert "README" in [change.path for change in found]
 
 
-def test_a_snapshot_outlives_the_process(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_snapshot_outlives_the_process(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     before = snapshots.take(tree)
     (tree / "README").write_text("gone")
     after = snapshots.take(tree)
@@ -309,7 +309,7 @@ def test_pruning_keeps_what_is_named_and_the_latest(snapshots: Snapshots, tree: 
     assert (tree / "README").read_text() == "read me"
 
 
-def test_a_damaged_content_is_not_put_back(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
+def test_damaged_content_is_not_put_back(snapshots: Snapshots, tree: Path, tmp_path: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "README").write_text("gone"))
     for path in (tmp_path / "snapshots" / "objects").glob("??/*"):
         path.write_text("rotten")
@@ -323,7 +323,7 @@ def test_sockets_and_pipes_do_not_hold_it_up(snapshots: Snapshots, tree: Path) -
     assert not (tree / "pipe").exists()
 
 
-def test_a_folder_behind_a_link_is_refused(snapshots: Snapshots, tree: Path) -> None:
+def test_folder_behind_a_link_is_refused(snapshots: Snapshots, tree: Path) -> None:
     (tree.parent / "other").symlink_to(tree)
     with pytest.raises(ToolFailed, match="symbolic link"):
         snapshots.take(tree.parent / "other")

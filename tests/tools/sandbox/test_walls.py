@@ -62,7 +62,7 @@ async def test_the_rest_can_be_changed(walled: Place) -> None:
     assert said.rstrip().endswith(" 1")
 
 
-async def test_a_worktree_works_and_its_file_stays(walled: Place, tmp_path: Path) -> None:
+async def test_worktree_works_and_its_file_stays(walled: Place, tmp_path: Path) -> None:
     (walled.work / ".git").write_text("gitdir: /elsewhere\n")
     finished = await walled.run("sh", "-c", "echo ran; echo 'gitdir: evil' > .git; rm .git; mv .git away")
     assert b"ran\n" in finished.output
@@ -84,7 +84,7 @@ def mounts(tmp_path: Path) -> list[str]:
     return [line.replace(str(work), "W").replace("type=bind,", "") for line in found]
 
 
-def test_a_container_holds_the_repository_and_hooks_that_were_missing(tmp_path: Path) -> None:
+def test_container_holds_the_repository_and_hooks_that_were_missing(tmp_path: Path) -> None:
     (tmp_path / "work/.git").mkdir(parents=True)
     assert mounts(tmp_path) == [
         "source=W,target=W",
@@ -94,7 +94,7 @@ def test_a_container_holds_the_repository_and_hooks_that_were_missing(tmp_path: 
     assert [each.name for each in (tmp_path / "work/.git").iterdir()] == ["hooks"]
 
 
-def test_a_container_holds_the_file_of_a_worktree(tmp_path: Path) -> None:
+def test_container_holds_the_file_of_a_worktree(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work/.git").write_text("gitdir: /elsewhere\n")
     assert mounts(tmp_path) == ["source=W,target=W", "source=W/.git,target=W/.git,readonly"]
