@@ -483,9 +483,9 @@ async def test_silence_is_a_no(tmp_path: Path) -> None:
         await clock.advance(2)
         assert await operations.ledger.expire_due() == (question.id,)
         found = await operations.verdict(RISKY, TURN)
-        assert found == Deny("approval.expired", "nobody answered in time")
+        assert found == Deny("approval.expired", "there was no answer in time")
         late = await operations.ledger.settle(question.id, YES, "telegram:owner")
-        assert late.line == f"{question.id} is void (nobody answered in time)."
+        assert late.line == f"{question.id} is void (there was no answer in time)."
 
 
 async def test_a_yes_that_comes_too_late_does_not_count_even_if_nobody_looked(tmp_path: Path) -> None:

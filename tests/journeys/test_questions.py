@@ -124,7 +124,7 @@ async def test_question_that_no_one_answers_ends_with_a_no_that_is_told(world: W
         view = await daemon.get(id, wait=20)
         assert "Nobody allowed this call in time" in view["reply"]
         refused = await daemon.client.post(f"/approvals/{approval}", json={"allowed": True})
-        assert (refused.status_code, "nobody answered in time" in refused.json()["error"]["message"]) == (403, True)
+        assert (refused.status_code, "there was no answer in time" in refused.json()["error"]["message"]) == (403, True)
     assert marks(world) == []
 
 

@@ -92,7 +92,7 @@ class Approvals(Protocol):
         ...
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
-        """What was answered, or that nobody answered in time; None while the question stands. Raises StoreErrors."""
+        """The answer, or that none came in time; None while the question stands. Raises StoreErrors."""
         ...
 
 

@@ -175,9 +175,7 @@ class DaemonOperations:
         turn = await self._store.turns.retry(id)
         if turn is None:
             raise NotFound(
-                translatable(
-                    "nothing that failed or was set aside is called {id}; `hob tasks --all` lists everything", id=id
-                )
+                translatable("nothing failed or quarantined is called {id}; `hob tasks --all` lists everything", id=id)
             )
         await self._lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}

@@ -37,7 +37,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("timeline", "daemon.timeline:timeline", "What happened, by trace."),
     ("logs", "daemon.logs:logs", "What Hob did, from its log; --follow goes on."),
     ("prompt", "conversation.prompt:prompt", "What the next request to the model holds, by section."),
-    ("retry", "conversation.retry:retry", "Bring back what failed or was set aside."),
+    ("retry", "conversation.retry:retry", "Bring back what failed or was quarantined."),
     ("undo", "conversation.undo:undo", "Put back what a turn changed in files."),
     ("models", "setup.models:app", "List, choose and test models."),
     ("config", "setup.config:app", "Show, check and change settings."),
@@ -48,7 +48,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("import", "setup.imports:import_", "Take over what another assistant has: files, talks, settings."),
     ("completion", "setup.completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
     ("approvals", "trust.approvals:app", "What waits for your approval, and your answers."),
-    ("accept", "trust.accept:accept", "Let changed identity files be obeyed again."),
+    ("accept", "trust.accept:accept", "Accept changed identity files, so that Hob follows them again."),
     ("people", "trust.people:app", "Who may talk to Hob, and where they write from."),
     ("pairing", "trust.pairing:app", "Who asks to be let in."),
     ("policy", "trust.policy:app", "What may be done, and which rule says so."),
@@ -61,7 +61,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("backup", "data.backup:backup", "Write a copy of all that was said and is remembered to one file."),
     ("restore", "data.backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "data.export:export", "Conversations as JSON lines."),
-    ("rebuild", "data.rebuild:rebuild", "Write tasks, spending and sessions anew from the timeline."),
+    ("rebuild", "data.rebuild:rebuild", "Write tasks, spending and sessions again from the timeline."),
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})

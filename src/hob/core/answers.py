@@ -105,7 +105,7 @@ ENGLISH: Mapping[Answer, str] = {
     ),
     Answer.UNKNOWN_NEAR: "Unknown command {name}. Did you mean {near}? To send it to the model, begin with a space.",
     Answer.STATUS: (
-        "Hob {version}: {running} running, {waiting} waiting, {owed} replies owed; model {model}; store {store}."
+        "Hob {version}: {running} running, {waiting} waiting, {owed} replies pending; model {model}; store {store}."
     ),
     Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
@@ -194,7 +194,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.QUEUE_SET: "Queue mode is now {mode}.",
     Answer.NEEDS_OWNER: "Only the owner may do that.",
     Answer.NEEDS_SCOPE: (
-        "The token this came with is not good for that: it needs the scope `{scope}`. `hob token new` makes one."
+        "The token this came with does not allow that: it needs the scope `{scope}`. `hob token new` makes one."
     ),
 }
 

@@ -184,7 +184,7 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.WAITS_FOR_APPROVAL: "waits for approval of {tool}: {reason}",
     Sentence.WAITS_FOR_ANSWER: "waits for an answer ({id})",
     Sentence.SET_ASIDE: (
-        "Hob stopped unexpectedly three times while working on this message, so it was set aside. "
+        "Hob stopped unexpectedly three times while working on this message, so it was quarantined. "
         "`hob retry {id}` tries it once more."
     ),
     Sentence.BUSY_SENDER: "You have too many messages waiting; this one was not taken. Try again in {wait}.",
@@ -238,8 +238,8 @@ ENGLISH: Mapping[Sentence, str] = {
         "began. Choose a model for summaries with `hob config set model.tasks.summary NAME`."
     ),
     Sentence.OBEYED_CHANGED: (
-        "A command changed what other programs obey outside of the sandbox: {paths}. Look at it before you use "
-        "that folder yourself; `/undo files` puts it back."
+        "A command changed files that programs outside of the sandbox run or follow: {paths}. Look at it before you "
+        "use that folder yourself; `/undo files` puts it back."
     ),
     Sentence.TAKEN_BACK: (
         "A command wrote what would make git run a program outside of the sandbox: {paths}. It was taken back."

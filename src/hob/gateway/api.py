@@ -74,7 +74,7 @@ class Operations(Protocol):
         """End the turn that runs in a session; False if there was none."""
 
     async def retry(self, id: str) -> Mapping[str, Any]:
-        """Bring back what failed or was set aside. Raises NotFound."""
+        """Bring back what failed or was quarantined. Raises NotFound."""
 
     async def cancel(self, id: str, reason: str) -> bool:
         """End what works on a message, or take it out of its queue; False if nothing was left to end."""

@@ -79,9 +79,7 @@ class PersonErasure:
         theirs = tuple(sorted(key for key in senders if _is_one_of(key, addresses)))
         if person is None and not theirs and not any(each.address in addresses for each in self._registrar.pending()):
             raise NotFound(
-                translatable(
-                    "nobody is called {who} or has written from there; `hob people` tells who is known", who=who
-                )
+                translatable("there is no person {who}, and no message from there; `hob people` lists them", who=who)
             )
         whose = Whose(theirs, tuple(map(str, addresses)), person.id if person else "")
         return _Found(person, addresses, whose, _names(person, addresses), copies)
@@ -116,9 +114,7 @@ def _address(text: str) -> SenderAddress:
         return SenderAddress.parse(text)
     except ValueError:
         raise NotFound(
-            translatable(
-                "nobody is called {text}; `hob people` tells who is known, telegram:12345 names a sender", text=text
-            )
+            translatable("there is no person {text}; `hob people` lists them, telegram:12345 names a sender", text=text)
         ) from None
 
 

@@ -24,7 +24,7 @@ COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "di
 def doctor(
     *,
     fix: Annotated[bool, Parameter(help="Mend what is safe, and say what was done.", negative="")] = False,
-    offline: Annotated[bool, Parameter(help="Ask nobody over the network.", negative="")] = False,
+    offline: Annotated[bool, Parameter(help="Make no network requests.", negative="")] = False,
     json: Annotated[bool, Parameter(help="Print JSON.", negative="")] = False,
 ) -> int:
     """Look at settings, files, database, machine, service and models; tell what to do about what is wrong.

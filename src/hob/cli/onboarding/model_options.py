@@ -29,7 +29,7 @@ def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Calla
     if wishes.provider and not provider:
         raise InvalidRequest(
             translatable(
-                "nobody knows the provider {provider}; `hob models scan` and the reference tell whom",
+                "the provider {provider} is unknown; `hob models scan` and the reference tell whom",
                 provider=wishes.provider,
             )
         )

@@ -79,7 +79,7 @@ def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
     names = ", ".join(file.name for file in changed)
     advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
     if asks is not None and not wishes.accept:
-        told = "Changed since you accepted them, and therefore not obeyed: {names} in {folder}"
+        told = "Changed since you accepted them, and therefore not trusted: {names} in {folder}"
         asks.tell(translatable(told, names=names, folder=str(folder)), "yellow")
     if not (wishes.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
         return StepOutcome("identity", StepStatus.SKIPPED, translatable("not accepted: {names}", names=names), advice)

@@ -78,7 +78,7 @@ def onboard(
     service:
         Whether the system starts Hob.
     accept:
-        Let identity files that were changed be obeyed as they are.
+        Accept changed identity files as they are.
     no_test:
         Write the model down without asking it first.
     non_interactive:

@@ -148,7 +148,7 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
 
 @app.command
 def reload() -> int:
-    """Let a running Hob read settings and secrets anew, as SIGHUP does."""
+    """Let a running Hob read settings and secrets again, as SIGHUP does."""
     return _tell_daemon(find_home(process_environment()), must=True)
 
 

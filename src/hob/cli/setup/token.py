@@ -22,7 +22,7 @@ app = App(name="token", help="Who may call the API, and what for.", result_actio
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 Name = Annotated[str, Parameter(help="What the token is called: letters, digits and dashes.")]
-Lasts = Annotated[str, Parameter(help="After how long it holds no more, e.g. 30d or 12h; without it, it stays good.")]
+Lasts = Annotated[str, Parameter(help="How long it is valid, e.g. 30d or 12h; without it, until it is revoked.")]
 Json = Annotated[bool, Parameter(help="As JSON.")]
 
 
@@ -31,7 +31,7 @@ def new(
     name: Name,
     *,
     scope: Annotated[
-        list[TokenScope] | None, Parameter(help="What it is good for, perhaps several; chat if not given.")
+        list[TokenScope] | None, Parameter(help="What it allows, perhaps several; chat if not given.")
     ] = None,
     class_: Annotated[
         SenderClass,
@@ -47,7 +47,7 @@ def new(
 
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """Every token that was made, with what it is good for; the owner's own is not among them."""
+    """Every token that was made, with its scopes; the owner's own is not among them."""
     now = time.time()
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
     if json:
@@ -90,7 +90,7 @@ def rotate(
     name: Annotated[str, Parameter(help="The token; without it your own.")] = OWNER,
     *,
     overlap: Annotated[str, Parameter(help="How long the old one still holds, e.g. 1h, or 0.")] = "24h",
-    expires: Annotated[str, Parameter(help="After how long the new one holds no more; as before if not given.")] = "",
+    expires: Annotated[str, Parameter(help="How long the new one is valid; as before if not given.")] = "",
 ) -> None:
     """Make a new secret for a token and print it. The old one holds a while, so that nothing stops meanwhile."""
     seconds, lasts = _seconds(overlap), _seconds(expires) if expires else None

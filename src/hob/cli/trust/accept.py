@@ -14,7 +14,7 @@ _NOT = (translatable("not accepted: given to the model as untrusted text"), "yel
 
 
 def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:  # noqa: A002 - the option's name
-    """Let identity files be obeyed as they stand now; without a name, show which are.
+    """Accept identity files as they are now; without a name, show which are accepted.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def deny(id: Id, *, json: Annotated[bool, Parameter(help="Print the turn's whole
 
 @app.command
 def grants(*, json: Json = False) -> None:
-    """The leaves that hold for more than once."""
+    """Approvals that hold for more than once."""
 
     seen = reach("GET", "/grants")
     if json:

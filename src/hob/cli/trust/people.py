@@ -17,7 +17,7 @@ Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
 @app.default
 @app.command(name="list")
 def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
-    """Everybody whom you have linked, and those who hold a token of the API."""
+    """Everyone whom you have linked, and those who hold a token of the API."""
 
     seen = reach("GET", "/people")
     if json:
@@ -37,7 +37,7 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
 
 @app.command
 def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="What they are called.")] = "") -> None:
-    """Whoever writes from this address is that person. You answer for it: `owner` may do everything."""
+    """Messages from this address are that person's. You answer for it: `owner` may do everything."""
 
     fields = {"address": address, "person": person, "name": name}
     linked = reach("POST", "/people/link", fields)
@@ -46,10 +46,10 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="W
 
 @app.command
 def unlink(address: Address) -> None:
-    """Whoever writes from this address is unknown again."""
+    """Messages from this address are an unknown person's again."""
 
     done = reach("POST", "/people/unlink", {"address": address})
-    print(_("{address} is nobody's any more").format(address=tame(done["address"])))
+    print(_("{address} is not linked any more").format(address=tame(done["address"])))
 
 
 @app.command

@@ -73,7 +73,7 @@ def explain_(
     mode: Annotated[Mode | None, Parameter(help="What the session permits.")] = None,
     autonomy: Annotated[Autonomy | None, Parameter(help="How much it does by itself.")] = None,
     group: Annotated[bool, Parameter(negative="", help="In a group.")] = False,
-    unattended: Annotated[bool, Parameter(negative="", help="Where nobody can be asked.")] = False,
+    unattended: Annotated[bool, Parameter(negative="", help="Where no one can be asked.")] = False,
     words: Annotated[str, Parameter(help="What the owner has written.")] = "",
     json: Annotated[bool, Parameter(negative="", help="As JSON.")] = False,
 ) -> None:

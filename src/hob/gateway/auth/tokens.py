@@ -131,7 +131,7 @@ class TokenFile:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise NotConfigured(
                 translatable(
-                    "{file} cannot be read ({error}); remove it, and make the tokens anew",
+                    "{file} cannot be read ({error}); remove it, and make new tokens",
                     file=self._file,
                     error=str(error),
                 )

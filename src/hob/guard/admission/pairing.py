@@ -120,7 +120,7 @@ def _address(text: str) -> SenderAddress:
     if address.channel in FETCHED_CHANNELS or address.id == "*":
         raise InvalidRequest(
             translatable(
-                "{address} is nobody's address: the terminal and the API are the owner's, * is everybody",
+                "{address} cannot be a person's address: the terminal and the API are the owner's, * is everybody",
                 address=address,
             )
         )

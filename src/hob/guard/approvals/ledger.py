@@ -246,7 +246,7 @@ class ApprovalLedger:
                 case ApprovalState.DENIED:
                     return Deny("approval.denied", "the owner said no")
                 case ApprovalState.EXPIRED:
-                    return Deny("approval.expired", known.note or "nobody answered in time")
+                    return Deny("approval.expired", known.note or "there was no answer in time")
                 case ApprovalState.ALLOWED:
                     return await self._use(known, call, turn)
                 case ApprovalState.OPEN:
@@ -310,7 +310,7 @@ class ApprovalLedger:
             await self.load()
         now, wall = self._clock.monotonic(), self._clock.now().timestamp()
         for id in [id for id, end in self._ends.items() if end.running <= now or end.wall <= wall]:
-            await self._void(id, "nobody answered in time")
+            await self._void(id, "there was no answer in time")
             if self._ends.pop(id, None) is not None:
                 self._ended.append(id)
 

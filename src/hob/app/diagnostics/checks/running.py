@@ -68,7 +68,7 @@ def _backup(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if problem := (diagnostics.status().get("backups") or {}).get("problem"):
         yield warn(
             translatable("the last daily backup failed: {problem}", problem=problem),
-            "it is tried again every hour once that is put right",
+            "fix that; Hob tries again every hour",
         )
 
 
@@ -113,7 +113,7 @@ def _log(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         and diagnostics.owner.status is not None
         and not (file := diagnostics.home / FOLDER / NAME).exists()
     ):
-        yield warn("what it does is written nowhere", "`hob secrets reload` begins the file anew", str(file))
+        yield warn("what it does is written nowhere", "`hob secrets reload` begins a new file", str(file))
 
 
 def _open_files(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

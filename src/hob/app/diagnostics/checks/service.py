@@ -9,7 +9,7 @@ from hob.app.service.plan import make_plan
 from hob.bus.settings import BusSettings
 from hob.core.language import translatable
 
-_AGAIN = translatable("`hob service install` puts it right")
+_AGAIN = translatable("`hob service install` repairs it")
 
 
 def _need_service(diagnostics: DiagnosticContext) -> None:

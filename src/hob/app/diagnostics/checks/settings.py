@@ -24,7 +24,7 @@ def _invalid(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         hint = translatable("did you mean {hint}? ", hint=problem.hint) if problem.hint else ""
         yield critical(
             problem.reason,
-            translatable("{hint}Hob does not start until it is put right; see `hob config check`", hint=hint),
+            translatable("{hint}Hob does not start until it is fixed; see `hob config check`", hint=hint),
             where,
         )
 
@@ -63,7 +63,7 @@ def _webhooks(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _start(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     objection = start_objection(diagnostics.config)
     if objection is not None:
-        yield critical(str(objection), "Hob does not start until it is put right; see `hob config check`")
+        yield critical(str(objection), "Hob does not start until it is fixed; see `hob config check`")
 
 
 def _folders(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -113,7 +113,7 @@ def _identity(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             )
         elif not file.label.trusted:
             advice = translatable("read it, then `hob accept {name}`", name=file.name)
-            yield warn("this identity file was changed: Hob reads it and does not obey it", advice, file.name)
+            yield warn("this identity file was changed: Hob reads it and does not trust it", advice, file.name)
 
 
 def _no_settings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:

@@ -65,7 +65,7 @@ FILES: tuple[SecurityCheck, ...] = (
     _private("logs", "the logs", Severity.WARN),
     _private("log", "a log", Severity.WARN),
     _private("blobs", "attachments and long outputs", Severity.WARN),
-    _private("socket", "the socket: whoever reaches it is you", Severity.CRITICAL),
+    _private("socket", "the socket: a program that reaches it acts as you", Severity.CRITICAL),
     _private("head", "the head of the audit log", Severity.WARN),
     SecurityCheck(
         "fs.workspace_writable", Severity.CRITICAL, "others may write what Hob takes for its instructions",
@@ -76,7 +76,7 @@ FILES: tuple[SecurityCheck, ...] = (
         "run `hob security audit --fix`", lambda facts: open_places(facts, "identity", _WRITE),
     ),
     SecurityCheck(
-        "fs.setuid", Severity.CRITICAL, "this runs with its owner's rights, whoever starts it",
+        "fs.setuid", Severity.CRITICAL, "this runs with its owner's rights, no matter who starts it",
         "run `hob security audit --fix`, and find out where it came from",
         lambda facts: [Tightening(path, 0o6000) for path in facts.files.setuid],
     ),
@@ -196,7 +196,7 @@ SECRETS: tuple[SecurityCheck, ...] = (
         "see `hob config check`, and set what it names", lambda facts: facts.secrets.unreadable,
     ),
     SecurityCheck(
-        "secrets.reused", Severity.WARN, "the same secret has more than one use, so whoever learns one learns both",
+        "secrets.reused", Severity.WARN, "the same secret has more than one use, so anyone who learns one learns both",
         "give each its own", lambda facts: [" = ".join(names) for names in facts.secrets.same],
     ),
     SecurityCheck(
@@ -470,7 +470,7 @@ CHANNELS: tuple[SecurityCheck, ...] = (
         ],
     ),
     SecurityCheck(
-        "channels.passphrase_plain", Severity.INFO, "whoever learns one word is let in",
+        "channels.passphrase_plain", Severity.INFO, "anyone who learns one word is let in",
         "unset admission.passphrase and link people instead",
         lambda facts: when(facts.admission.passphrase is not None, "admission.passphrase"),
     ),
@@ -485,7 +485,7 @@ CHANNELS: tuple[SecurityCheck, ...] = (
         lambda facts: [name for name in _UNPROVEN if name not in facts.admission.unauthenticated],
     ),
     SecurityCheck(
-        "channels.webhook_owner", Severity.WARN, "whoever has this webhook's secret counts as you, and Hob may act",
+        "channels.webhook_owner", Severity.WARN, "anyone who has this webhook's secret counts as you, and Hob may act",
         "set sender of the webhook to stranger or member", lambda facts: facts.gateway.obeyed,
     ),
     SecurityCheck(
