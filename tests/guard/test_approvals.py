@@ -49,7 +49,7 @@ async def asked(operations: Desk, call: Any = RISKY, trust: Trust = Trust.TRUSTE
     return await operations.asked(call, TURN)
 
 
-async def test_a_call_is_made_once_after_a_yes(operations: Desk) -> None:
+async def test_call_is_made_once_after_a_yes(operations: Desk) -> None:
     question = await asked(operations)
     assert isinstance(await operations.verdict(RISKY, TURN), Ask)
     taken = await operations.ledger.settle(question.id, YES, "telegram:owner")
@@ -108,7 +108,7 @@ async def test_the_same_call_is_asked_about_once(operations: Desk) -> None:
         (RISKY, turn_of("tidy up", id="t_2")),
     ],
 )
-async def test_leave_is_for_this_very_call(operations: Desk, call: Any, turn: Any) -> None:
+async def test_approval_is_for_this_very_call(operations: Desk, call: Any, turn: Any) -> None:
     question = await asked(operations)
     await operations.ledger.settle(question.id, YES, "telegram:owner")
     assert isinstance(await operations.verdict(call, turn), Ask)
@@ -126,14 +126,14 @@ async def test_leave_is_for_this_very_call(operations: Desk, call: Any, turn: An
         ),
     ],
 )
-async def test_leave_is_for_this_session_and_these_people(operations: Desk, turn: Any) -> None:
+async def test_approval_is_for_this_session_and_these_people(operations: Desk, turn: Any) -> None:
     question = await asked(operations)
     await operations.ledger.settle(question.id, YES, "telegram:owner")
     found = await operations.verdict(RISKY, turn)
     assert (type(found), found.rule) == (Deny, "approval.void")
 
 
-async def test_a_script_that_changed_voids_the_leave(operations: Desk) -> None:
+async def test_script_that_changed_voids_the_leave(operations: Desk) -> None:
     script = operations.work / "clean.sh"
     script.write_text("git status\n")
     call = call_of("exec", command="sh clean.sh && git reset --hard")
@@ -150,7 +150,7 @@ async def test_a_script_that_changed_voids_the_leave(operations: Desk) -> None:
     assert isinstance(await operations.verdict(call, TURN), Deny)
 
 
-async def test_a_file_that_changed_since_its_difference_was_shown_voids_the_leave(tmp_path: Path) -> None:
+async def test_file_that_changed_since_its_difference_was_shown_voids_the_leave(tmp_path: Path) -> None:
     file, call = tmp_path / "work" / "a.md", call_of("write", path="a.md", content="new\n")
 
     async def differ(_: ToolCall) -> str:
@@ -185,7 +185,7 @@ async def test_what_no_chat_shows_whole_is_not_approved_in_one(operations: Desk)
     assert no.outcome is ApprovalOutcome.TAKEN
 
 
-async def test_a_script_that_stayed_the_same_does_not(operations: Desk) -> None:
+async def test_script_that_stayed_the_same_does_not(operations: Desk) -> None:
     (operations.work / "clean.sh").write_text("git status\n")
     call = call_of("exec", command="sh clean.sh && git reset --hard")
     question = await asked(operations, call)
@@ -212,7 +212,7 @@ async def test_a_script_that_stayed_the_same_does_not(operations: Desk) -> None:
         ("python3 -m helper", "helper.py"),
     ],
 )
-async def test_leave_is_bound_to_whatever_names_what_runs(operations: Desk, command: str, changed: str) -> None:
+async def test_approval_is_bound_to_whatever_names_what_runs(operations: Desk, command: str, changed: str) -> None:
     (operations.work / "below").mkdir()
     for name in ("last.sh", "below/last.sh", "Makefile"):
         (operations.work / name).write_text("true\n")
@@ -244,7 +244,7 @@ def link(path: Path, to: Path) -> None:
         ("git reset --hard; python3 src/main.py", lambda work: (work / "src/json.py").write_text("import swapped\n")),
     ],
 )
-async def test_an_approval_cannot_be_redirected_while_it_waits(
+async def test_approval_cannot_be_redirected_while_it_waits(
     operations: Desk, command: str, redirect: Callable[[Path], object]
 ) -> None:
     for name in ("build", "src", "bin"):
@@ -261,7 +261,7 @@ async def test_an_approval_cannot_be_redirected_while_it_waits(
         assert (type(found), found.rule == "approval.void") == ((Allow, False) if change is None else (Deny, True))
 
 
-async def test_an_approval_to_write_a_file_is_void_where_a_link_stands_there_now(operations: Desk) -> None:
+async def test_approval_to_write_a_file_is_void_where_a_link_stands_there_now(operations: Desk) -> None:
     call = call_of("write", path="CLAUDE.md", content="Be brief.")
     question = await asked(operations, call, Trust.UNTRUSTED)
     await operations.ledger.settle(question.id, YES, "telegram:owner")
@@ -269,7 +269,7 @@ async def test_an_approval_to_write_a_file_is_void_where_a_link_stands_there_now
     assert (await operations.verdict(call, TURN, Trust.UNTRUSTED)).rule == "approval.void"
 
 
-async def test_an_approval_of_an_older_hob_holds_by_what_it_was_bound_to(operations: Desk) -> None:
+async def test_approval_of_an_older_hob_holds_by_what_it_was_bound_to(operations: Desk) -> None:
     script = operations.work / "clean.sh"
     script.write_text("true\n")
     call = call_of("exec", command="sh clean.sh && git reset --hard")
@@ -283,7 +283,7 @@ async def test_an_approval_of_an_older_hob_holds_by_what_it_was_bound_to(operati
     assert "script" in find_change(older, later)
 
 
-async def test_a_question_says_what_cannot_be_held(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_question_says_what_cannot_be_held(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.guard.approvals.binding._MOST_ENTRIES", 3)
     for number in range(4):
         (operations.work / str(number)).touch()
@@ -304,12 +304,12 @@ async def test_a_question_says_what_cannot_be_held(operations: Desk, monkeypatch
         "$(cat list)",
     ],
 )
-async def test_no_leave_is_asked_for_what_is_known_only_when_it_runs(operations: Desk, command: str) -> None:
+async def test_no_approval_is_asked_for_what_is_known_only_when_it_runs(operations: Desk, command: str) -> None:
     found = await operations.verdict(call_of("exec", command=f"{command}; git reset --hard"), TURN)
     assert (type(found), found.rule) == (Deny, "approval.unbindable")
 
 
-async def test_nobody_is_asked_for_what_the_tool_refuses_anyway(tmp_path: Path) -> None:
+async def test_call_that_the_tool_refuses_asks_for_no_approval(tmp_path: Path) -> None:
     async def refused(call: ToolCall) -> str:
         return "git's own" if ".git" in call.arguments else ""
 
@@ -320,7 +320,7 @@ async def test_nobody_is_asked_for_what_the_tool_refuses_anyway(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("wild", [False, True], ids=["named", "by a wildcard"])
-async def test_a_leave_binds_every_file_or_is_refused(operations: Desk, wild: bool) -> None:
+async def test_approval_binds_every_file_or_is_refused(operations: Desk, wild: bool) -> None:
     names = [f"s{n}.sh" for n in range(253)]
     for name in names:
         (operations.work / name).write_text("true\n")
@@ -340,7 +340,7 @@ async def test_a_leave_binds_every_file_or_is_refused(operations: Desk, wild: bo
     await operations.ledger.settle(question.id, YES, "telegram:owner")
 
 
-async def test_a_hard_rule_counts_after_a_yes_too(operations: Desk) -> None:
+async def test_hard_rule_counts_after_a_yes_too(operations: Desk) -> None:
     call = call_of("exec", command="rm -rf /")
     question = await operations.asked(call, TURN)
     await operations.ledger.settle(question.id, YES, "telegram:owner")
@@ -351,7 +351,7 @@ async def test_a_hard_rule_counts_after_a_yes_too(operations: Desk) -> None:
 
 
 @pytest.mark.parametrize("scope", [ApprovalScope.SESSION, ApprovalScope.ALWAYS])
-async def test_leave_for_more_holds_for_exactly_the_same_call(operations: Desk, scope: ApprovalScope) -> None:
+async def test_approval_for_more_holds_for_exactly_the_same_call(operations: Desk, scope: ApprovalScope) -> None:
     question = await asked(operations)
     assert operations.ledger.scopes(question) == tuple(ApprovalScope)
     await operations.ledger.settle(question.id, ApprovalReply(True, scope=scope), "telegram:owner")
@@ -365,7 +365,7 @@ async def test_leave_for_more_holds_for_exactly_the_same_call(operations: Desk, 
     assert isinstance(await operations.verdict(RISKY, turn_of("again", id="t_4")), Ask)
 
 
-async def test_leave_for_more_holds_for_the_same_people_only(operations: Desk) -> None:
+async def test_approval_for_more_holds_for_the_same_people_only(operations: Desk) -> None:
     question = await asked(operations)
     await operations.ledger.settle(question.id, ApprovalReply(True, scope=ApprovalScope.ALWAYS), "telegram:owner")
     by_another = replace(message("tidy up", channel="telegram"), sender=Sender("another", cls=SenderClass.OWNER))
@@ -374,7 +374,7 @@ async def test_leave_for_more_holds_for_the_same_people_only(operations: Desk) -
     assert isinstance(await operations.verdict(RISKY, turn_of("again", by_another, id="t_4")), Ask)
 
 
-async def test_a_turn_of_several_people_may_do_what_the_least_known_of_them_may(operations: Desk) -> None:
+async def test_turn_of_several_people_may_do_what_the_least_known_of_them_may(operations: Desk) -> None:
     stranger = replace(message("do it", channel="telegram"), sender=Sender("s", cls=SenderClass.STRANGER))
     write = call_of("write", path="a.md")
     assert isinstance(await operations.verdict(write, TURN), Allow)
@@ -405,7 +405,7 @@ async def test_approval_for_more_is_not_given_where_it_is_not_offered(
 # Who answers
 
 
-async def test_an_answer_comes_as_a_message_of_the_owner(operations: Desk) -> None:
+async def test_answer_comes_as_a_message_of_the_owner(operations: Desk) -> None:
     question = await asked(operations)
     yes = message("yes", channel="telegram")
     taken = await operations.ledger.answer(YES, yes, (question,))
@@ -441,7 +441,7 @@ async def test_of_two_uses_at_once_one_counts(operations: Desk) -> None:
     assert sum(isinstance(each, Allow) for each in found) == 1
 
 
-async def test_an_answer_to_nothing_says_what_became_of_the_question(operations: Desk) -> None:
+async def test_answer_to_nothing_says_what_became_of_the_question(operations: Desk) -> None:
     missing = await operations.ledger.settle(ApprovalId("a_none"), YES, "telegram:owner")
     assert missing.line == "There is no question a_none; `hob approvals` lists those that are open."
     question = await asked(operations)
@@ -450,7 +450,7 @@ async def test_an_answer_to_nothing_says_what_became_of_the_question(operations:
     assert late.line == f"{question.id} was answered with no already."
 
 
-async def test_the_turn_learns_what_became_of_its_question(tmp_path: Path) -> None:
+async def test_turn_learns_what_became_of_its_question(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, seconds=60) as operations:
         agents: AgentApprovals = operations.ledger
@@ -488,7 +488,7 @@ async def test_silence_is_a_no(tmp_path: Path) -> None:
         assert late.line == f"{question.id} is void (there was no answer in time)."
 
 
-async def test_a_yes_that_comes_too_late_does_not_count_even_if_nobody_looked(tmp_path: Path) -> None:
+async def test_yes_that_comes_too_late_does_not_count_even_if_no_one_looked(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, seconds=60) as operations:
         question = await asked(operations)
@@ -496,7 +496,7 @@ async def test_a_yes_that_comes_too_late_does_not_count_even_if_nobody_looked(tm
         assert (await operations.ledger.settle(question.id, YES, "telegram:owner")).outcome is ApprovalOutcome.NOT_OPEN
 
 
-async def test_a_leave_that_waits_too_long_is_void(tmp_path: Path) -> None:
+async def test_approval_that_waits_too_long_is_void(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, use_seconds=60) as operations:
         question = await asked(operations)
@@ -505,7 +505,7 @@ async def test_a_leave_that_waits_too_long_is_void(tmp_path: Path) -> None:
         assert isinstance(await operations.verdict(RISKY, TURN), Deny)
 
 
-async def test_a_clock_that_is_set_back_lengthens_nothing(tmp_path: Path) -> None:
+async def test_clock_that_is_set_back_lengthens_nothing(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, seconds=60) as operations:
         question = await asked(operations)
@@ -536,7 +536,7 @@ async def test_time_in_which_hob_does_not_run_counts(tmp_path: Path, later: int,
         assert (await operations.ledger.settle(question.id, YES, "telegram:owner")).outcome is outcome
 
 
-async def test_a_leave_is_void_when_hob_comes_back_too_late_to_use_it(tmp_path: Path) -> None:
+async def test_approval_is_void_when_hob_comes_back_too_late_to_use_it(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_desk(tmp_path, clock, use_seconds=60) as operations:
         question = await asked(operations)
@@ -585,7 +585,7 @@ async def killed(home: Path, until: str) -> ApprovalId:
     return id
 
 
-async def test_a_question_outlives_kill_9(tmp_path: Path) -> None:
+async def test_question_outlives_kill_9(tmp_path: Path) -> None:
     id = await killed(tmp_path, "asked")
     async with open_desk(tmp_path) as operations:
         assert isinstance(await operations.verdict(RISKY, TURN), Ask)
@@ -594,14 +594,14 @@ async def test_a_question_outlives_kill_9(tmp_path: Path) -> None:
         assert await operations.verdict(RISKY, TURN) == Allow(f"approval.{id}")
 
 
-async def test_a_leave_outlives_kill_9_and_is_used_once(tmp_path: Path) -> None:
+async def test_approval_outlives_kill_9_and_is_used_once(tmp_path: Path) -> None:
     id = await killed(tmp_path, "answered")
     async with open_desk(tmp_path) as operations:
         assert await operations.verdict(RISKY, TURN) == Allow(f"approval.{id}")
         assert isinstance(await operations.verdict(RISKY, TURN), Ask)
 
 
-async def test_a_leave_that_was_used_before_kill_9_is_not_used_again(tmp_path: Path) -> None:
+async def test_approval_that_was_used_before_kill_9_is_not_used_again(tmp_path: Path) -> None:
     id = await killed(tmp_path, "used")
     async with open_desk(tmp_path) as operations:
         assert isinstance(await operations.verdict(RISKY, TURN), Ask)
@@ -653,7 +653,7 @@ async def test_unattended_turns_are_asked_about_only_where_the_owner_can_be_reac
     assert isinstance(await operations.verdict(RISKY, turn), Ask)
 
 
-async def test_a_leave_given_while_the_owner_was_there_holds_when_they_are_gone(operations: Desk) -> None:
+async def test_approval_given_while_the_owner_was_there_holds_when_they_are_gone(operations: Desk) -> None:
     turn = turn_of(replace(message("tidy up"), background=True))
     operations.policy_inputs.now = PolicyInput(reachable=True)
     await operations.verdict(RISKY, turn)
@@ -663,7 +663,7 @@ async def test_a_leave_given_while_the_owner_was_there_holds_when_they_are_gone(
     assert isinstance(await operations.verdict(RISKY, turn), Allow)
 
 
-async def test_a_sessions_mode_counts(operations: Desk) -> None:
+async def test_sessions_mode_counts(operations: Desk) -> None:
     operations.policy_inputs.now = PolicyInput(mode=Mode.READ_ONLY, autonomy=Autonomy.AUTONOMOUS)
     assert (await operations.verdict(call_of("write", path="a.md"), TURN)).rule == "mode.write"
 
@@ -674,7 +674,7 @@ async def test_arguments_that_are_no_object_are_refused(operations: Desk) -> Non
         assert found.rule == "unreadable"
 
 
-async def test_the_question_shows_what_would_be_done(operations: Desk) -> None:
+async def test_question_shows_what_would_be_done(operations: Desk) -> None:
     question = await asked(operations)
     text = operations.ledger.text(question)
     assert "exec needs your approval: a reason." in text

@@ -93,7 +93,7 @@ def test_reading_keys_is_asked_about_for_tool_and_command_alike(tool: str, argum
         ("exec", "install it", {"command": "pip install x", "hosts": ["pypi.org"]}, "taint.sends"),
     ],
 )
-def test_a_tainted_turn_asks_before_anything_that_harms(
+def test_tainted_turn_asks_before_anything_that_harms(
     tool: str, words: str, arguments: dict[str, Any], rule: str
 ) -> None:
     found = decide(tool, context(words, tainted=True, mode=Mode.FULL, autonomy=Autonomy.AUTONOMOUS), **arguments)
@@ -101,7 +101,7 @@ def test_a_tainted_turn_asks_before_anything_that_harms(
     assert not may_be_granted(found.rule)
 
 
-def test_a_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machine() -> None:
+def test_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machine() -> None:
     places = replace(PLACES, outgoing=("/home/me/synced",))
     arguments = {"path": "/home/me/synced/a.md", "content": "x"}
     reader = replace(READER, places=places)
@@ -124,11 +124,11 @@ def test_a_tainted_turn_asks_before_it_writes_to_a_folder_that_leaves_the_machin
         ("delete_file", "delete notes/a.md", {"path": "notes/a.md"}),
     ],
 )
-def test_a_tainted_turn_does_what_the_owners_words_name(tool: str, words: str, arguments: dict[str, Any]) -> None:
+def test_tainted_turn_does_what_the_owners_words_name(tool: str, words: str, arguments: dict[str, Any]) -> None:
     assert isinstance(verdict(tool, context(words, tainted=True), **arguments), Allow)
 
 
-def test_an_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
+def test_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
     given = context("find it", tainted=True, searched=frozenset({"https://a.example/x"}))
     assert isinstance(verdict("web_fetch", given, url="https://a.example/x"), Allow)
     assert isinstance(verdict("web_fetch", given, url="https://a.example/x?y"), Ask)
@@ -146,7 +146,7 @@ def test_an_address_from_a_search_may_be_fetched_byte_for_byte() -> None:
         ({}, {"body": "QUJD" * 40}),
     ],
 )
-def test_a_named_recipient_gets_nothing_private_that_was_not_asked_for(
+def test_named_recipient_gets_nothing_private_that_was_not_asked_for(
     more: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
     given = context("send a summary to bob@example.com", tainted=True, **more)
@@ -174,7 +174,7 @@ def test_what_is_sent_cannot_be_undone_and_needs_no_file_that_is_named() -> None
             assert isinstance(POLICY.decide(analysis, given).verdict, kind)
 
 
-def test_a_date_without_guests_is_sent_to_nobody_and_read_by_later_turns() -> None:
+def test_date_without_guests_is_sent_to_no_one_and_read_by_later_turns() -> None:
     given = context("make that a date", tainted=True)
     assert isinstance(verdict("calendar_add", context("make that a date"), title="lunch", start="12:00"), Allow)
     assert decide("calendar_add", given, title="lunch", start="12:00").rule == "taint.persists"
@@ -222,7 +222,7 @@ def test_hard_rules_hold_in_every_mode(mode: Mode, tool: str, arguments: dict[st
     assert found.rule == rule or found.rule.startswith("hard.shell")
 
 
-def test_a_known_secret_is_given_to_no_tool() -> None:
+def test_known_secret_is_given_to_no_tool() -> None:
     reader = ArgumentReader(PLACES, READER.read_command, secrets=lambda text: ["k"] if "sk-123" in text else [])
     given = context("send sk-123 to bob@example.com", mode=Mode.FULL)
     assert decide("mail_send", given, POLICY, reader, to="bob@example.com", body="sk-123").rule == "hard.secrets"
@@ -247,14 +247,14 @@ def test_a_known_secret_is_given_to_no_tool() -> None:
         (MEMBER, "mail_send", {"to": "bob@example.com"}, Ask, "mode.send"),
     ],
 )
-def test_the_sender_bounds_what_is_done(
+def test_sender_bounds_what_is_done(
     sender: SenderClass, tool: str, arguments: dict[str, Any], kind: type, rule: str
 ) -> None:
     found = decide(tool, context(sender=sender), **arguments)
     assert (type(found.verdict), found.rule) == (kind, rule)
 
 
-def test_a_tool_is_of_the_tier_that_its_effects_amount_to() -> None:
+def test_tool_is_of_the_tier_that_its_effects_amount_to() -> None:
     """A tool of somebody else's that calls itself harmless and sends."""
     found = decide("message_send", context(sender=STRANGER), to="@eve", text="x")
     assert (type(found.verdict), found.rule) == (Deny, "sender.tier")
@@ -292,7 +292,7 @@ def test_lists_only_narrow(settings: dict[str, Any], rule: str) -> None:
     assert decide("exec", given, policy(**settings), command="ls").rule == rule
 
 
-def test_a_list_of_something_else_narrows_nothing() -> None:
+def test_list_of_something_else_narrows_nothing() -> None:
     others = policy(providers={"openai": ToolRules(deny=["*"])})
     given = context(model="ollama/small")
     assert isinstance(verdict("exec", given, others, command="ls"), Allow)
@@ -316,13 +316,13 @@ def test_commands_are_as_harmless_as_their_sandbox(sandbox: Sandbox, kind: type,
     assert (type(found.verdict), found.rule) == (kind, rule)
 
 
-def test_a_command_in_the_background_is_asked_about_where_hooks_are_taken_back_only_at_its_end() -> None:
+def test_command_in_the_background_is_asked_about_where_hooks_are_taken_back_only_at_its_end() -> None:
     given = context("run it", tainted=True, sandbox=Sandbox(late=True))
     assert decide("exec", given, command="make", background=True).rule == "taint.persists"
     assert decide("exec", given, command="make", background=False).rule == "mode.run"
 
 
-def test_a_command_that_nothing_can_confine_is_refused_with_what_is_missing() -> None:
+def test_command_that_nothing_can_confine_is_refused_with_what_is_missing() -> None:
     said = verdict("exec", context(sandbox=Sandbox(confined=False, missing="Install bubblewrap.")), command="ls")
     assert isinstance(said, Deny)
     assert said.reason == "Install bubblewrap."
@@ -346,7 +346,7 @@ def test_what_depends_on_what_was_typed_before_is_asked_about(line: str) -> None
     assert isinstance(verdict("process", given, action="write", id="p1", data="Fine! Two set tables.\n"), Allow)
 
 
-def test_a_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
+def test_host_that_the_settings_allow_is_reached_in_a_clean_turn_only() -> None:
     sandbox = Sandbox(reaches=lambda host: host == "pypi.org")
     clean, tainted = context(sandbox=sandbox), context(sandbox=sandbox, tainted=True)
     assert isinstance(verdict("exec", clean, command="make deps", hosts=["pypi.org"]), Allow)
@@ -359,20 +359,20 @@ def test_private_things_are_read_in_a_group_only_if_their_owner_names_them() -> 
     assert isinstance(verdict("read", context("what is in a.md?", group=True), path="a.md"), Allow)
 
 
-def test_where_nobody_can_be_asked_a_question_is_a_refusal() -> None:
+def test_where_no_one_can_be_asked_a_question_is_a_refusal() -> None:
     found = decide("mail_send", context(answerable=False), to="bob@example.com")
     assert (type(found.verdict), found.rule) == (Deny, "unattended")
     assert isinstance(verdict("read", context(answerable=False), path="a.md"), Allow)
 
 
-def test_the_strictest_stage_decides_and_the_trail_names_all() -> None:
+def test_strictest_stage_decides_and_the_trail_names_all() -> None:
     found = decide("mail_send", context(tainted=True), policy(deny=["mail_send"]), to="eve@evil.example")
     assert found.rule == "tools.deny"
     said = {stage: verdict.rule for stage, verdict in found.trail if verdict is not None}
     assert said == {"profile": "tools.deny", "mode": "mode.send", "effects and taint": "taint.sends"}
 
 
-def test_leave_for_more_than_once_is_never_offered_in_a_tainted_turn() -> None:
+def test_approval_for_more_than_once_is_never_offered_in_a_tainted_turn() -> None:
     given: dict[str, Any] = {"autonomy": Autonomy.SUPERVISED}
     assert may_be_granted(decide("write", context(**given), path="a.md").rule)
     assert decide("write", context(tainted=True, **given), path="a.md").rule == "mode.write.tainted"
@@ -429,7 +429,7 @@ def test_links_are_followed_to_what_they_lead_to() -> None:
     assert decide("delete_file", words, POLICY, final, path="notes.md").rule == "taint.final"
 
 
-def test_the_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() -> None:
+def test_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() -> None:
     given = context(
         "look around on docs.example", tainted=True, private=(Private(text="My door opens with one two three."),)
     )
@@ -460,7 +460,7 @@ OBEYED = (
 
 
 @pytest.mark.parametrize("name", OBEYED)
-def test_what_others_obey_is_judged_alike_by_whatever_way_it_is_written(name: str) -> None:
+def test_what_others_follow_is_judged_alike_by_whatever_way_it_is_written(name: str) -> None:
     commands = (
         f"echo hi > {name}",
         f"cat x | tee -a {name}",
@@ -486,12 +486,12 @@ def test_what_others_obey_is_judged_alike_by_whatever_way_it_is_written(name: st
     "command",
     ["cat CLAUDE.md", "grep -r x AGENTS.md", "git add CLAUDE.md", "wc -l .gitmodules", "pytest tests/conftest.py"],
 )
-def test_looking_at_what_others_obey_asks_nothing(command: str) -> None:
+def test_looking_at_what_others_follow_asks_nothing(command: str) -> None:
     assert isinstance(verdict("exec", context(tainted=True), command=command), Allow)
 
 
 @pytest.mark.parametrize(("member_private", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
-def test_a_file_that_stands_is_changed_for_others_as_it_would_be_read(member_private: str, kind: type) -> None:
+def test_file_that_stands_is_changed_for_others_as_it_would_be_read(member_private: str, kind: type) -> None:
     policy = Policy(HardRules(PLACES), PolicySettings(member_private=member_private))
     reader = replace(READER, stands=lambda path: path.endswith("/notes.md"))
     member = context(sender=SenderClass.MEMBER, trust=Trust.UNTRUSTED)
