@@ -35,7 +35,7 @@ async def test_what_an_editor_would_run_is_told_beside_the_answer_and_not_to_the
         await hob.comes("go on", ME)
         answer, note = await told(hob)
         assert answer == "All is well."
-        assert note.startswith("A command changed what other programs obey")
+        assert note.startswith("A command changed files that programs outside")
         assert "A command changed" not in hob.seen
 
 
