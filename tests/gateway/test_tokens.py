@@ -332,7 +332,7 @@ def test_command_makes_lists_rotates_and_revokes(
     assert (listed["name"], listed["scopes"], listed["class"]) == ("phone", ["chat", "read"], "owner")
     second = hob("rotate", "phone", "--overlap", "1h")
     assert first != second
-    assert "older form still holds" in hob("show", "phone")
+    assert "former secret is still valid" in hob("show", "phone")
     own = hob("show")
     assert hob("rotate") != own
     hob("revoke", "phone")
