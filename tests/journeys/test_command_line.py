@@ -247,7 +247,7 @@ async def test_set_value_says_when_the_running_hob_takes_it_up(world: World) -> 
     async with world.serve():
         said = await world.hob("config", "set", "gateway.body_bytes", "3000000")
         assert (said.status, said.out) == (0, "")
-        assert "next started" in said.err
+        assert "next start" in said.err
         assert "hob secrets reload" in (await world.hob("config", "set", "logs.level", "debug")).err
 
 
