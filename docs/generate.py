@@ -48,7 +48,7 @@ from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS, failure_of, status_of_fault
 from hob.gateway.http.fields import Field, choices_of, fields_of
 from hob.gateway.routes.views import chat_view, event_view, usage_view
-from hob.guard.policy.modes import table_page
+from hob.guard.policy.modes import ACTS, Autonomy, Mode, look_up
 from hob.guard.policy.rule_names import RULES
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS
 from hob.store.inbox import Result
@@ -559,12 +559,23 @@ def _complete(table: Mapping[str, Any], names: Iterable[str]) -> None:
 
 def filled(page: str) -> str:
     """A page that people wrote, with what stands between its marks (`<!-- make docs: NAME -->`) written anew."""
-    written: dict[str, Callable[[], str]] = {"modes": table_page, "rules": policy_rules}
+    written: dict[str, Callable[[], str]] = {"modes": modes_table, "rules": policy_rules}
 
     def write(found: re.Match[str]) -> str:
         return f"{found[1]}\n\n{written[found[2]]().rstrip()}\n\n{found[3]}"
 
     return re.sub(r"(<!-- make docs: (\w+) -->).*?(<!-- end -->)", write, page, flags=re.DOTALL)
+
+
+def modes_table() -> str:
+    """The table in Markdown, a column for each mode and level of autonomy."""
+    columns = [(mode, autonomy) for mode in Mode for autonomy in Autonomy]
+    head = " | ".join(f"{mode}, {autonomy}" for mode, autonomy in columns)
+    lines = [f"| what a call does | {head} |", f"|---{'|---' * len(columns)}|"]
+    for act, text in ACTS.items():
+        cells = " | ".join(look_up(act, mode, autonomy) for mode, autonomy in columns)
+        lines.append(f"| {text} | {cells} |")
+    return "\n".join(lines) + "\n"
 
 
 def policy_rules() -> str:

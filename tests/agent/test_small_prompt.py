@@ -11,8 +11,8 @@ from hob.agent.compaction.compaction import Compactor
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.prompt.fit import choose_tools
+from hob.agent.prompt.system import Prompt
 from hob.agent.prompt.tokens import begin
-from hob.agent.prompt.values import Prompt
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
 from hob.core.models import ModelProfile, ModelRequest, Price

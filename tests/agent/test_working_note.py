@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from hob.agent.prompt.builder import PromptBuilder
-from hob.agent.prompt.values import Prompt
+from hob.agent.prompt.system import Prompt
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
 from hob.core.labels import Label, Origin, SenderClass, Trust

@@ -27,7 +27,7 @@ async def test_who_asks_is_approved_or_denied_by_code(hob: Machine) -> None:
     for code, id in (("ABCDEFGH", "7"), ("HGFEDCBA", "8")):
         request = PairingRequest(code, SenderAddress("telegram", id), "Eve", at, at + 60)
         await hob.app.store.people.ask(request)
-    await registry.load()  # type: ignore[attr-defined]
+    await registry.load()
     waiting = (await hob.unix.get("/pairing")).json()["requests"]
     assert [(each["code"], each["address"]) for each in waiting] == [
         ("ABCDEFGH", "telegram:7"),

@@ -1,8 +1,7 @@
 """How often Hob may act for one sender."""
 
-from hob.guard.admission.actions import ActionRates
+from hob.guard.admission.actions import ActionRates, Windows
 from hob.guard.admission.settings import ActionLimits
-from hob.guard.admission.windows import Windows
 from hob.testing.clock import ManualClock
 
 

@@ -7,7 +7,7 @@ import pytest
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Sandbox
-from hob.guard.policy.modes import ACTS, TABLE, Act, Autonomy, Mode, ModeVerdict, look_up, table_page
+from hob.guard.policy.modes import ACTS, TABLE, Act, Autonomy, Mode, ModeVerdict, look_up
 from tests.guard.calling import READER, SPECS, call_of, context, decide
 
 # supervised, cautious and autonomous, for read-only | guarded | workspace | full
@@ -85,4 +85,3 @@ def test_stricter_modes_and_less_autonomy_are_never_looser() -> None:
 
 def test_every_act_has_its_words_and_its_row() -> None:
     assert set(ACTS) == set(TABLE) == set(Act)
-    assert all(f"\n| {text} | " in table_page() for text in ACTS.values())

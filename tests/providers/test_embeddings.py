@@ -11,7 +11,7 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.providers.media.vectors import MOST_BYTES, MOST_TEXTS
-from hob.providers.wires.ollama.embeddings import OllamaEmbedder
+from hob.providers.wires.ollama.wire import OllamaEmbedder
 from hob.providers.wires.openai_media.embeddings import OpenAIEmbedder
 from hob.testing import ModelServer
 from tests.providers.canned import client_of, saying

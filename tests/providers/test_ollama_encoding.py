@@ -31,9 +31,8 @@ def call(id: str, name: str = "clock", arguments: str = "{}") -> ToolCall:
 
 def body_of(*said: ModelMessage, system: str = "", model: str = "qwen3:8b", **more: Any) -> dict[str, Any]:
     images = more.pop("images", None)
-    context = more.pop("context_tokens", None)
     request = ModelRequest(model, system, said, **more)
-    return dict(json.loads(encode_request(request, model=model, images=images, context_tokens=context)))
+    return dict(json.loads(encode_request(request, model=model, images=images)))
 
 
 def test_a_request_as_documented() -> None:
@@ -98,10 +97,6 @@ def test_the_context_holds_whatever_costs_tokens(said: ModelMessage, tokens: int
 def test_the_context_has_room_for_the_answer() -> None:
     body = body_of(UserMessage("x" * 15_000), max_tokens=4_000, thinking=Thinking.OFF)
     assert body["options"]["num_ctx"] == 16_384  # 5,000 of the question alone would fit into half of it
-
-
-def test_the_context_can_be_chosen() -> None:
-    assert body_of(UserMessage("x" * 100_000), context_tokens=4096)["options"]["num_ctx"] == 4096
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.models import ModelProfile
 from hob.providers.catalog.price_table import PriceTable
-from hob.providers.catalog.profiles import ModelProfiles, billions_of
+from hob.providers.catalog.prices import ModelProfiles, billions_of
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, ProviderSettings
 

@@ -5,36 +5,17 @@ from typing import Protocol, runtime_checkable
 
 from hob.core.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
-from hob.core.labels import Label, Trust
+from hob.core.labels import Label
 from hob.core.memory import Memory
 from hob.core.messages import Address
-from hob.core.models import Entry, ModelRequest, Remark
+from hob.core.models import Entry
 from hob.core.ports.tools import Toolset
-from hob.core.steps import ApprovalAnswered, ApprovalAsked, Step
-from hob.core.tools import ToolCall, ToolSpec
+from hob.core.steps import ApprovalAnswered, ApprovalAsked
+from hob.core.tools import ToolCall
 from hob.core.turns import Turn, View
 
 LimitOf = Callable[[Address], int]
 """The most characters one message to this address may have."""
-
-
-class BuiltPrompt(Protocol):
-    """A request ready for the model, the trust of all that was rendered into it, and its estimated tokens.
-
-    `remarks` tell what of the message did not fit.
-    """
-
-    @property
-    def request(self) -> ModelRequest: ...
-
-    @property
-    def trust(self) -> Trust: ...
-
-    @property
-    def input_estimate(self) -> int: ...
-
-    @property
-    def remarks(self) -> tuple[Remark, ...]: ...
 
 
 class TurnMemory(Protocol):
@@ -45,39 +26,6 @@ class TurnMemory(Protocol):
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
         """What helps with the query, best first; not what its conversation shows from that place on. Never raises."""
-
-
-class Prompts(Protocol):
-    """Builds the request of a turn's next model call."""
-
-    async def build(
-        self,
-        turn: Turn,
-        steps: Sequence[Step],
-        view: View,
-        tools: tuple[ToolSpec, ...],
-        model: str,
-        *,
-        keep: int | None = None,
-        patience: float,
-    ) -> BuiltPrompt:
-        """History from the view (at most `keep` entries of it), this turn from its steps."""
-        ...
-
-
-class CompactionPort(Protocol):
-    """Shortens a session after a turn has ended."""
-
-    def needed(self, view: View, prompt_tokens: int, model: str = "") -> str | None:
-        """Why the session should be compacted now, or None."""
-        ...
-
-    async def compact(self, session: SessionKey, *, reason: str, model: str, keep: int | None = None) -> object:
-        """Do it for all but the last `keep` messages, or leave all as it was; the answer says which.
-
-        Raises StoreErrors.
-        """
-        ...
 
 
 class Approvals(Protocol):

@@ -55,12 +55,11 @@ from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService
 from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
+from hob.guard.screening.masking.logs import mask_personal
 from hob.guard.screening.masking.masked_ports import MaskedAdmission
 from hob.guard.screening.masking.models import masked_model
-from hob.guard.screening.masking.personal import mask_personal
 from hob.guard.settings import ApprovalSettings, PolicySettings
-from hob.providers.catalog.prices import open_prices
-from hob.providers.catalog.profiles import ModelProfiles
+from hob.providers.catalog.prices import ModelProfiles, open_prices
 from hob.providers.opening import open_model
 from hob.providers.routing.choice import Choice
 from hob.providers.routing.routing import ModelRouter

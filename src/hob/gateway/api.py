@@ -16,8 +16,8 @@ from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.live.connected import Connected
-from hob.gateway.people import Registry
 from hob.gateway.settings import GatewaySettings
+from hob.guard.admission.pairing import PairingService
 from hob.store.store import Store
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Api:
     settings: GatewaySettings
     clock: Clock
     keyring: Keyring
-    people: Registry
+    people: PairingService
     pending_approvals: Callable[[], PendingApprovals]
     """Made when it is first needed."""
     models: Models

@@ -13,7 +13,7 @@ from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
 from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.backend import CliModel
-from hob.providers.cli.settings import CliSettings
+from hob.providers.cli.program import CliSettings
 from hob.testing.clock import ManualClock
 
 _PROGRAM = """#!{python} -IS

@@ -17,7 +17,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
 from hob.providers.cli.backend import CliModel
-from hob.providers.cli.settings import CliSettings
+from hob.providers.cli.program import CliSettings
 from hob.testing.model import Cut, Silence
 from hob.testing.model_check import Behaviour, Make
 from hob.testing.model_server import Fault, ModelServer, Reply

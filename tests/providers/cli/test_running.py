@@ -14,8 +14,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelRequest, TextDelta, Thinking, UserMessage
 from hob.providers.cli.process import CliCommand, run
-from hob.providers.cli.program import find_cli
-from hob.providers.cli.settings import CliSettings
+from hob.providers.cli.program import CliSettings, find_cli
 from hob.testing.clock import ManualClock
 from tests.providers.cli.fake import CLIS, FakeCli, Seen, answer, ask, half, recorded
 

@@ -9,7 +9,7 @@ import pytest
 from hob.core.errors import ModelError
 from hob.core.ids import CallId, SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, UserMessage
-from hob.providers.cli.settings import CliSettings
+from hob.providers.cli.program import CliSettings
 from tests.providers.cli.fake import CLIS, FakeCli, answer, ask, recorded
 
 RESUMES = {"claude-cli": "--resume", "codex-cli": "resume", "gemini-cli": "--resume", "copilot-cli": "--resume="}

@@ -25,9 +25,8 @@ from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.fit import choose_tools, cost, estimate_tool, fit, write_tool
 from hob.agent.prompt.rendering import Marks, add_user, render
 from hob.agent.prompt.sections import FeatureSections, limited
-from hob.agent.prompt.system import Audience, SystemText, audience_of, build_system, unaccepted
+from hob.agent.prompt.system import Audience, Prompt, Section, SystemText, audience_of, build_system, unaccepted
 from hob.agent.prompt.tokens import PER_MESSAGE, begin, count_bytes, estimate_messages, estimate_tokens, shorten
-from hob.agent.prompt.values import Prompt, Section
 from hob.agent.prompt.window import pair, select
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
@@ -89,7 +88,7 @@ class _Moment:
 
 
 class PromptBuilder:
-    """Implements the driver's `Prompts`.
+    """Builds the request of a turn's next model call.
 
     `salt` is a secret of the home that goes into the marks around untrusted text. Without one they still cannot be
     guessed by those who write such text, since a turn's id is random and made after its message came.

@@ -6,12 +6,41 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hob.agent.prompt.tokens import count_bytes, estimate_tokens, share, shorten
-from hob.agent.prompt.values import Section
 from hob.agent.sessions import is_group, is_subagent
 from hob.agent.settings import AgentSettings
 from hob.core.files import BootstrapFile
-from hob.core.labels import SenderClass
+from hob.core.labels import SenderClass, Trust
+from hob.core.models import ModelRequest, Remark
 from hob.core.turns import Turn
+
+# What the prompt gives back.
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One named part of a request. `cached` parts are the same next time, so that a provider's cache can hold them."""
+
+    name: str
+    bytes: int
+    tokens: int
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request ready for the model, and what went into it.
+
+    `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above `limit`,
+    unless a limit that was learned leaves no room at all. `remarks` tell what of the message did not fit.
+    """
+
+    request: ModelRequest
+    sections: tuple[Section, ...]
+    trust: Trust
+    input_estimate: int
+    limit: int
+    remarks: tuple[Remark, ...] = ()
+
 
 # Who Hob is, as the model reads it. Nothing in here depends on the time, the session or the machine.
 

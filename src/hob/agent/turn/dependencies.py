@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hob.agent.budget.budget import Budget
-from hob.agent.ports import Approvals, CompactionPort, LimitOf, Prompts
+from hob.agent.compaction.compaction import Compactor
+from hob.agent.ports import Approvals, LimitOf
+from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.hooks import Hooks
@@ -41,7 +43,7 @@ class TurnDependencies:
     sessions: Sessions
     toolset: Toolset
     judge: Judge
-    prompts: Prompts
+    prompts: PromptBuilder
     notices: Notices
     budget: Budget
     blobs: Blobs
@@ -51,7 +53,7 @@ class TurnDependencies:
     settings: AgentSettings = field(default_factory=AgentSettings)
     default_model: Callable[[], str] = str
     approvals: Approvals | None = None
-    compactor: CompactionPort | None = None
+    compactor: Compactor | None = None
     context_room: ContextRoom = field(default_factory=ContextRoom)
     background_tasks: Callable[[Coroutine[Any, Any, None]], None] | None = None
     mask: Callable[[str], str] = as_it_is

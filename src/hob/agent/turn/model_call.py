@@ -8,7 +8,8 @@ from dataclasses import replace
 from hob.agent.budget.accounting import stream_in_turn
 from hob.agent.budget.budget import HeldAmount
 from hob.agent.commands.model_names import real_name
-from hob.agent.ports import BuiltPrompt, tools_of
+from hob.agent.ports import tools_of
+from hob.agent.prompt.system import Prompt
 from hob.agent.prompt.window import load_limit
 from hob.agent.remarks import remarks_of, render
 from hob.agent.sessions import reset_due, resets
@@ -113,7 +114,7 @@ async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
     return route
 
 
-async def _build(run: TurnRun) -> BuiltPrompt:
+async def _build(run: TurnRun) -> Prompt:
     settings, state = run.parts.settings, run.record.state
     if run.view is None:
         run.view = await _load_view(run)

@@ -22,8 +22,7 @@ from hob.core.labels import HOB_LABEL, SenderClass
 from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta, UserMessage
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolSpec
-from hob.providers.catalog.prices import PriceList, open_prices
-from hob.providers.catalog.profiles import ModelProfiles
+from hob.providers.catalog.prices import ModelProfiles, PriceList, open_prices
 from hob.providers.media.media import Media
 from hob.providers.opening import open_model
 from hob.providers.routing.choice import Choice

@@ -1,13 +1,18 @@
 """Who is known and who asks to be let in; reached through the socket alone."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.responses import Response
 
+from hob.core.messages import TOKEN_SENDER
+from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.gateway.auth.tokens import Token
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import json_response
-from hob.gateway.people import people_view, person_view, request_view, requests_view
+from hob.guard.admission.pairing import PairingService
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +103,38 @@ async def approve(call: EndpointCall[LettingIn]) -> Response:
 async def deny(call: EndpointCall[ACode]) -> Response:
     """Whoever was told this code gets no further one."""
     return json_response(request_view(await call.api.people.deny(call.asked.code)))
+
+
+def people_view(registry: PairingService, tokens: Iterable[Token]) -> Mapping[str, Any]:
+    """Everybody with their addresses; whoever holds a token of the API is a person of their own."""
+    others = (
+        Person(f"{TOKEN_SENDER}{each.name}", each.name, each.cls, (SenderAddress("api", f"{TOKEN_SENDER}{each.name}"),))
+        for each in tokens
+    )
+    return {"people": [person_view(person) for person in (*registry.people, *others)]}
+
+
+def person_view(person: Person) -> Mapping[str, Any]:
+    """One person."""
+    return {
+        "id": person.id,
+        "name": person.name,
+        "class": person.cls.value,
+        "addresses": [str(address) for address in person.addresses],
+    }
+
+
+def requests_view(registry: PairingService) -> Mapping[str, Any]:
+    """Who waits for an answer."""
+    return {"requests": [request_view(request) for request in registry.pending()]}
+
+
+def request_view(request: PairingRequest) -> Mapping[str, Any]:
+    """One request."""
+    return {
+        "code": request.code,
+        "address": str(request.address),
+        "name": request.name,
+        "asked": request.asked,
+        "expires": request.expires,
+    }

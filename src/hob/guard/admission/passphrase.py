@@ -9,7 +9,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.language import translatable
 from hob.core.people import SenderAddress
-from hob.guard.admission.windows import Windows
+from hob.guard.admission.actions import Windows
 
 COMMAND = "/pass"
 SHORTEST = 8

@@ -17,6 +17,7 @@ from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, 
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, WEBHOOK_CHANNEL, Address, Inbound, Quoted
 from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
+from hob.guard.admission.actions import Windows
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.events import (
     AdmissionEvent,
@@ -33,7 +34,6 @@ from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.passphrase import Passphrase, PassphraseAttempt
 from hob.guard.admission.people import People, SenderList, address_of, group_of
 from hob.guard.admission.settings import AdmissionPolicy, AdmissionSettings, DmPolicy, GroupPolicy, policy_of
-from hob.guard.admission.windows import Windows
 from hob.guard.screening.scanner.settings import ScannerAction
 
 # Two machines that answer each other for ever: noticed, and left in silence.

@@ -86,14 +86,3 @@ TABLE: Mapping[Act, Mapping[Mode, _Row]] = {
 def look_up(act: Act, mode: Mode, autonomy: Autonomy) -> ModeVerdict:
     """What the table says."""
     return TABLE[act][mode][list(Autonomy).index(autonomy)]
-
-
-def table_page() -> str:
-    """The table in Markdown, a column for each mode and level of autonomy."""
-    columns = [(mode, autonomy) for mode in Mode for autonomy in Autonomy]
-    head = " | ".join(f"{mode}, {autonomy}" for mode, autonomy in columns)
-    lines = [f"| what a call does | {head} |", f"|---{'|---' * len(columns)}|"]
-    for act, text in ACTS.items():
-        cells = " | ".join(look_up(act, mode, autonomy) for mode, autonomy in columns)
-        lines.append(f"| {text} | {cells} |")
-    return "\n".join(lines) + "\n"

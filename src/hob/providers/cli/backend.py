@@ -35,9 +35,8 @@ from hob.providers.cli.events import (
     fault_of,
 )
 from hob.providers.cli.process import CliCommand, LineTooLong, Process, run
-from hob.providers.cli.program import Cli, CliFacts, CliRequest, find_cli, open_cli
+from hob.providers.cli.program import Cli, CliFacts, CliRequest, CliSettings, find_cli, open_cli
 from hob.providers.cli.sessions import CliSession, CliSessions, render, render_new
-from hob.providers.cli.settings import CliSettings
 from hob.providers.http.answer import GrowingAnswer
 from hob.providers.http.faults import hide_keys, read_retry_after
 

@@ -21,7 +21,7 @@ from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.providers.catalog.catalog import provider_at
 from hob.providers.http.server import Server, server_of
-from hob.providers.media.images import image_type
+from hob.providers.media.sight import image_type
 from hob.providers.routing.choice import Choice, Ref
 from hob.providers.routing.failover_model import Failover
 from hob.providers.routing.model_routes import ModelRoutes
@@ -170,7 +170,7 @@ class Media:
         client = self._kept(Client(self._servers(ref), self._clock, self._failover.patiently))
         provider = self._choice.connect(ref.provider).provider
         if provider.wire == "ollama":
-            from hob.providers.wires.ollama.embeddings import OllamaEmbedder
+            from hob.providers.wires.ollama.wire import OllamaEmbedder
 
             return OllamaEmbedder(client, ref.model)
         from hob.providers.wires.openai_media.embeddings import OpenAIEmbedder

@@ -147,7 +147,7 @@ class ModelRoutes:
 
     def _open_cli(self, connected: ConnectedProvider) -> Model:
         from hob.providers.cli.backend import CliModel  # subprocesses and their settings, only where a CLI is asked
-        from hob.providers.cli.settings import CliSettings
+        from hob.providers.cli.program import CliSettings
 
         own, id = connected.settings, connected.provider.id
         settings = CliSettings(command=own.command, arguments=own.arguments, environment=own.environment)

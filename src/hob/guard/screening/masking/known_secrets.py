@@ -1,6 +1,7 @@
 """Which secrets are known: grows while Hob runs, since references are read when they are first needed."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
@@ -57,16 +58,12 @@ class KnownSecrets:
 
 def values_at_hand(secrets: Iterable[tuple[str, Secret]], *, ask: bool = False) -> dict[str, str]:
     """What these secrets are; references that lead nowhere are left out, those that may ask only read with `ask`."""
-    return dict(_revealed(secrets, ask))
-
-
-def _revealed(secrets: Iterable[tuple[str, Secret]], ask: bool) -> Iterator[tuple[str, str]]:
+    found: dict[str, str] = {}
     for name, secret in secrets:
         if ask or secret.reference.partition(":")[0] in AT_HAND:
-            try:
-                yield name, secret.reveal()
-            except NotConfigured:
-                continue
+            with suppress(NotConfigured):
+                found[name] = secret.reveal()
+    return found
 
 
 def values_in(environ: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from hob.core.tools import ToolSpec
 from hob.providers.http.answer import Growing
 from hob.providers.http.past_calls import read_arguments
 from hob.providers.http.prefixes import valid_messages
-from hob.providers.media.images import image_type
+from hob.providers.media.sight import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
 # Where a request is marked for the prompt cache.

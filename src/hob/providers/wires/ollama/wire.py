@@ -5,11 +5,12 @@ Format: https://docs.ollama.com/api
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId
+from hob.core.media import Embeddings
 from hob.core.models import (
     AssistantMessage,
     ModelMessage,
@@ -23,10 +24,39 @@ from hob.core.models import (
 from hob.core.tools import ToolSpec
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_scheme
+from hob.providers.http.client import Client
 from hob.providers.http.decoder import count_of
 from hob.providers.http.past_calls import read_arguments, result_text
 from hob.providers.http.wire import Listed, Wire
+from hob.providers.media.vectors import Batch, embed_all, numbers_of
 from hob.providers.schemas.dialects import SchemaDialect, normalise
+
+# Vectors from `POST /api/embed`.
+#
+# Format: https://docs.ollama.com/api/embed
+
+
+class OllamaEmbedder:
+    """Implements `Embedder`. A text that is longer than the model reads is cut by the server."""
+
+    def __init__(self, client: Client, model: str) -> None:
+        self._client = client
+        self._model = model
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        return await embed_all(texts, self._embed, self._client.host)
+
+    async def _embed(self, texts: list[str]) -> Batch:
+        answer = await self._client.fetch_json(
+            lambda base_url: f"{server_root(base_url)}/api/embed", {"model": self._model, "input": texts}
+        )
+        rows = answer.get("embeddings") if isinstance(answer, dict) else None
+        if not isinstance(rows, list):
+            raise self._client.garbage("JSON that holds no vectors")
+        tokens = count_of(answer, "prompt_eval_count")
+        vectors: list[Sequence[float]] = [numbers_of(row, self._client.host) for row in rows]
+        return vectors, self._model, Usage(tokens) if tokens else None
+
 
 # A request as the body of `POST /api/chat`.
 #
@@ -46,12 +76,11 @@ def encode_request(
     *,
     model: str,
     images: Mapping[BlobId, bytes] | None = None,
-    context_tokens: int | None = None,
 ) -> bytes:
     """The request's body. The same request gives the same bytes, and what grows from turn to turn stands last.
 
     Ollama cuts a conversation that is longer than its context without a word, and its default context is short. So
-    `num_ctx` is always told: `context_tokens`, or what this request needs, rounded up.
+    `num_ctx` is always told: what this request needs, rounded up.
     """
     messages = [{"role": "system", "content": request.system}] if request.system else []
     messages += _messages(request.messages, images or {})
@@ -61,7 +90,7 @@ def encode_request(
         "stream": True,
         "options": {
             "num_predict": request.most_output,
-            "num_ctx": context_tokens or _room(_count_tokens(messages, tools) + request.most_output),
+            "num_ctx": _room(_count_tokens(messages, tools) + request.most_output),
         },
     }
     if request.thinking is not None:
@@ -196,13 +225,10 @@ def read_usage(chunk: Mapping[str, Any]) -> Usage | None:
 
 
 class OllamaChat(Wire):
-    """Implements `Wire`. `context_tokens` is the context to load models with; None takes what a request needs."""
+    """Implements `Wire`."""
 
     name = "ollama"
     decodes = Decoder
-
-    def __init__(self, context_tokens: int | None = None) -> None:
-        self._context_tokens = context_tokens
 
     def chat_url(self, base_url: str, model: str) -> str:
         return f"{server_root(base_url)}/api/chat"
@@ -211,7 +237,7 @@ class OllamaChat(Wire):
         return f"{server_root(base_url)}/api/tags"
 
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
-        return encode_request(request, model=model, images=images, context_tokens=self._context_tokens)
+        return encode_request(request, model=model, images=images)
 
     def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
         rows = listing.get("models") if isinstance(listing, dict) else None

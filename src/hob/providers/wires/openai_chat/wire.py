@@ -30,7 +30,7 @@ from hob.providers.http.answer import MOST_CALLS, Growing, GrowingCall
 from hob.providers.http.decoder import MOST_TOKENS, count_of
 from hob.providers.http.past_calls import result_text, sound_arguments
 from hob.providers.http.wire import Listed, Wire
-from hob.providers.media.images import image_type
+from hob.providers.media.sight import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 from hob.providers.wires.openai_chat.settings import Dialect
 
