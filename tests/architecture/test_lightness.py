@@ -38,6 +38,11 @@ def test_overview_of_commands_loads_no_command_line_library() -> None:
     assert loaded("from hob.cli.table import run; run(['--help'])").isdisjoint(HEAVY)
 
 
+def test_overview_of_commands_loads_none_of_what_commands_are_made_of() -> None:
+    found = loaded("from hob.cli.table import run; run(['--help'])")
+    assert found.isdisjoint({"dataclasses", "inspect", "json", "logging", "gettext", "hob.core.errors"})
+
+
 def test_question_without_options_loads_no_command_line_library() -> None:
     found = loaded("import sys; from hob.cli.table import run; sys.stderr = sys.stdout; run(['ask', ' '])")
     assert "hob.cli.conversation.ask" in found
@@ -65,6 +70,25 @@ def test_command_that_finds_a_daemon_loads_no_application(command: str) -> None:
 def test_lonely_one_shot_loads_no_http_server() -> None:
     found = loaded("import hob.app.daemon.one_shot")
     assert found.isdisjoint({"starlette", "uvicorn", "tomlkit", "rich", "pydantic", "hob.gateway.http.asgi"})
+
+
+def test_lonely_one_shot_loads_nothing_of_what_few_questions_need() -> None:
+    found = loaded("import hob.app.daemon.one_shot, hob.app.tools.lazy_runtime")
+    rare = {
+        "gettext",
+        "hob.app.maintenance.metrics",
+        "hob.app.maintenance.person_erasure",
+        "hob.app.models.probe",
+        "hob.app.plugins.installed",
+        "hob.app.plugins.loading",
+        "hob.app.plugins.manifest",
+        "hob.gateway.openai.joined_requests",
+        "hob.gateway.webhooks.receiver",
+        "hob.providers.cli.program",
+        "hob.store.backup.backup",
+        "hob.store.backup.line_files",
+    }
+    assert found.isdisjoint(rare)
 
 
 def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None:

@@ -81,6 +81,16 @@ async def test_follower_is_told_of_each_commit(store: Store) -> None:
         assert len((await store.timeline.follow(0, 10)).events) == 1
 
 
+async def test_a_follower_is_not_woken_by_what_it_does_not_follow(store: Store) -> None:
+    with store.timeline.news([EventKind.TURN]) as turns, store.timeline.news([EventKind.TOOL]) as tools:
+        await store.settings.put("agent.language", "de")
+        assert not turns.is_set()
+        assert not tools.is_set()
+        await store.timeline.add([replace(full_event(), kind=EventKind.TOOL)])
+        await asyncio.wait_for(tools.wait(), 5)
+        assert not turns.is_set()
+
+
 @pytest.mark.parametrize("sql", ["UPDATE timeline SET status = 'x'", "DELETE FROM timeline"])
 async def test_facts_cannot_be_changed(store: Store, sql: str) -> None:
     event = full_event()

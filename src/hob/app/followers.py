@@ -41,7 +41,7 @@ class FollowerJob:
         self._place = await self._store.followers.begin(self._follower.name, at_end=self._follower.start is Start.NOW)
 
     async def _run(self, _: Running) -> None:
-        with self._store.timeline.news() as news:
+        with self._store.timeline.news(self._follower.kinds) as news:
             while True:
                 news.clear()
                 while await self._step():

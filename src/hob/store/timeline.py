@@ -1,7 +1,7 @@
 """What happened, append-only."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from hob.store.codec import load_label
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, marks
 from hob.store.database.writer import Writer
-from hob.store.erasure.content import ContentWriter
+from hob.store.erasure.content import ContentWriter, WriteConnection
 
 VERSION = 1
 
@@ -97,6 +97,9 @@ def write_events(
     connection: apsw.Connection, keep: ContentWriter, events: Iterable[TimelineEvent], session: SessionKey | None = None
 ) -> None:
     """Append the events; those without a session get this one."""
+    events = tuple(events)
+    if isinstance(connection, WriteConnection):
+        connection.happened |= {event.kind for event in events}
     for event in events:
         usage = event.usage
         label = event.label
@@ -216,8 +219,13 @@ class Timeline:
         return await self._readers.read(read)
 
     @contextmanager
-    def news(self) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something was committed: then `follow` may find more."""
+    def news(self, kinds: Collection[str] = ()) -> Iterator[asyncio.Event]:
+        """An event that is set whenever something was committed, of these kinds if given: `follow` may find more."""
         committed = asyncio.Event()
-        with self._writer.watched(committed.set):
+
+        def look(happened: frozenset[str]) -> None:
+            if not kinds or not happened.isdisjoint(kinds):
+                committed.set()
+
+        with self._writer.watched(look):
             yield committed

@@ -38,7 +38,7 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     async def look(_: Running) -> None:
         """Beside what happens: while nothing does, nothing is asked of memory either."""
-        with kernel.store.timeline.news() as news:
+        with kernel.store.timeline.news((EventKind.TURN,)) as news:
             while True:
                 await files.sync()
                 looked = kernel.clock.monotonic()

@@ -20,6 +20,7 @@ from hob.core.language import translatable
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, translate
 from hob.store.database.jobs import JobFailed, attempt
+from hob.store.erasure.content import WriteConnection
 
 T = TypeVar("T")
 Job = Callable[[apsw.Connection], T]
@@ -38,7 +39,7 @@ class Writer:
     """Performs write jobs in the order of their arrival."""
 
     def __init__(
-        self, connection: apsw.Connection, loop: asyncio.AbstractEventLoop, group: int, check: DamageCheck
+        self, connection: WriteConnection, loop: asyncio.AbstractEventLoop, group: int, check: DamageCheck
     ) -> None:
         """After damage was found every job fails with StoreDamaged."""
         self._connection = connection
@@ -48,7 +49,7 @@ class Writer:
         self._queue: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="hob-store-writer", daemon=True)
         self._closed = False
-        self._watchers: set[Callable[[], None]] = set()
+        self._watchers: set[Callable[[frozenset[str]], None]] = set()
         self.commits = 0
         self.last_error: str | None = None
 
@@ -82,8 +83,8 @@ class Writer:
         return result
 
     @contextmanager
-    def watched(self, told: Callable[[], None]) -> Iterator[None]:
-        """While the block is open, `told` is called in the event loop after each commit."""
+    def watched(self, told: Callable[[frozenset[str]], None]) -> Iterator[None]:
+        """While the block is open, `told` is called in the event loop after each commit with its kinds of events."""
         self._watchers.add(told)
         try:
             yield
@@ -153,12 +154,13 @@ class Writer:
             _log.error("rolling back failed: %s", error)
 
     def _deliver(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
+        happened, self._connection.happened = self._connection.happened, frozenset()
         try:
-            self._loop.call_soon_threadsafe(self._settle, jobs, results)
+            self._loop.call_soon_threadsafe(self._settle, jobs, results, happened)
         except RuntimeError:  # the loop is closed: no one waits any more
             _log.warning("%d writes were done for callers that are gone", len(jobs))
 
-    def _settle(self, jobs: Sequence[_Queued], results: Sequence[Any]) -> None:
+    def _settle(self, jobs: Sequence[_Queued], results: Sequence[Any], happened: frozenset[str]) -> None:
         for queued, result in zip(jobs, results, strict=True):
             if queued.future.done():
                 continue
@@ -167,4 +169,4 @@ class Writer:
             else:
                 queued.future.set_result(result)
         for told in tuple(self._watchers):
-            told()
+            told(happened)

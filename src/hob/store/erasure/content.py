@@ -13,9 +13,13 @@ def as_it_is(text: str) -> str:
 
 
 class WriteConnection(apsw.Connection):
-    """A connection to the database. `mask` takes out of every text what must not be stored."""
+    """A connection to the database. `mask` takes out of every text what must not be stored.
+
+    `happened` are the kinds of events that were appended to the timeline since it was last set.
+    """
 
     mask: Callable[[str], str] = staticmethod(as_it_is)
+    happened: frozenset[str] = frozenset()
 
 
 def masked(connection: apsw.Connection, text: str) -> str:
