@@ -176,3 +176,28 @@ async def test_follower_killed_at_any_moment_writes_each_effect_once(tmp_path: P
     assert len(places) >= 88
     assert places == sorted(set(places))
     assert place == places[-1]
+
+
+async def test_events_that_come_to_nothing_cost_no_commit(tmp_path: Path) -> None:
+    given: asyncio.Queue[str] = asyncio.Queue()
+
+    async def work(events: Batch) -> Effects | None:
+        for _, event in events:
+            given.put_nowait(event.text)
+        return None
+
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        job = FollowerJob(Follower("test", work, start=Start.BEGINNING), store, QuickClock())
+        await job.begin()
+        before = store.commits
+
+        async def run() -> None:
+            await job.job.run(NOBODY)
+
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(run())
+            for text in ("a", "b"):
+                await store.timeline.add([happened(text)])
+                assert await asyncio.wait_for(given.get(), 10) == text
+            task.cancel()
+        assert store.commits == before + 2  # the events themselves

@@ -45,10 +45,11 @@ class Follower:
     """Work on what happens, in the order in which it happened, over restarts. It sleeps while nothing does.
 
     `work` is given events with their places; after a crash it is given the same again, unless its effects are written.
+    None: nothing came of them, and the next start may give them again, which saves a commit.
     """
 
     name: str
-    work: Callable[[Sequence[tuple[int, TimelineEvent]]], Awaitable[Effects]]
+    work: Callable[[Sequence[tuple[int, TimelineEvent]]], Awaitable[Effects | None]]
     kinds: tuple[EventKind, ...] = ()
     """None: all."""
     start: Start = Start.NOW

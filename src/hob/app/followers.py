@@ -57,13 +57,15 @@ class FollowerJob:
         if found.events:
             try:
                 effects = await follower.work(found.events)
-                await self._store.followers.advance(follower.name, found.upto, effects.write)
+                if effects is not None:
+                    await self._store.followers.advance(follower.name, found.upto, effects.write)
             except StoreError:
                 raise  # the supervisor knows what to do
             except Exception as error:  # noqa: BLE001 - the job wall: what it cannot take does not stop what comes after
                 await self._failed(found, error)
                 return True
-            effects.then()
+            if effects is not None:
+                effects.then()
         self._failures, self._place = 0, found.upto
         return len(found.events) == most
 

@@ -62,10 +62,10 @@ class TurnIndexer:
     def __init__(self, settings: MemorySettings) -> None:
         self._settings = settings
 
-    async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects:
-        """The items of those turns that are done."""
+    async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
+        """The items of those turns that are done; None while they go on."""
         turns = [event.turn for _, event in events if event.turn and event.classification == TurnState.DONE]
-        return Effects(partial(self._index, turns)) if turns else Effects()
+        return Effects(partial(self._index, turns)) if turns else None
 
     def _index(self, turns: Sequence[TurnId], connection: apsw.Connection) -> None:
         index_turns(connection, turns, self._items)
