@@ -119,6 +119,7 @@ def test_command_of_a_plugin_stands_beside_hobs_own(house: House) -> None:
     assert "greet      Greet somebody." in house.hob("--help").stdout
     assert house.hob("greet", "Ada", "--loud").stdout == "GOOD DAY, ADA.\n"
     assert "--loud" in house.hob("greet", "--help").stdout
+    assert "greet" in house.hob("completion", "bash").stdout
     house.hob("plugins", "disable", "greet")
     assert "greet" not in house.hob("--help").stdout
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from hob.cli.table import build
+from hob.cli.table import build, commands_of_plugins
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
@@ -13,4 +13,11 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     shell
         Which shell: bash, zsh or fish.
     """
-    print(build().generate_completion(shell=shell))
+    app = build()
+    for name, (_plugin, text) in commands_of_plugins().items():
+        app.command(_loaded_when_used, name=name, help=text)
+    print(app.generate_completion(shell=shell))
+
+
+def _loaded_when_used() -> None:
+    """A plug-in's command, of which no more than name and help are known without loading it."""
