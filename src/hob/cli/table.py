@@ -20,7 +20,7 @@ HEADINGS = {
     "models": "Set up",
     "approvals": "Trust",
     "doctor": "Keep it running",
-    "backup": "Data",
+    "memory": "Data",
 }
 """Above which command each heading stands."""
 COMMANDS: tuple[tuple[str, str, str], ...] = (
@@ -58,6 +58,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("doctor", "daemon.doctor:doctor", "What is wrong here, and what to do about it."),
     ("service", "daemon.service:app", "Hob as a service: started with the machine and after failures."),
     ("upgrade", "setup.upgrade:upgrade", "How this Hob is upgraded, and what changed."),
+    ("memory", "data.memory:app", "What is remembered, and how well it is found."),
     ("backup", "data.backup:backup", "Write a copy of all that was said and is remembered to one file."),
     ("restore", "data.backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "data.export:export", "Conversations as JSON lines."),

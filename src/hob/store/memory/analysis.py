@@ -145,6 +145,11 @@ def dated(at: float) -> str:
     return f"{moment.day} {_MONTHS[0].split()[moment.month - 1]} {moment.year}"
 
 
+END: Final = "~"
+"""Marks a stem by which a word is found that only ends so."""
+_COMPOUND, _HEAD, _TAIL = 8, 3, 4
+
+
 class Analyzer:
     """Finds the stems of words. May be used by several threads."""
 
@@ -161,27 +166,31 @@ class Analyzer:
         del self._english["may"]  # as a word it is a stop word
 
     def stems(self, text: str) -> Iterator[str]:
-        """The stems of the text's words, in its language, without stop words."""
+        """The stems of the text's words, in its language, without stop words.
+
+        A long German word is found by its ends too (`~kurs` of `abendkurs`), since it may be a compound.
+        """
         words = words_of(text)
         german = is_german(words)
         stop = _GERMAN_STOP if german else _ENGLISH
-        known, stem = (self._german, stem_german) if german else (self._english, self._stem_english)
         for word in words:
-            if word in stop:
-                continue
-            found = known.get(word)
-            if found is None:
-                found = self._learn(known, word, stem(word))
-            yield found
+            if word not in stop:
+                yield self._stem(word, german)
+                if german and len(word) >= _COMPOUND:
+                    ends = (word[start:] for start in range(_HEAD, len(word) - _TAIL + 1))
+                    yield from dict.fromkeys(f"{END}{self._stem(end, german)}" for end in ends)
 
     def concepts(self, query: str) -> list[tuple[str, ...]]:
-        """The words of a query that count, each with its stems in both languages, the query's own first."""
+        """The words of a query that count, each with its stems in both languages and as the end of a German word."""
         words = words_of(query)
         german = is_german(words)
         stop = _GERMAN_STOP if german else _ENGLISH
         kept = [word for word in words if word not in stop] or words
-        both = [(self._stem(word, german), self._stem(word, not german)) for word in kept]
-        return list(dict.fromkeys(pair if pair[0] != pair[1] else pair[:1] for pair in both))
+        found = []
+        for word in kept:
+            english, other = self._stem(word, german=False), self._stem(word, german=True)
+            found.append(tuple(dict.fromkeys((english, other, f"{END}{other}"))))
+        return list(dict.fromkeys(found))
 
     def _stem(self, word: str, german: bool) -> str:
         known, stem = (self._german, stem_german) if german else (self._english, self._stem_english)

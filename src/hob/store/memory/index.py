@@ -10,7 +10,7 @@ import apsw
 
 from hob.core.memory import MemoryItem
 from hob.store.database.rows import all_rows, find_row
-from hob.store.memory.analysis import Analyzer, dated, kind_of
+from hob.store.memory.analysis import END, Analyzer, dated, kind_of
 
 ANALYZER: Final = Analyzer()
 BITS = 10
@@ -57,8 +57,8 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
         if item.session:
             named = (scope, item.session)
             session = sessions.get(named) or sessions.setdefault(named, _id(connection, _ADD_SESSION, named))
-        stems = [stem.replace(" ", "") for stem in ANALYZER.stems(f"{dated(item.at)} {item.speaker} {item.text}")]
-        length = min(len(stems), _LONGEST)
+        stems = list(ANALYZER.stems(f"{dated(item.at)} {item.speaker} {item.text}"))
+        length = min(sum(not stem.startswith(END) for stem in stems), _LONGEST)
         rows.append((item.seq, scope, session, length, int(kind_of(item.text)), " ".join(stems)))
         block, low = item.seq >> BITS, item.seq & LOW
         for stem, times in Counter(stems).items():

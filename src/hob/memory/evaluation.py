@@ -1,0 +1,243 @@
+"""How well memory finds the evidence for labelled questions: of one's own, or of LoCoMo and LongMemEval as published.
+
+Nothing is asked of a model. The share of a question's evidence among the first k is its R@k; what is told is the mean
+over the questions of a conversation, then over the conversations.
+"""
+
+import json
+import math
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from hob.core.clock import SystemClock
+from hob.core.errors import InvalidRequest
+from hob.core.labels import OWNER_LABEL
+from hob.core.language import translatable
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.memory.retrieval.retriever import Retriever
+from hob.store.memory.items import StoredItems
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+
+METRICS: Final = ("R@5", "R@10", "R@20", "R@50", "MRR", "NDCG@10")
+_DEEPEST = 50
+_AT_ONCE = 100
+_LOCOMO = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+_LOCOMO_TURN = re.compile(r"D:?(\d+):(\d+)")
+_SESSION = re.compile(r"session_(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of a conversation in which evidence is looked for."""
+
+    id: str
+    text: str
+    session: str
+    at: float
+    speaker: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and the ids of the pieces (or, counted by session, of the sessions) that hold its answer."""
+
+    text: str
+    evidence: frozenset[str]
+    category: str
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What is searched, and what is asked of it."""
+
+    said: Sequence[Said]
+    questions: Sequence[Question]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Labelled questions. `counted` tells whether their evidence is by `turn` or by `session`."""
+
+    format: str
+    counted: str
+    conversations: Sequence[Conversation]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The figures of some questions, 0 to 1."""
+
+    questions: int
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found."""
+
+    format: str
+    counted: str
+    items: int
+    whole: Score
+    categories: Mapping[str, Score]
+
+
+def read_labelled(path: Path) -> Labelled:
+    """The labelled questions of a file. Raises InvalidRequest for one that is of none of the known formats."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        return _read(data)
+    except OSError as error:
+        raise InvalidRequest(translatable("{path} cannot be read: {error}", path=path, error=error.strerror)) from error
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InvalidRequest(
+            translatable(
+                "{path} holds no labelled questions. Known are LoCoMo, LongMemEval and a JSON object with `items` and"
+                " `questions`; see docs/how-to/measure-recall.md.",
+                path=path,
+            )
+        ) from error
+
+
+def _read(data: Any) -> Labelled:
+    if isinstance(data, dict):
+        return Labelled("plain", "turn", [_plain(data)])
+    if "conversation" in data[0]:
+        return Labelled("LoCoMo", "turn", [_locomo(each) for each in data])
+    asked = [each for each in data if not each["question_id"].endswith("_abs")]
+    by_turn = any(turn.get("has_answer") for each in asked for talk in each["haystack_sessions"] for turn in talk)
+    return Labelled("LongMemEval", "turn" if by_turn else "session", [_longmemeval(each, by_turn) for each in asked])
+
+
+def _plain(data: Mapping[str, Any]) -> Conversation:
+    said = [
+        Said(
+            id=str(each["id"]), text=str(each["text"]), session=str(each.get("session", "")),
+            at=_moment(each.get("at", "1970-01-01")), speaker=str(each.get("speaker", "")),
+            role=str(each.get("role", "")),
+        )
+        for each in data["items"]
+    ]  # fmt: skip
+    last = max(each.at for each in said)
+    questions = [
+        Question(
+            text=str(each["question"]), evidence=frozenset(map(str, each["evidence"])),
+            category=str(each.get("category", "all")), now=_moment(each["now"]) if "now" in each else last,
+        )
+        for each in data["questions"]
+    ]  # fmt: skip
+    return Conversation(said, questions)
+
+
+def _locomo(data: Mapping[str, Any]) -> Conversation:
+    talk = data["conversation"]
+    sessions = sorted((key for key in talk if _SESSION.fullmatch(key)), key=lambda key: int(key.split("_")[1]))
+    said = []
+    for session in sessions:
+        at = _date(talk[f"{session}_date_time"].replace(",", ""), "%I:%M %p on %d %B %Y")
+        for turn in talk[session]:
+            picture = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            said.append(Said(turn["dia_id"], turn["text"] + picture, session, at, turn["speaker"], "user"))
+    known = {each.id for each in said}
+    questions = []
+    for asked in data["qa"]:
+        turns = [f"D{int(a)}:{int(b)}" for each in asked.get("evidence", ()) for a, b in _LOCOMO_TURN.findall(each)]
+        if evidence := known.intersection(turns):
+            questions.append(Question(asked["question"], frozenset(evidence), _LOCOMO[asked["category"]], said[-1].at))
+    return Conversation(said, questions)
+
+
+def _longmemeval(data: Mapping[str, Any], by_turn: bool) -> Conversation:
+    said, evidence = [], set()
+    talks = zip(data["haystack_dates"], data["haystack_session_ids"], data["haystack_sessions"], strict=True)
+    for date, session, turns in sorted(talks, key=lambda talk: _longmemeval_date(talk[0])):
+        for number, turn in enumerate(turns):
+            if turn["content"].strip():
+                id, role = f"{session}#{number}", turn["role"]
+                said.append(Said(id, turn["content"], session, _longmemeval_date(date), role, role))
+                if turn.get("has_answer"):
+                    evidence.add(id)
+    wanted = evidence if by_turn else set(data["answer_session_ids"])
+    asked = Question(
+        data["question"], frozenset(wanted), data["question_type"], _longmemeval_date(data["question_date"])
+    )
+    return Conversation(said, [asked] if wanted else [])
+
+
+def _longmemeval_date(text: str) -> float:
+    return _date(re.sub(r"\s*\(\w+\)", "", text), "%Y/%m/%d %H:%M")
+
+
+def _date(text: str, form: str) -> float:
+    return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+
+
+def _moment(text: Any) -> float:
+    moment = datetime.fromisoformat(str(text))
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+async def evaluate(labelled: Labelled) -> Report:
+    """Keep what was said in a store for this alone, ask the questions and count. Raises StoreErrors."""
+    with tempfile.TemporaryDirectory(prefix="hob-eval-") as home:
+        async with open_store(Path(home), StoreSettings(), SystemClock()) as store:
+            return await _evaluate(labelled, store.items, Retriever(store.memory_index))
+
+
+async def _evaluate(labelled: Labelled, items: StoredItems, retriever: Retriever) -> Report:
+    means: list[Mapping[str, float]] = []
+    categories: defaultdict[str, list[Mapping[str, float]]] = defaultdict(list)
+    count = 0
+    for number, conversation in enumerate(labelled.conversations):
+        scope = Scope(f"conversation {number}")
+        kept = [_item(each, place, scope) for place, each in enumerate(conversation.said)]
+        for start in range(0, len(kept), _AT_ONCE):
+            await items.add(kept[start : start + _AT_ONCE])
+        count += len(kept)
+        counted = []
+        for question in conversation.questions:
+            found = await retriever.search(question.text, scope=scope, now=question.now, limit=_DEEPEST)
+            ids = (_found_id(each.item, labelled.counted) for each in found)
+            counted.append(figures(list(dict.fromkeys(ids)), question.evidence))
+            categories[question.category].append(counted[-1])
+        if counted:
+            means.append(_mean(counted))
+    by_category = {name: Score(len(each), _mean(each)) for name, each in sorted(categories.items())}
+    asked = sum(score.questions for score in by_category.values())
+    return Report(labelled.format, labelled.counted, count, Score(asked, _mean(means)), by_category)
+
+
+def _item(said: Said, place: int, scope: Scope) -> MemoryItem:
+    return MemoryItem(
+        scope=scope, layer=Layer.CONVERSATION, source=f"{Layer.CONVERSATION}:labelled", text=said.text,
+        label=OWNER_LABEL, at=said.at, session=said.session, position=place, turn=said.id, speaker=said.speaker,
+        role=said.role,
+    )  # fmt: skip
+
+
+def _found_id(item: MemoryItem, counted: str) -> str:
+    return item.turn if counted == "turn" else item.session
+
+
+def figures(found: Sequence[str], evidence: Iterable[str]) -> dict[str, float]:
+    """The figures of one question: what was found, the best first, against its evidence."""
+    wanted = frozenset(evidence)
+    hits = [each in wanted for each in found]
+    told = {f"R@{k}": sum(hits[:k]) / len(wanted) for k in (5, 10, 20, 50)}
+    told["MRR"] = next((1 / rank for rank, hit in enumerate(hits, 1) if hit), 0.0)
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(10, len(wanted)) + 1))
+    told["NDCG@10"] = sum(hit / math.log2(rank + 1) for rank, hit in enumerate(hits[:10], 1)) / ideal
+    return told
+
+
+def _mean(counted: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: sum(each[name] for each in counted) / max(1, len(counted)) for name in METRICS}

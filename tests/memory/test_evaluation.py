@@ -1,0 +1,72 @@
+"""Recall is measured as the published sets count it, and is as good in German as in English."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import InvalidRequest
+from hob.memory.evaluation import evaluate, figures, read_labelled
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+async def test_recall_holds_in_both_languages() -> None:
+    english, german = [(await evaluate(read_labelled(CORPUS / f"{name}.json"))).whole for name in ("en", "de")]
+    assert english.questions + german.questions >= 60
+    assert english.figures["R@10"] >= 0.9
+    assert german.figures["R@10"] >= 0.9
+    assert german.figures["R@10"] >= english.figures["R@10"] - 0.05
+    assert min(english.figures["R@5"], german.figures["R@5"]) >= 0.8
+
+
+async def test_locomo_is_read_as_published(tmp_path: Path) -> None:
+    said = [{"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a hedgehog."}]
+    said.append({"speaker": "Bo", "dia_id": "D1:2", "text": "Look!", "blip_caption": "a photo of a kite"})
+    asked = [
+        {"question": "Which animal did Ann adopt?", "evidence": ["D1:1"], "category": 4},
+        {"question": "What is in the photo?", "evidence": ["D:1:2; D1:1"], "category": 1},
+        {"question": "No evidence?", "evidence": ["D9:9"], "category": 5},
+    ]
+    talk = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said, "session_2_date_time": "x"}
+    report = await evaluate(read_labelled(write(tmp_path, [{"conversation": talk, "qa": asked}])))
+    assert (report.format, report.counted, report.items, report.whole.questions) == ("LoCoMo", "turn", 2, 2)
+    assert report.categories["single-hop"].figures["R@5"] == 1.0
+    assert report.categories["multi-hop"].figures["R@5"] == 1.0
+
+
+@pytest.mark.parametrize(("marked", "counted"), [(True, "turn"), (False, "session")])
+async def test_longmemeval_tells_how_its_evidence_is_counted(tmp_path: Path, marked: bool, counted: str) -> None:
+    said = [{"role": "user", "content": "I moved to Bergen."}, {"role": "assistant", "content": "How nice."}]
+    if marked:
+        said[0]["has_answer"] = True  # type: ignore[assignment]
+    asked = {
+        "question_id": "q1", "question_type": "single-session-user", "question": "Where did I move?",
+        "question_date": "2023/05/30 (Tue) 22:10", "haystack_dates": ["2023/05/21 (Sun) 19:50"],
+        "haystack_session_ids": ["s1"], "haystack_sessions": [said], "answer_session_ids": ["s1"],
+    }  # fmt: skip
+    report = await evaluate(read_labelled(write(tmp_path, [asked, {**asked, "question_id": "q1_abs"}])))
+    assert (report.counted, report.whole.questions, report.whole.figures["R@5"]) == (counted, 1, 1.0)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "[1]", '{"items": [], "questions": []}', "[{}]"])
+def test_file_of_another_kind_is_refused_with_what_is_known(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    with pytest.raises(InvalidRequest, match="labelled questions"):
+        read_labelled(file)
+    with pytest.raises(InvalidRequest, match="cannot be read"):
+        read_labelled(tmp_path / "none.json")
+
+
+def test_figures_of_a_question() -> None:
+    told = figures(["a", "b", "c"], ["b", "z"])
+    assert (told["R@5"], told["MRR"]) == (0.5, 0.5)
+    assert told["NDCG@10"] == pytest.approx(0.6309 / (1 + 0.6309), abs=1e-3)
+    assert figures([], ["b"])["NDCG@10"] == 0
+
+
+def write(folder: Path, data: object) -> Path:
+    file = folder / "labelled.json"
+    file.write_text(json.dumps(data))
+    return file
