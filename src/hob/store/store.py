@@ -39,6 +39,7 @@ from hob.store.ledger import StoredLedger
 from hob.store.memory.items import StoredItems
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.search import StoredIndex
+from hob.store.memory.vectors import StoredVectors
 from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.store.outbox import Outbox
 from hob.store.people import StoredPeople
@@ -120,6 +121,7 @@ class Store:
         self.imports = Imports(writer, clock)
         self.items = StoredItems(writer, readers, clock)
         self.memory_index = StoredIndex(writer, readers)
+        self.memory_vectors = StoredVectors(writer, readers)
         self.memories = StoredMemories(writer, readers, clock)
         self.working_notes = StoredWorkingNotes(writer, readers, clock)
         self.tainted_writes = StoredTaintedWrites(writer, readers)

@@ -6,7 +6,7 @@ whom the question names, and is no question itself. What each of these rules gav
 
 import heapq
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,6 +25,8 @@ _SHORT = 20
 """Words up to which an item lends its whole weight."""
 _ASSISTANT = 0.6
 _TOP_OF_SESSION = 3
+_MEANING = 0.7
+_RECENCY = 0.01
 _MOST = 200
 """Items that are looked at closely."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
@@ -51,12 +53,15 @@ class Candidate:
         return -self.score, self.entry.seq
 
 
-def rank(index: ScopedIndex, query: Query, found: Found, accept: Accept) -> list[Candidate]:
-    """The items that were found and their neighbours, the best first."""
+def rank(
+    index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float] | None = None
+) -> list[Candidate]:
+    """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
     near = dict(index.neighbours(found.entries))
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
+    others |= (cosines or {}).keys() - found.entries.keys()
     entries = found.entries | {seq: entry for seq, entry in index.entries(others).items() if accept(entry)}
-    return _Ranking(index, query, found, entries, near).best()
+    return _Ranking(index, query, found, entries, near).best(_nearness(cosines or {}))
 
 
 class _Ranking:
@@ -104,39 +109,37 @@ class _Ranking:
 
     def _weigh_sessions(self, index: ScopedIndex) -> dict[int, float]:
         """How well each session fits the question, as a whole (BM25 over sessions) and by its best items."""
-        times: defaultdict[int, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+        bits = {mask: _bits_of(mask) for mask in set(self._held.values())}
+        often: defaultdict[int, dict[int, int]] = defaultdict(dict)
         scores: defaultdict[int, list[float]] = defaultdict(list)
         for seq, entry in self._entries.items():
             if entry.session:
-                times[entry.session][self._held[seq]] += 1
+                counts = often[entry.session]
+                for bit in bits[self._held[seq]]:
+                    counts[bit] = counts.get(bit, 0) + 1
                 scores[entry.session].append(self._scores[seq])
-        counts = {session: self._counted(masks) for session, masks in times.items()}
+        held = Counter(bit for counts in often.values() for bit in counts)
         count, words = index.sessions()
         mean = words / max(1, count)
-        held = [sum(1 for each in counts.values() if each[bit]) for bit in range(len(self._words))]
-        idf = [math.log(1 + (count - some + 0.5) / (some + 0.5)) for some in held]
-        sizes = index.session_sizes(counts)
+        idf = {bit: math.log(1 + (count - some + 0.5) / (some + 0.5)) for bit, some in held.items()}
+        sizes = index.session_sizes(often)
         weights = {}
-        for session, often in counts.items():
+        for session, counts in often.items():
             norm = K1 * (1 - B + B * sizes[session] / mean)
-            weights[session] = sum(idf[bit] * each * (K1 + 1) / (each + norm) for bit, each in enumerate(often))
-        tops = _of_best({session: sum(heapq.nlargest(_TOP_OF_SESSION, each)) for session, each in scores.items()})
+            weights[session] = sum(idf[bit] * each * (K1 + 1) / (each + norm) for bit, each in counts.items())
+        tops = _of_best({session: sum(sorted(each)[-_TOP_OF_SESSION:]) for session, each in scores.items()})
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
-    def _counted(self, masks: Mapping[int, int]) -> list[int]:
-        """How many items hold each word, of how many items hold which words."""
-        return [sum(often for mask, often in masks.items() if mask >> bit & 1) for bit in range(len(self._words))]
-
-    def best(self) -> list[Candidate]:
+    def best(self, meaning: Mapping[int, float]) -> list[Candidate]:
         """The best items, each with what speaks for it."""
         speaker = self._asked_speaker()
         mass = sum(word.idf for word in self._words) or 1.0
         covered = {
-            mask: sum(word.idf for bit, word in enumerate(self._words) if mask >> bit & 1) / mass
-            for mask in set(self._around.values())
+            mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in set(self._around.values())
         }
         rough = {
             seq: self._scores[seq]
+            + _MEANING * meaning.get(seq, 0.0)
             + self._sessions.get(entry.session, 0.0)
             + (0.3 if self._query.own and entry.kind & Kind.OWN_PAST else 0.0)
             for seq, entry in self._entries.items()
@@ -145,6 +148,8 @@ class _Ranking:
         for seq in heapq.nlargest(_MOST, rough, key=rough.__getitem__):
             entry = self._entries[seq]
             parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
+            if meaning:
+                parts["meaning"] = _MEANING * meaning.get(seq, 0.0)
             ranked.append(Candidate(entry, parts, sum(parts.values())))
         return sorted(ranked, key=Candidate.order)
 
@@ -169,7 +174,7 @@ class _Ranking:
             "time": 0.15 if query.when and kind & Kind.TIME else 0.0,
             "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
             "day": 0.05 * self._day(entry.at) if query.days else 0.0,
-            "recency": 0.05 * _freshness(entry, query.now),
+            "recency": _RECENCY * _freshness(entry, query.now),
             "importance": 0.1 * (entry.importance - 0.5),
         }
         return {name: part for name, part in parts.items() if part}
@@ -183,12 +188,22 @@ class _Ranking:
         return max(fits)
 
 
+def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
+    """1 for the nearest in meaning, 0 for the farthest of those that were compared."""
+    least, most = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
+    return {seq: (cosine - least) / ((most - least) or 1.0) for seq, cosine in cosines.items()}
+
+
 def _freshness(entry: Entry, now: float) -> float:
     """1 for what was said just now, half of it after its half-life."""
     if entry.layer in _EVERGREEN:
         return 1.0
     days = max(0.0, now - entry.at) / 86_400
     return float(0.5 ** (days / _HALF_LIVES.get(entry.sort or entry.layer, _HALF_LIFE)))
+
+
+def _bits_of(mask: int) -> list[int]:
+    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
 
 
 def _of_best(weights: Mapping[int, float]) -> dict[int, float]:

@@ -1,9 +1,14 @@
 """Finds what is remembered: from a question to the items that help with it."""
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
+from hob.memory.embedding import MemoryEmbedder
+from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.lexical import find_by_words
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.ranking import Candidate, rank
@@ -30,12 +35,17 @@ class Search:
     now: float
     limit: int
     budget: int
+    meaning: "Callable[[ScopedIndex], Mapping[int, float]] | None" = None
+    profile: Profile = Profile.HOB
 
     def __call__(self, index: ScopedIndex) -> tuple[Recalled, ...]:
         def accept(entry: Entry) -> bool:
             return (not self.layers or entry.layer in self.layers) and index.session in {0, entry.session}
 
-        ranked = rank(index, self.query, find_by_words(index, self.query.text, accept), accept)
+        cosines = self.meaning(index) if self.meaning else {}
+        ranked = rank(index, self.query, find_by_words(index, self.query.text, accept), accept, cosines)
+        if self.profile is not Profile.HOB:
+            ranked = _rejoined(self.profile, ranked, cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
         return tuple(self._chosen(index, ranked))
@@ -81,8 +91,13 @@ class Search:
 class Retriever:
     """Searches memory. Nothing it returns is of another scope than the one that is asked."""
 
-    def __init__(self, index: StoredIndex) -> None:
+    def __init__(
+        self, index: StoredIndex, embedder: MemoryEmbedder | None = None, profile: Profile = Profile.HOB
+    ) -> None:
         self._index = index
+        self._embedder = embedder
+        self._profile = profile
+        self._signs: SignIndex | None = None
 
     async def search(
         self,
@@ -97,10 +112,49 @@ class Retriever:
         """What helps with the query, the best first: at most `limit` items, of these layers or of all.
 
         With a budget their texts have at most so many tokens together. The same query over the same memory finds the
-        same. Raises StoreErrors.
+        same. Raises StoreErrors, and ModelError where an embedder was chosen and fails.
         """
-        search = Search(Query.parse(query, now), frozenset(layers), now, limit, budget)
+        search = Search(
+            Query.parse(query, now),
+            frozenset(layers),
+            now,
+            limit,
+            budget,
+            await self._meaning(query, scope),
+            self._profile,
+        )
         return await self._index.read(scope, search)
+
+    async def _meaning(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
+        """What compares the question with the items by meaning; the names of who speaks tell nothing of that."""
+        if self._embedder is None or not query.strip():
+            return None
+        names = await self._index.read(scope, ScopedIndex.speakers)
+        vector = await self._embedder.embed_question(_without(names, query) or query)
+        if self._signs is None or self._signs.embedder != self._embedder.number:
+            self._signs = SignIndex(self._embedder.number)
+        return partial(self._signs.find, vector=vector)
+
+
+def _without(names: Sequence[str], text: str) -> str:
+    firsts = {re.escape(words[0]) for name in names if (words := words_of(name)) and name not in {"user", "assistant"}}
+    if not firsts:
+        return text
+    left = re.sub(rf"\b({'|'.join(sorted(firsts))})(['\u2019]s)?\b", " ", text, flags=re.IGNORECASE)
+    return " ".join(left.split())
+
+
+def _rejoined(profile: Profile, ranked: Sequence[Candidate], cosines: Mapping[int, float]) -> list[Candidate]:
+    """The candidates in the order of another assistant, by their words and their meaning alone."""
+    words = sorted((each for each in ranked if each.parts.get("words")), key=lambda each: -each.parts["words"])
+    by_words = [each.entry.seq for each in words]
+    known = {each.entry.seq for each in ranked}
+    near = {seq: cosine for seq, cosine in cosines.items() if seq in known}
+    by_meaning = sorted(near, key=lambda seq: (-near[seq], seq))
+    scores = reciprocal_ranks(by_words, by_meaning) if profile is Profile.RRF else weighted(by_words, near)
+    left = (each for each in ranked if each.entry.seq in scores)
+    joined = [Candidate(each.entry, {profile.value: scores[each.entry.seq]}, scores[each.entry.seq]) for each in left]
+    return sorted(joined, key=Candidate.order)
 
 
 def tokens_of(text: str) -> int:

@@ -29,6 +29,13 @@ _MISSING = (
     " AND i.seq < coalesce((SELECT min(seq) FROM memory_words), 9e18) ORDER BY i.seq DESC LIMIT ?"
 )
 _COUNT_SCOPE = "UPDATE memory_scopes SET items = items + ?, words = words + ? WHERE id = ?"
+_COUNT_REMOVED = "UPDATE memory_scopes SET removed = removed + 1 WHERE id = ?"
+_DROP_VECTORS = "DELETE FROM memory_vectors WHERE seq IN (SELECT value FROM json_each(?))"
+_DROP_BITS = (
+    "DELETE FROM memory_bits WHERE (embedder, scope, seq) IN"
+    " (SELECT e.id, w.scope, w.seq FROM memory_embedders e JOIN memory_words w"
+    " WHERE w.seq IN (SELECT value FROM json_each(?)))"
+)
 _COUNT_SESSION = "UPDATE memory_sessions SET items = items + ?, words = words + ? WHERE id = ?"
 _DROP_SESSION = "DELETE FROM memory_sessions WHERE id = ? AND items = 0"
 _ADD_WORDS = "INSERT INTO memory_words (seq, scope, session, length, kind, stems) VALUES (?, ?, ?, ?, ?, ?)"
@@ -94,7 +101,9 @@ def remove(connection: apsw.Connection, seqs: Sequence[int]) -> None:
             connection.execute(_PUT_BLOCK, (left.tobytes(), *key))
         else:
             connection.execute(_DROP_BLOCK, key)
-    connection.execute(_DROP_WORDS, (given,))
+    for sql in (_DROP_BITS, _DROP_VECTORS, _DROP_WORDS):
+        connection.execute(sql, (given,))
+    connection.executemany(_COUNT_REMOVED, ((id,) for what, id in counts if what == "scope"))
     _count(connection, counts, -1)
     connection.executemany(_DROP_SESSION, ((id,) for what, id in counts if what == "session"))
 

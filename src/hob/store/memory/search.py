@@ -18,7 +18,7 @@ from hob.store.memory.items import COLUMNS, MINE, TABLES, load_item
 
 T = TypeVar("T")
 
-_SCOPE = "SELECT id, items, words FROM memory_scopes WHERE person = ? AND agent = ?"
+_SCOPE = "SELECT id, items, words, removed FROM memory_scopes WHERE person = ? AND agent = ?"
 _SESSION = "SELECT id FROM memory_sessions WHERE scope = ? AND name = ?"
 _SIZES = (
     "SELECT term, sum(length(postings)) / 4 FROM memory_postings"
@@ -37,6 +37,18 @@ _NEAR = (
     f" coalesce(({_AFTER}), 0), coalesce(({_AFTER} OFFSET 1), 0)"
     " FROM memory_words w WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.session != 0"
 )
+_BITS = "SELECT seq, bits FROM memory_bits WHERE embedder = ? AND scope = ? AND seq > ? ORDER BY seq"
+_VECTORS = (
+    "SELECT v.seq, v.vector FROM memory_vectors v JOIN memory_words w ON w.seq = v.seq"
+    " WHERE v.seq IN (SELECT value FROM json_each(?)) AND v.embedder = ? AND w.scope = ?"
+)
+_NEXT_SPEAKER = "SELECT min(speaker) FROM memory_items WHERE scope = :person AND agent = :agent"
+_SPEAKERS = (
+    f"WITH RECURSIVE speakers (name) AS ({_NEXT_SPEAKER} UNION ALL"  # noqa: S608 - no value
+    f" SELECT ({_NEXT_SPEAKER} AND speaker > name) FROM speakers WHERE name IS NOT NULL LIMIT :most)"
+    " SELECT name FROM speakers WHERE name IS NOT NULL"
+)
+_MOST_SPEAKERS = 200
 _SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
 _SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE scope = ?"
 _STEMS = "SELECT seq, stems FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
@@ -101,17 +113,17 @@ class ScopedIndex:
         self._connection = connection
         self._whose = (scope.person, scope.agent)
         row = find_row(connection, _SCOPE, (scope.person, scope.agent))
-        self._scope, self.size, words = row or (0, 0, 0)
+        self.scope, self.size, words, self.removed = row or (0, 0, 0, 0)
         self._mean = words / max(1, self.size)
         self.session = 0
         """The number of the one session that is searched, 0 for all; of one without items it is -1."""
         if scope.session:
-            found = find_row(connection, _SESSION, (self._scope, scope.session))
+            found = find_row(connection, _SESSION, (self.scope, scope.session))
             self.session = found[0] if found else -1
 
     def sizes(self, stems: Iterable[str]) -> dict[str, int]:
         """How many items hold each of these stems."""
-        return dict(all_rows(self._connection, _SIZES, (self._scope, json.dumps(list(stems)))))
+        return dict(all_rows(self._connection, _SIZES, (self.scope, json.dumps(list(stems)))))
 
     def matches(self, stem: str, size: int, most: int, k1: float, b: float) -> Matches:
         """The items that hold the stem, as `sizes` counted them, the newest `most` of them or somewhat more."""
@@ -119,7 +131,7 @@ class ScopedIndex:
         weights: dict[int, float] = {}
         whole = True
         known: dict[int, float] = {}
-        for block, postings in self._connection.execute(_POSTINGS, (self._scope, stem)):
+        for block, postings in self._connection.execute(_POSTINGS, (self.scope, stem)):
             if len(weights) >= most:
                 whole = False
                 break
@@ -133,7 +145,7 @@ class ScopedIndex:
 
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
         """What these rows are; those of other scopes are left out."""
-        rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self._scope))
+        rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
         return {row[0]: Entry._make(row) for row in rows}
 
     def neighbours(self, seqs: Iterable[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -147,13 +159,26 @@ class ScopedIndex:
 
     def sessions(self) -> tuple[int, int]:
         """How many sessions there are, and how many words they have."""
-        count, words = all_rows(self._connection, _SESSIONS, (self._scope,))[0]
+        count, words = all_rows(self._connection, _SESSIONS, (self.scope,))[0]
         return count, words
 
     def stems(self, seqs: Iterable[int]) -> dict[int, set[str]]:
         """The stems of these rows."""
-        rows = all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self._scope))
+        rows = all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope))
         return {seq: set(stems.split()) for seq, stems in rows}
+
+    def bits(self, embedder: int, after: int) -> Iterator[tuple[int, bytes]]:
+        """The signs of the vectors of the rows after this one, in order."""
+        yield from self._connection.execute(_BITS, (embedder, self.scope, after))
+
+    def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
+        """The vectors of these rows, as 16-bit floats."""
+        return dict(all_rows(self._connection, _VECTORS, (json.dumps(list(seqs)), embedder, self.scope)))
+
+    def speakers(self) -> list[str]:
+        """Who speaks in this scope, the first of them by the alphabet."""
+        values = {"person": self._whose[0], "agent": self._whose[1], "most": _MOST_SPEAKERS}
+        return [name for (name,) in all_rows(self._connection, _SPEAKERS, values) if name]
 
     def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
         """The items of these rows; those of other scopes and those that are erased are left out."""

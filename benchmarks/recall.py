@@ -1,0 +1,126 @@
+"""What it costs to keep memories and to find them, of 5,000 items to a million; words as frequent as a language's."""
+
+import asyncio
+import random
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.rows import Row
+from hob.core.clock import SystemClock
+from hob.core.labels import OWNER_LABEL
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.query import Query
+from hob.memory.retrieval.retriever import Search
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+
+_OWNER = Scope("owner")
+_BATCH = 100
+_NOW = 1_780_000_000.0
+_WORDS = 60_000
+_DIMENSION = 384
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """Searching and keeping, in this process."""
+    sizes = [(5_000, None), (50_000, 15.0)] if bench.quick else [(50_000, 15.0), (1_000_000, 250.0)]
+    for size, limit in sizes:
+        yield from asyncio.run(_measured(bench.home(), size, limit, bench.times(300, 50)))
+
+
+async def _measured(home: Path, size: int, limit: float | None, searches: int) -> Iterator[Row]:
+    draw = random.Random(7)
+    language = _Language(draw)
+    rows = []
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        durations = []
+        items = [_item(language, n) for n in range(size)] if size <= 100_000 else None
+        for start in range(0, size, _BATCH):
+            some = (
+                items[start : start + _BATCH] if items else [_item(language, n) for n in range(start, start + _BATCH)]
+            )
+            before = time.perf_counter()
+            await store.items.add(some)
+            durations.append(time.perf_counter() - before)
+        spent = sum(durations)
+        del items
+        rows.append(Row(f"memory: kept and searchable, {size:,} items", size / spent, "items/s", 10_000, at_least=True))
+        rows.append(Row(f"memory: a batch of {_BATCH} at {size:,} items, p95", _p95(durations) * 1e3, "ms"))
+        found = await _searches(store, language, searches)
+        rows.append(Row(f"memory: search by words, {size:,} items, p50", found[len(found) // 2] * 1e3, "ms"))
+        rows.append(Row(f"memory: search by words, {size:,} items, p95", _p95(found) * 1e3, "ms", limit))
+        if size <= 100_000:
+            rows += await _by_meaning(store, language, size, searches, draw)
+    return iter(rows)
+
+
+async def _searches(store: Store, language: "_Language", count: int, signs: SignIndex | None = None) -> list[float]:
+    durations = []
+    for number in range(count + 5):
+        vector = [language.draw.gauss(0, 1) for _ in range(_DIMENSION)]
+        text = " ".join(language.words(9))
+
+        def search(index: object, text: str = text, vector: list[float] = vector) -> float:
+            began = time.perf_counter()
+            meaning = (lambda inner: signs.find(inner, vector)) if signs else None
+            Search(Query.parse(text, _NOW), frozenset(), _NOW, 10, 0, meaning)(index)  # type: ignore[arg-type]
+            return time.perf_counter() - began
+
+        duration = await store.memory_index.read(_OWNER, search)
+        if number >= 5:
+            durations.append(duration)
+    return sorted(durations)
+
+
+async def _by_meaning(store: Store, language: "_Language", size: int, searches: int, draw: random.Random) -> list[Row]:
+    embedder = await store.memory_vectors.begin(f"benchmark|random|{_DIMENSION}|true")
+    some = [[draw.gauss(0, 0.05) for _ in range(_DIMENSION)] for _ in range(500)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    while pending := await store.memory_vectors.pending(embedder, 1_000):
+        given = [(seq, some[draw.randrange(len(some))]) for seq, _ in pending]
+        await store.memory_vectors.keep(embedder, pending[-1][0], given)
+    signs = SignIndex(embedder)
+    found = await _searches(store, language, searches, signs)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (
+        1024 if sys.platform == "linux" else 1 << 20
+    )
+    how = "numpy" if "numpy" in sys.modules else "base install"
+    return [
+        Row(
+            f"memory: search by words and meaning, {size:,} x {_DIMENSION} ({how}), p95", _p95(found) * 1e3, "ms", 15.0
+        ),
+        Row(f"memory: what {size:,} vectors add to the process", grown, "MiB", 60.0),
+    ]
+
+
+def _p95(durations: list[float]) -> float:
+    return sorted(durations)[int(len(durations) * 0.95)]
+
+
+class _Language:
+    """Words as frequent as those of a language (Zipf)."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw = draw
+        letters = "abcdefghiklmnoprstuvwz"
+        self._words = ["".join(draw.choices(letters, k=draw.randrange(3, 10))) for _ in range(_WORDS)]
+        total = 0.0
+        self._weights = [total := total + 1 / (rank + 10) for rank in range(_WORDS)]
+
+    def words(self, count: int) -> list[str]:
+        """So many of them."""
+        return self.draw.choices(self._words, cum_weights=self._weights, k=count)
+
+
+def _item(language: _Language, number: int) -> MemoryItem:
+    words = " ".join(language.words(language.draw.randrange(8, 40)))
+    return MemoryItem(
+        scope=_OWNER, layer=Layer.CONVERSATION, source="conversation:local", text=words, label=OWNER_LABEL,
+        at=_NOW - 90 * number, session=f"local:{number // 40}", position=number, speaker="Anna", role="user",
+        turn=f"t{number}",
+    )  # fmt: skip

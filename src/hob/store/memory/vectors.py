@@ -1,0 +1,93 @@
+"""What memories mean, as vectors; and the durable queue of those that have none yet."""
+
+import struct
+from collections.abc import Sequence
+
+import apsw
+
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+
+_ADD_EMBEDDER = "INSERT OR IGNORE INTO memory_embedders (fingerprint) VALUES (?)"
+_EMBEDDER = "SELECT id FROM memory_embedders WHERE fingerprint = ?"
+_NEWEST = "SELECT id FROM memory_embedders WHERE substr(fingerprint, 1, length(?) + 1) = ? ORDER BY id DESC LIMIT 1"
+_PENDING = (
+    "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text"
+    " WHERE i.seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0) ORDER BY i.seq LIMIT ?"
+)
+_WAITING = (
+    "SELECT count(*) FROM memory_items WHERE seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
+)
+_SCOPE_OF = "SELECT scope FROM memory_words WHERE seq = ?"
+_ADD_BITS = "INSERT OR REPLACE INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)"
+_ADD_VECTOR = "INSERT OR REPLACE INTO memory_vectors (seq, embedder, vector) VALUES (?, ?, ?)"
+_MOVE = "UPDATE memory_embedders SET place = ? WHERE id = ?"
+_OTHERS = "SELECT id FROM memory_embedders WHERE id != ?"
+_DROP_BITS = "DELETE FROM memory_bits WHERE embedder = ?"
+_DROP_VECTORS = (
+    "DELETE FROM memory_vectors WHERE (seq, embedder) IN (SELECT seq, embedder FROM memory_bits WHERE embedder = ?)"
+)
+_DROP_EMBEDDER = "DELETE FROM memory_embedders WHERE id = ?"
+
+
+class StoredVectors:
+    """Keeps vectors. An item that is gone when its vector comes gets none."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def begin(self, fingerprint: str) -> int:
+        """The number of the embedder of this fingerprint; a new one has embedded nothing. Raises StoreErrors."""
+
+        def job(connection: apsw.Connection) -> int:
+            connection.execute(_ADD_EMBEDDER, (fingerprint,))
+            number: int = all_rows(connection, _EMBEDDER, (fingerprint,))[0][0]
+            return number
+
+        return await self._writer.write(job)
+
+    async def find(self, name: str) -> int:
+        """The number of the newest embedder of this provider and model; 0 for none. Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST, (name, f"{name}|")))
+        return int(rows[0][0]) if rows else 0
+
+    async def pending(self, embedder: int, at_most: int) -> list[tuple[int, str]]:
+        """The rows that come next, with their texts (empty: erased). Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _PENDING, (embedder, at_most)))
+        return [(seq, text or "") for seq, text in rows]
+
+    async def waiting(self, embedder: int) -> int:
+        """How many rows have no vector yet. Raises StoreErrors."""
+        count: int = (await self._readers.read(lambda connection: all_rows(connection, _WAITING, (embedder,))))[0][0]
+        return count
+
+    async def keep(self, embedder: int, place: int, vectors: Sequence[tuple[int, Sequence[float]]]) -> None:
+        """Keep these, and go on after this place, in one transaction. Raises StoreErrors."""
+        packed = [(seq, signs(vector), struct.pack(f"<{len(vector)}e", *vector)) for seq, vector in vectors]
+
+        def job(connection: apsw.Connection) -> None:
+            for seq, bits, halves in packed:
+                if row := find_row(connection, _SCOPE_OF, (seq,)):
+                    connection.execute(_ADD_BITS, (embedder, row[0], seq, bits))
+                    connection.execute(_ADD_VECTOR, (seq, embedder, halves))
+            connection.execute(_MOVE, (place, embedder))
+
+        await self._writer.write(job)
+
+    async def drop_others(self, embedder: int) -> None:
+        """Leave the vectors of this embedder alone: it has caught up. Raises StoreErrors."""
+
+        def job(connection: apsw.Connection) -> None:
+            for (other,) in all_rows(connection, _OTHERS, (embedder,)):
+                for sql in (_DROP_VECTORS, _DROP_BITS, _DROP_EMBEDDER):
+                    connection.execute(sql, (other,))
+
+        await self._writer.write(job)
+
+
+def signs(vector: Sequence[float]) -> bytes:
+    """A bit for each number: whether it is positive."""
+    number = int("".join("1" if value > 0 else "0" for value in vector) or "0", 2)
+    return number.to_bytes(-(-len(vector) // 64) * 8, "little")

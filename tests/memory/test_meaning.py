@@ -1,0 +1,196 @@
+"""What is near in meaning is found too, and an embedder that fails is told of."""
+
+import math
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.labels import OWNER_LABEL
+from hob.core.media import Embeddings
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.memory.embedding import MemoryEmbedder
+from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
+from hob.memory.retrieval.retriever import Retriever
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+
+OWNER, OTHER = Scope("owner"), Scope("telegram:group")
+SENSES = ("hound dog puppy", "car tram train", "bread cake bakery", "rain snow storm")
+
+
+class SenseEmbedder:
+    """Implements `Embedder`: words of one sense point the same way."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.fails: ModelError | None = None
+        self.longest = 10_000
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        if self.fails:
+            raise self.fails
+        if any(len(text) > self.longest for text in texts):
+            raise ModelError(ModelFault.CONTEXT_OVERFLOW, "too long")
+        self.asked += texts
+        return Embeddings(tuple(self._vector(text) for text in texts), "sense")
+
+    def _vector(self, text: str) -> tuple[float, ...]:
+        words = text.lower().replace(".", "").split()
+        near = [1.0 + 9 * sum(word in sense.split() for word in words) for sense in SENSES]
+        numbers = [each * (1 if place % 3 else -1) for each in near for place in range(16)]
+        mean = sum(near) / len(near)
+        numbers = [value if near[n // 16] > mean else -value * 0.1 for n, value in enumerate(numbers)]
+        length = math.hypot(*numbers)
+        return tuple(value / length for value in numbers)
+
+
+def said(text: str, n: int = 0, scope: Scope = OWNER) -> MemoryItem:
+    return MemoryItem(
+        scope=scope, layer=Layer.CONVERSATION, source="conversation:local", text=text, label=OWNER_LABEL, at=float(n),
+        session=f"s{n}", position=n, turn=f"t{n}", speaker="Anna",
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store(ManualClock()) as store:
+        yield store
+
+
+def embedder_of(store: Store, sense: SenseEmbedder, model: str = "sense") -> MemoryEmbedder:
+    return MemoryEmbedder(sense, "test", model, store.memory_vectors, ManualClock())
+
+
+async def embed_all(embedder: MemoryEmbedder) -> None:
+    while await embedder.embed_some():
+        pass
+
+
+TEXTS = ["The puppy is asleep.", "The tram was late.", "A cake for all.", "Much snow today."]
+
+
+async def test_item_without_a_common_word_is_found_by_its_meaning(store: Store) -> None:
+    sense = SenseEmbedder()
+    embedder = embedder_of(store, sense)
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    await store.items.add([said("A hound of others.", 9, OTHER)])
+    await embed_all(embedder)
+    retriever = Retriever(store.memory_index, embedder)
+    found = await retriever.search("Anna's hound", scope=OWNER, now=10.0)
+    assert found[0].item.text == TEXTS[0]
+    assert found[0].parts["meaning"] > 0.5
+    assert {each.item.scope for each in found} == {OWNER}
+    assert sense.asked[-1] == "hound"  # names tell nothing of meaning
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+async def test_every_profile_finds_by_words_and_by_meaning(store: Store, profile: Profile) -> None:
+    embedder = embedder_of(store, SenseEmbedder())
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    await embed_all(embedder)
+    found = await Retriever(store.memory_index, embedder, profile).search("hound tram", scope=OWNER, now=10.0)
+    assert {each.item.text for each in found[:2]} == set(TEXTS[:2])
+    found = await Retriever(store.memory_index, None, profile).search("tram", scope=OWNER, now=10.0)
+    assert found[0].item.text == TEXTS[1]
+
+
+async def test_chosen_embedder_that_fails_is_an_error_and_the_queue_goes_on_later(store: Store) -> None:
+    sense = SenseEmbedder()
+    embedder = embedder_of(store, sense)
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    sense.fails = ModelError(ModelFault.NETWORK, "no route")
+    assert not await embedder.embed_some()
+    assert "no route" in embedder.problem
+    with pytest.raises(ModelError):
+        await Retriever(store.memory_index, embedder).search("hound", scope=OWNER, now=10.0)
+    sense.fails = None
+    await embed_all(embedder)
+    assert (await embedder.waiting(), embedder.problem) == (0, "")
+
+
+async def test_queue_goes_on_after_a_restart_and_embeds_nothing_twice(tmp_path: Path) -> None:
+    first, second = SenseEmbedder(), SenseEmbedder()
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+        await embed_all(embedder_of(store, first))
+    asked = len(first.asked)
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        await store.items.add([said("More rain.", 5)])
+        embedder = embedder_of(store, second)
+        await embed_all(embedder)
+        assert second.asked == ["More rain."]
+        found = await Retriever(store.memory_index, embedder).search("hound", scope=OWNER, now=10.0)
+        assert found[0].item.text == TEXTS[0]
+    assert asked <= 2 * len(TEXTS)
+
+
+async def test_other_model_embeds_anew_and_the_old_vectors_go_once_it_is_done(store: Store) -> None:
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    old = embedder_of(store, SenseEmbedder(), "old")
+    await embed_all(old)
+    new = embedder_of(store, SenseEmbedder(), "new")
+    await embed_all(new)
+    assert new.number != old.number
+    found = await Retriever(store.memory_index, new).search("hound", scope=OWNER, now=10.0)
+    assert found[0].item.text == TEXTS[0]
+    assert await store.memory_index.read(OWNER, lambda index: list(index.bits(old.number, 0))) == []
+
+
+async def test_text_too_long_for_the_model_is_embedded_by_its_beginning(store: Store) -> None:
+    sense = SenseEmbedder()
+    sense.longest = 600
+    embedder = embedder_of(store, sense)
+    await store.items.add([said("puppy " + "and so on " * 500)])
+    await embed_all(embedder)
+    assert await embedder.waiting() == 0
+
+
+async def test_vector_of_an_erased_item_is_gone_and_not_found(store: Store) -> None:
+    embedder = embedder_of(store, SenseEmbedder())
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    await embed_all(embedder)
+    retriever = Retriever(store.memory_index, embedder)
+    assert (await retriever.search("hound", scope=OWNER, now=10.0))[0].item.text == TEXTS[0]
+    await store.erasure.erase_session("s0", "asked to")  # type: ignore[arg-type]
+    assert TEXTS[0] not in [each.item.text for each in await retriever.search("hound", scope=OWNER, now=10.0)]
+    assert len(await store.memory_index.read(OWNER, lambda index: list(index.bits(embedder.number, 0)))) == 3
+
+
+async def test_numpy_and_plain_numbers_find_the_same(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numpy")
+    sense = SenseEmbedder()
+    embedder = embedder_of(store, sense)
+    await store.items.add([said(f"{text} {n}", n) for n in range(60) for text in TEXTS])
+    await embed_all(embedder)
+    vector = (await sense.embed(["puppy in the rain"])).vectors[0]
+    with_numpy = await store.memory_index.read(OWNER, lambda index: SignIndex(embedder.number).find(index, vector))
+    monkeypatch.setattr("hob.memory.retrieval.dense.load", lambda: None)
+    without = await store.memory_index.read(OWNER, lambda index: SignIndex(embedder.number).find(index, vector))
+    assert sorted(with_numpy.values())[-50:] == pytest.approx(sorted(without.values())[-50:])
+
+
+LISTS = st.lists(st.integers(1, 40), unique=True)
+
+
+@given(LISTS, LISTS)
+def test_fusion_keeps_the_order_of_what_both_lists_agree_on(words: list[int], meaning: list[int]) -> None:
+    scores = reciprocal_ranks(words, meaning)
+    assert scores.keys() == {*words, *meaning}
+    assert all(scores[a] > scores[b] for a in words for b in words if _before(words, a, b) and _before(meaning, a, b))
+    cosines = {seq: 1 - place / 50 for place, seq in enumerate(meaning)}
+    joined = weighted(words, cosines)
+    assert joined.keys() <= {*words, *meaning}
+    assert all(
+        joined[a] >= joined[b] for a in joined for b in joined if _before(words, a, b) and _before(meaning, a, b)
+    )
+
+
+def _before(ranked: Sequence[int], a: int, b: int) -> bool:
+    return a in ranked and b in ranked and ranked.index(a) < ranked.index(b)
