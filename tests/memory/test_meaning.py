@@ -85,7 +85,7 @@ async def test_item_without_a_common_word_is_found_by_its_meaning(store: Store) 
     retriever = Retriever(store.memory_index, embedder)
     found = await retriever.search("Anna's hound", scope=OWNER, now=10.0)
     assert found[0].item.text == TEXTS[0]
-    assert found[0].parts["meaning"] > 0.5
+    assert found[0].parts["meaning"] > 0.2
     assert {each.item.scope for each in found} == {OWNER}
     assert sense.asked[-1] == "hound"  # names tell nothing of meaning
 

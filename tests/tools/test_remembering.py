@@ -13,9 +13,9 @@ from hob.core.memory import WorkingNote
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.turns import Turn
+from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
-from hob.memory.words import WordRetriever
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock
@@ -28,7 +28,7 @@ OWNERS = SessionKey("owner")
 
 
 def service(store: Store) -> MemoryService:
-    return MemoryService(store.items, WordRetriever(store.items), MemorySettings(), ManualClock())
+    return MemoryService(store.items, Retriever(store.memory_index), MemorySettings(), ManualClock())
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
+from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
-from hob.memory.words import WordRetriever
 from hob.store.store import Store
 
 
@@ -31,4 +31,4 @@ class MemoryPolicy:
 def open_service(config: Config, store: Store, clock: Clock, policy: MemoryPolicy | None = None) -> MemoryService:
     """Memory over this store."""
     allows = policy or MemoryPolicy(config[PolicySettings])
-    return MemoryService(store.items, WordRetriever(store.items), config[MemorySettings], clock, allows)
+    return MemoryService(store.items, Retriever(store.memory_index), config[MemorySettings], clock, allows)

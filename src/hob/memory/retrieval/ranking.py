@@ -1,7 +1,7 @@
 """Weighs what was found against each other.
 
 The answer to a question seldom repeats its words: it stands beside them, in a session that is about them, is said by
-whom the question names, and is no question itself. What each of these rules gave is in docs/explanation/memory.md.
+whom the question names, and is no question itself. What each of these rules gave is in docs/explanation/recall.md.
 """
 
 import heapq
@@ -25,13 +25,15 @@ _SHORT = 20
 """Words up to which an item lends its whole weight."""
 _ASSISTANT = 0.6
 _TOP_OF_SESSION = 3
-_MEANING = 0.7
+_MEANING = 0.3
 _RECENCY = 0.01
 _MOST = 200
 """Items that are looked at closely."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
 """Days after which a memory of a kind counts half as recent."""
 _HALF_LIFE = 30.0
+_RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMENT})
+"""Layers in which one item goes on where the other ended; facts stand alone."""
 _EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
 _BEFORE, _AFTER = timedelta(days=3), timedelta(days=7)
 
@@ -49,18 +51,22 @@ class Candidate:
         return Candidate(self.entry, {**self.parts, name: part}, self.score + part)
 
     def order(self) -> tuple[float, int]:
-        """By which candidates are sorted, the best first."""
-        return -self.score, self.entry.seq
+        """By which candidates are sorted: the best first, of equals the newest."""
+        return -round(self.score, 6), -self.entry.seq
 
 
 def rank(
     index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float] | None = None
 ) -> list[Candidate]:
     """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
-    near = dict(index.neighbours(found.entries))
+    near = dict(index.neighbours(seq for seq, entry in found.entries.items() if entry.layer in _RUNNING))
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
-    others |= (cosines or {}).keys() - found.entries.keys()
-    entries = found.entries | {seq: entry for seq, entry in index.entries(others).items() if accept(entry)}
+    meant = (cosines or {}).keys() - found.entries.keys()
+    entries = found.entries | {
+        seq: entry
+        for seq, entry in index.entries(others | meant).items()
+        if accept(entry) and (entry.layer in _RUNNING or seq in meant)
+    }
     return _Ranking(index, query, found, entries, near).best(_nearness(cosines or {}))
 
 
