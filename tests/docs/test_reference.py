@@ -1,5 +1,6 @@
 """The reference is what the code says."""
 
+import json
 import runpy
 from collections.abc import Callable
 from typing import Any, cast
@@ -56,6 +57,11 @@ def test_the_openapi_file_is_what_the_table_of_routes_says(generator: dict[str, 
 def test_the_dashboards_openapi_file_is_what_its_table_says(generator: dict[str, Any]) -> None:
     committed = (ROOT / "docs" / "openapi-v1.json").read_text("utf-8")
     assert committed == generator["openapi_v1_file"](), "run make docs"
+
+
+def test_the_dashboards_client_is_typed_by_its_openapi_file(generator: dict[str, Any]) -> None:
+    committed = (ROOT / "web" / "src" / "api" / "schema.ts").read_text("utf-8")
+    assert committed == generator["client_types"](json.loads(generator["openapi_v1_file"]())), "run make docs"
 
 
 def test_every_page_that_says_it_is_generated_is() -> None:

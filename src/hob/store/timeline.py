@@ -46,6 +46,12 @@ class Followed:
 LOOKED_THROUGH = 20_000
 
 
+_WRONG = (
+    "(kind IN ('model', 'tool') AND status <> 'ok' OR kind = 'outbound' AND status = 'error'"
+    " OR kind = 'turn' AND classification IN ('failed', 'set_aside'))"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class TimelinePage:
     """Events, newest first; `before` leads to older ones, None where there are none. `newest` is the last place."""
@@ -85,7 +91,7 @@ class TimelineFilter:
         if self.text:
             found.append(("instr(lower(coalesce(c.text, '') || ' ' || name), lower(?)) > 0", (self.text,)))
         if self.errors:
-            found.append(("(status <> 'ok' OR kind = 'turn' AND classification IN ('failed', 'set_aside'))", ()))
+            found.append((_WRONG, ()))
         if self.tainted:
             found.append(("trust = 'untrusted'", ()))
         if self.authorized is not None:

@@ -1,0 +1,75 @@
+"""A browser for each test, and a world whose dashboard stays at one address over restarts."""
+
+import os
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.dashboard.scene import link_of
+from tests.dashboard.screenshots import CHROMIUM, chromium
+from tests.journeys.world import World, open_world
+
+BUILT = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static" / "index.html"
+
+
+@pytest.fixture
+def port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with open_world() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    if not CHROMIUM:
+        assert not os.environ.get("CI"), "CI has to have Chromium"
+        pytest.skip("Chromium is not installed")
+    async with chromium() as opened:
+        yield opened
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page that has signed in, and what went wrong in it."""
+
+    page: Page
+    base: str
+    errors: list[str]
+
+    async def beside(self) -> "Tab":
+        """A second one in the same browser."""
+        errors: list[str] = []
+        page = await self.page.context.new_page()
+        watch(page, errors)
+        await page.goto(self.base)
+        return replace(self, page=page, errors=errors)
+
+
+def watch(page: Page, errors: list[str]) -> None:
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None)
+    page.on("dialog", lambda dialog: errors.append(f"dialog {dialog.message}"))
+
+
+async def open_tab(world: World, browser: Browser, path: str = "/") -> Tab:
+    errors: list[str] = []
+    context = await browser.new_context(locale="en-US", reduced_motion="reduce")
+    page = await context.new_page()
+    watch(page, errors)
+    url = await link_of(world)
+    base = url.partition("/#")[0]
+    await page.goto(url)
+    await page.locator("#main").wait_for()
+    if path != "/":
+        await page.goto(f"{base}{path}")
+    return Tab(page, base, errors)

@@ -1,0 +1,188 @@
+"""The page in Chromium, against the real daemon and a scripted model."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from hob.core.clock import SystemClock
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id
+from hob.core.timeline import EventKind, TimelineEvent
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from hob.testing.model_server import Reply
+from tests.conftest import Rounds
+from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import ASKED, scene
+from tests.dashboard.screenshots import VIEWS, show
+from tests.journeys.world import World
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+NASTY = "<img src=x onerror=alert(1)><script>alert(2)</script>[x](javascript:alert(3))<svg onload=alert(4)>"
+
+
+async def say(page: Page, text: str) -> None:
+    await page.get_by_label("Message to Hob").fill(text)
+    await page.get_by_role("button", name="Send").click()
+
+
+async def test_first_visit_leads_to_the_first_answer(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser)
+        page = tab.page
+        assert "login=" not in page.url
+        await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
+        await page.get_by_role("link", name="Start a conversation").click()
+        world.model.script.append(Reply("Good to **see** you.", pause=0.02))
+        await say(page, "Hello, Hob!")
+        conversation = page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("Good to see you.")).to_be_visible()
+        await expect(conversation.get_by_text("Hello, Hob!")).to_have_count(1)
+        await conversation.get_by_role("link", name="Trace").last.click()
+        await expect(page.get_by_role("listbox", name="Spans")).to_contain_text("model asked")
+        assert tab.errors == []
+
+
+async def test_approval_is_given_in_the_browser_after_a_kill(world: World, browser: Browser, port: str) -> None:
+    world.model.script.extend([ASKED[2], Reply("It is clean now.")])
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        assert asked["approvals"]
+        daemon.kill()
+        await daemon.gone()
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        tab = await open_tab(world, browser, "/trust")
+        card = tab.page.get_by_role("article", name="Approval for exec")
+        await expect(card).to_contain_text("rm -rf .")
+        await card.get_by_role("button", name="Allow once").click()
+        await expect(tab.page.get_by_text("Nothing waits for your approval.")).to_be_visible()
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean now."
+        await tab.page.goto(f"{tab.base}/chat?session=api:main")
+        await expect(tab.page.get_by_test_id("conversation")).to_contain_text("It is clean now.")
+        assert tab.errors == []
+
+
+async def test_denied_in_one_tab_is_gone_in_the_other(world: World, browser: Browser) -> None:
+    async with scene(world):
+        tab = await open_tab(world, browser, "/trust")
+        other = await tab.beside()
+        card = other.page.get_by_role("article", name="Approval for exec")
+        await expect(card).to_be_visible()
+        await tab.page.get_by_role("button", name="Deny").click()
+        await expect(card).to_have_count(0)
+
+
+async def test_no_event_is_lost_when_the_daemon_starts_anew(world: World, browser: Browser, port: str) -> None:
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await daemon.post("one", session="main")
+        tab = await open_tab(world, browser, "/timeline")
+        feed = tab.page.get_by_role("feed")
+        await expect(feed.get_by_text("one", exact=True)).to_be_visible()
+        daemon.kill()
+        await daemon.gone()
+    async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+        await daemon.post("two", session="main")
+        await expect(feed.get_by_text("two", exact=True)).to_be_visible(timeout=15_000)
+        await daemon.post("three", session="main")
+        await expect(feed.get_by_text("three", exact=True)).to_be_visible()
+        for text in ("one", "two", "three"):
+            await expect(feed.get_by_text(text, exact=True)).to_have_count(1)
+        assert tab.errors == []
+
+
+async def fill(world: World, count: int) -> None:
+    """So many messages with their answers, as if they had been said."""
+    world.home.mkdir(exist_ok=True)
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        for start in range(0, count, 2_000):
+            events: list[TimelineEvent] = []
+            for n in range(start, min(start + 2_000, count)):
+                kind, trace = (EventKind.OUTBOUND if n % 2 else EventKind.INBOUND), TraceId(f"{n // 2:032x}")
+                events.append(
+                    TimelineEvent(
+                        new_event_id(), trace, new_span_id(), None, 1_760_000_000.0 + n * 7, kind, "api",
+                        "reply" if n % 2 else "ok", session=SessionKey("api:main"), text=f"Event number {n}",
+                    )
+                )  # fmt: skip
+            await store.timeline.add(events)
+
+
+async def test_timeline_of_many_events_keeps_few_rows(world: World, browser: Browser, rounds: Rounds) -> None:
+    count = rounds(3_000, 100_000)
+    await fill(world, count)
+    async with world.serve():
+        tab = await open_tab(world, browser, "/timeline")
+        page, rows = tab.page, tab.page.locator("[data-row]")
+        await expect(page.get_by_text(f"Event number {count - 1}", exact=True)).to_be_visible()
+        for _ in range(40):
+            assert await rows.count() <= 100
+            await page.get_by_test_id("timeline").evaluate("box => box.scrollBy(0, 4000)")
+            await page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert await rows.count() <= 100
+        await page.get_by_label("Search the timeline").fill("number 7")
+        await expect(page).to_have_url(re.compile("text=number"))
+        await expect(page.get_by_role("feed")).to_contain_text("Event number 7")
+        assert tab.errors == []
+
+
+async def test_nothing_that_others_write_is_run(world: World, browser: Browser) -> None:
+    world.model.script.extend(
+        [
+            Reply(calls=(("write", json.dumps({"path": "<img src=x onerror=alert(5)>.md", "content": NASTY})),)),
+            Reply(f"{NASTY}\n\n![p](https://example.org/x.png)"),
+        ]
+    )
+    async with world.serve() as daemon:
+        await daemon.post(NASTY, session="main")
+        tab = await open_tab(world, browser)
+        for view in ("home", "chat-approval", "timeline", "trace", "audit"):
+            await show(tab.page, tab.base, view, nth=0)
+            assert await tab.page.locator("#main img, #main script, #main [onerror], #main [onload]").count() == 0, view
+            assert await tab.page.locator("a[href^='javascript:']").count() == 0, view
+        assert tab.errors == []
+
+
+async def test_login_by_token_and_out_again(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await page.get_by_role("button", name="Sign out").click()
+        await page.get_by_label("Or paste a token").fill("wrong-token-wrong-token")
+        await page.get_by_role("button", name="Sign in").click()
+        await expect(page.get_by_role("alert")).to_be_visible()
+        token = daemon.client.headers["authorization"].removeprefix("Bearer ")
+        await page.get_by_label("Or paste a token").fill(token)
+        await page.get_by_role("button", name="Sign in").click()
+        await expect(page.get_by_role("navigation").first).to_be_visible()
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)], ids=["desktop", "phone"])
+async def test_no_view_has_a_serious_fault_of_accessibility(
+    world: World, browser: Browser, size: tuple[int, int]
+) -> None:
+    source = await asyncio.to_thread(AXE.read_text, "utf-8")
+    found: dict[str, Any] = {}
+    async with scene(world):
+        tab = await open_tab(world, browser)
+        await tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+        for theme in ("light", "dark"):
+            await tab.page.evaluate("theme => localStorage.setItem('hob.theme', theme)", theme)
+            for view in VIEWS:
+                if view == "login":
+                    continue
+                await show(tab.page, tab.base, view)
+                await tab.page.evaluate(source)
+                run = "() => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+                told = await tab.page.evaluate(run)
+                for each in told["violations"]:
+                    if each["impact"] in ("serious", "critical"):
+                        place = each["nodes"][0]
+                        found[f"{view} {theme} {each['id']}"] = (place["html"][:200], place["failureSummary"][:300])
+                wide = await tab.page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
+                assert not wide, f"{view} is wider than the screen"
+    assert found == {}

@@ -1,0 +1,73 @@
+"""The page without a browser: its texts, its lock file, and that its build is that of its sources."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+WEB = Path(__file__).parents[2] / "web"
+BUILD = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static"
+TEXT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
+
+
+def sources() -> list[Path]:
+    return [each for each in (WEB / "src").rglob("*.ts*") if each.name != "de.ts"]
+
+
+def test_every_text_of_the_page_has_its_german() -> None:
+    german = set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', (WEB / "src" / "i18n" / "de.ts").read_text("utf-8"), re.M))
+    wanted = {text for file in sources() for text in TEXT.findall(file.read_text("utf-8"))}
+    assert sorted(wanted - german) == []
+
+
+def test_page_imports_no_place_from_another_place() -> None:
+    crossing = [
+        f"{file.relative_to(WEB)}: {found}"
+        for file in (WEB / "src" / "places").rglob("*.ts*")
+        for found in re.findall(r'from "\.\./(?!\.\./(?:api|parts|i18n))([^"]+)"', file.read_text("utf-8"))
+    ]
+    assert crossing == []
+
+
+def test_lock_file_names_the_public_registry_alone() -> None:
+    packages = json.loads((WEB / "package-lock.json").read_text("utf-8"))["packages"]
+    places = {each["resolved"].split("/")[2] for each in packages.values() if "resolved" in each}
+    assert places <= {"registry.npmjs.org"}
+
+
+def test_page_is_small_at_first() -> None:
+    """150 kB, as they are sent, for what the first visit loads; each place adds little."""
+    import gzip
+
+    first = [*BUILD.glob("*.*"), BUILD / "app" / "index.js", BUILD / "app" / "style.css"]
+    assert sum(len(gzip.compress(each.read_bytes(), 6)) for each in first if each.is_file()) < 150_000
+
+
+def test_page_runs_nothing_that_its_policy_forbids() -> None:
+    html = (BUILD / "index.html").read_text("utf-8")
+    assert re.findall(r"<script(?![^>]*\ssrc=)", html) == []
+    assert "style=" not in html
+    assert re.findall(r"(?:src|href)=\"(?!/)", html) == []
+
+
+@pytest.mark.skipif(not (WEB / "node_modules").exists(), reason="make web brings the libraries")
+def test_committed_build_is_that_of_the_sources(tmp_path: Path) -> None:
+    here = f"{Path(__file__).parents[2] / '.venv' / 'node'}:{os.environ['PATH']}"
+    vite = [
+        str(shutil.which("node", path=here)),
+        "node_modules/vite/bin/vite.js",
+        "build",
+        "--outDir",
+        str(tmp_path),
+        "--logLevel",
+        "error",
+    ]
+    subprocess.run(vite, cwd=WEB, check=True, timeout=120)
+    built = {str(each.relative_to(tmp_path)): each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+    kept = {str(each.relative_to(BUILD)): each.read_bytes() for each in BUILD.rglob("*") if each.is_file()}
+    assert sorted(built) == sorted(kept), "run make web"
+    assert [name for name in built if built[name] != kept[name]] == [], "run make web"

@@ -1,0 +1,93 @@
+import type { LoginAnswer, Routes } from "./schema";
+
+/** A failure, as RFC 9457 has it. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly retryAfter: number | null = null,
+  ) {
+    super(message);
+  }
+}
+
+const KEY = "hob.csrf";
+const listeners = new Set<() => void>();
+
+/** The half of the login that the page keeps; the other is a cookie that no script can read. */
+export const login = {
+  csrf: () => localStorage.getItem(KEY) ?? "",
+  set(csrf: string) {
+    if (csrf) localStorage.setItem(KEY, csrf);
+    else localStorage.removeItem(KEY);
+    listeners.forEach((each) => each());
+  },
+  subscribe(listener: () => void) {
+    listeners.add(listener);
+    const elsewhere = (event: StorageEvent) => event.key === KEY && listener();
+    addEventListener("storage", elsewhere);
+    return () => {
+      listeners.delete(listener);
+      removeEventListener("storage", elsewhere);
+    };
+  },
+};
+
+type Given<R extends keyof Routes> = {
+  path?: Routes[R]["path"];
+  query?: Routes[R]["query"];
+  body?: Routes[R]["body"];
+  signal?: AbortSignal;
+};
+
+/** Call a route by its name in the OpenAPI file. */
+export async function call<R extends keyof Routes>(route: R, given: Given<R> = {}): Promise<Routes[R]["answer"]> {
+  const response = await send(route, given);
+  return (await response.json()) as Routes[R]["answer"];
+}
+
+/** The same, for what is no JSON. */
+export async function fetchFile(id: string): Promise<Blob> {
+  return (await send("GET /api/v1/media/{id}", { path: { id } })).blob();
+}
+
+async function send<R extends keyof Routes>(route: R, { path, query, body, signal }: Given<R>): Promise<Response> {
+  const [method, pattern] = route.split(" ") as [string, string];
+  let address = pattern.replace(/{(\w+)}/g, (_, name: string) =>
+    encodeURIComponent((path as Record<string, string>)[name] ?? ""),
+  );
+  const wanted = Object.entries((query ?? {}) as Record<string, unknown>).filter(
+    ([, value]) => value !== undefined && value !== "" && value !== false,
+  );
+  if (wanted.length) address += `?${new URLSearchParams(wanted.map(([name, value]) => [name, String(value)]))}`;
+  const headers: Record<string, string> = { "x-csrf-token": login.csrf() };
+  let sent: BodyInit | undefined;
+  if (body instanceof Blob) sent = body;
+  else if (body !== undefined) {
+    headers["content-type"] = "application/json";
+    sent = JSON.stringify(body);
+  }
+  const response = await fetch(address, { method, headers, body: sent, signal, credentials: "same-origin" });
+  if (response.ok) return response;
+  throw await problemOf(response);
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const wait = Number(response.headers.get("retry-after")) || null;
+  const told = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  const problem = new Problem(response.status, String(told.code ?? ""), String(told.detail ?? response.statusText), wait);
+  if (["unauthorized", "missing_csrf"].includes(problem.code) && !response.url.endsWith("/auth/login")) login.set("");
+  return problem;
+}
+
+export async function signIn(by: { code: string } | { token: string }): Promise<LoginAnswer> {
+  const told = await call("POST /api/v1/auth/login", { body: by });
+  login.set(told.csrf);
+  return told;
+}
+
+export async function signOut(): Promise<void> {
+  await call("POST /api/v1/auth/logout").catch(() => undefined);
+  login.set("");
+}

@@ -1,0 +1,114 @@
+import { login } from "./client";
+import type { EventAnswer } from "./schema";
+
+/** What comes over the WebSocket: `type`, the `ref` of what it answers, and its fields. */
+export type Message = { type: string; ref?: string } & Record<string, unknown>;
+export type LiveEvent = EventAnswer & { cursor: number };
+export type Connection = { state: "connecting" | "open" | "lost"; since: number };
+
+/** One connection for the page: events with a cursor, so that none is lost and none comes twice; and what is said. */
+class Live {
+  private socket: WebSocket | null = null;
+  private cursor: number | null = null;
+  private attempts = 0;
+  private next = 0;
+  private timer = 0;
+  private wanted = false;
+  private readonly followed = new Map<string, (message: Message) => void>();
+  private readonly heard = new Set<(event: LiveEvent) => void>();
+  private readonly watching = new Set<() => void>();
+  connection: Connection = { state: "connecting", since: Date.now() };
+
+  /** Connect and stay so. Events come from `after` on, once that is known. */
+  open() {
+    if (this.wanted) return;
+    this.wanted = true;
+    this.connect();
+  }
+
+  close() {
+    this.wanted = false;
+    clearTimeout(this.timer);
+    this.socket?.close();
+    this.socket = null;
+  }
+
+  /** Tell events from this place on, if none were told yet. */
+  from(cursor: number) {
+    if (this.cursor !== null) return;
+    this.cursor = cursor;
+    if (this.connection.state === "open") this.say({ type: "subscribe", after: cursor });
+  }
+
+  onEvent(listener: (event: LiveEvent) => void) {
+    this.heard.add(listener);
+    return () => void this.heard.delete(listener);
+  }
+
+  subscribe = (listener: () => void) => {
+    this.watching.add(listener);
+    return () => void this.watching.delete(listener);
+  };
+
+  /** Say something and hear every answer to it until it returns what ends the hearing. */
+  ask(message: Record<string, unknown>, listener: (message: Message) => void): () => void {
+    const ref = `r${++this.next}`;
+    this.followed.set(ref, listener);
+    if (!this.say({ ...message, ref })) {
+      this.followed.delete(ref);
+      listener({ type: "error", error: { code: "offline", message: "" } });
+    }
+    return () => void this.followed.delete(ref);
+  }
+
+  private say(message: Record<string, unknown>): boolean {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  private become(state: Connection["state"]) {
+    if (state === this.connection.state) return;
+    this.connection = { state, since: Date.now() };
+    this.watching.forEach((each) => each());
+  }
+
+  private connect() {
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+    this.socket = socket;
+    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", token: login.csrf() }));
+    socket.onmessage = (event) => this.hear(JSON.parse(event.data as string) as Message);
+    socket.onclose = (event) => {
+      if (this.socket !== socket) return;
+      const left = [...this.followed.values()];
+      this.followed.clear();
+      left.forEach((each) => each({ type: "lost" }));
+      if (event.code === 4401) {
+        this.close();
+        login.set("");
+        return;
+      }
+      this.become("lost");
+      if (this.wanted) {
+        this.timer = window.setTimeout(() => this.connect(), Math.min(500 * 2 ** this.attempts++, 10_000));
+      }
+    };
+  }
+
+  private hear(message: Message) {
+    if (message.type === "welcome") {
+      this.attempts = 0;
+      this.become("open");
+      if (this.cursor !== null) this.say({ type: "subscribe", after: this.cursor });
+    } else if (message.type === "event") {
+      this.cursor = message.cursor as number;
+      const event = { ...(message.event as EventAnswer), cursor: this.cursor };
+      this.heard.forEach((each) => each(event));
+    } else if (message.ref) {
+      this.followed.get(message.ref)?.(message);
+      if (["result", "error", "stopped", "answered"].includes(message.type)) this.followed.delete(message.ref);
+    }
+  }
+}
+
+export const live = new Live();

@@ -1,0 +1,115 @@
+import { QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+import { Problem, call } from "./client";
+import { live } from "./live";
+import type { PageAnswer, PlacedEvent, Routes } from "./schema";
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Infinity, // events say when something has changed
+      refetchOnWindowFocus: false,
+      retry: (count, error) => !(error instanceof Problem && error.status < 500) && count < 4,
+    },
+  },
+});
+
+export type Filter = Omit<NonNullable<Routes["GET /api/v1/timeline"]["query"]>, "before" | "limit">;
+
+export const useStatus = () => useQuery({ queryKey: ["status"], queryFn: () => call("GET /api/v1/status") });
+export const useTasks = () =>
+  useQuery({ queryKey: ["tasks"], queryFn: () => call("GET /api/v1/tasks", { query: { all: true, limit: 100 } }) });
+export const useSessions = () => useQuery({ queryKey: ["sessions"], queryFn: () => call("GET /api/v1/sessions") });
+export const useApprovals = () =>
+  useQuery({ queryKey: ["approvals"], queryFn: () => call("GET /api/v1/approvals/pending") });
+export const useGrants = () => useQuery({ queryKey: ["grants"], queryFn: () => call("GET /api/v1/grants") });
+export const useUsage = (by: "day" | "model" | "session" | "sender" | "task", days = 30) =>
+  useQuery({ queryKey: ["usage", by, days], queryFn: () => call("GET /api/v1/usage", { query: { by, days } }) });
+export const useAudit = (kind: string) =>
+  useQuery({ queryKey: ["audit", kind], queryFn: () => call("GET /api/v1/audit", { query: { limit: 200, kind } }) });
+export const useSettings = () => useQuery({ queryKey: ["settings"], queryFn: () => call("GET /api/v1/settings") });
+export const useTrace = (id: string) =>
+  useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });
+export const useHistory = (session: string) =>
+  useQuery({
+    queryKey: ["history", session],
+    queryFn: () => call("GET /api/v1/sessions/history", { query: { session, limit: 200 } }),
+    enabled: !!session,
+    retry: false,
+  });
+export const useTimeline = (filter: Filter) =>
+  useInfiniteQuery({
+    queryKey: ["timeline", filter],
+    queryFn: ({ pageParam }) =>
+      call("GET /api/v1/timeline", { query: { ...filter, before: pageParam || undefined, limit: 200 } }),
+    initialPageParam: 0,
+    getNextPageParam: (page: PageAnswer) => page.before ?? undefined,
+  });
+
+export function useAnswer() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, allowed, scope = "once" }: { id: string; allowed: boolean; scope?: string }) =>
+      call("POST /api/v1/approvals/{id}", { path: { id }, body: { allowed, scope } }),
+    onSettled: () => {
+      for (const key of ["approvals", "grants", "status"]) void client.invalidateQueries({ queryKey: [key] });
+    },
+  });
+}
+
+export function useConnection() {
+  return useSyncExternalStore(live.subscribe, () => live.connection);
+}
+
+/** What each kind of event makes others than they were. */
+const CHANGES: Record<string, string[]> = {
+  inbound: ["tasks", "sessions", "status"],
+  outbound: ["sessions", "tasks"],
+  turn: ["tasks", "status", "usage", "approvals", "sessions"],
+  model: ["usage"],
+  approval: ["approvals", "grants", "status", "audit"],
+  policy: ["audit"],
+  session: ["sessions"],
+};
+
+/** Keeps what was asked in step with what happens; mounted once. */
+export function useLiveUpdates() {
+  const client = useQueryClient();
+  useEffect(() => {
+    let timer = 0;
+    const stale = new Set<string>();
+    const flush = () => {
+      timer = 0;
+      for (const key of stale) void client.invalidateQueries({ queryKey: JSON.parse(key) as unknown[] });
+      stale.clear();
+    };
+    const off = live.onEvent((event) => {
+      for (const key of CHANGES[event.kind] ?? []) stale.add(JSON.stringify([key]));
+      stale.add(JSON.stringify(["trace", event.trace_id]));
+      if (event.session && ["outbound", "inbound", "turn"].includes(event.kind)) {
+        stale.add(JSON.stringify(["history", event.session]));
+      }
+      timer ||= window.setTimeout(flush, 120);
+    });
+    live.open();
+    void call("GET /api/v1/timeline", { query: { limit: 1 } }).then((page) => live.from(page.newest));
+    let was = live.connection.state;
+    const watch = live.subscribe(() => {
+      if (live.connection.state === "open" && was === "lost") void client.invalidateQueries({ refetchType: "active" });
+      was = live.connection.state;
+    });
+    return () => {
+      off();
+      watch();
+      clearTimeout(timer);
+    };
+  }, [client]);
+}
+
+export function spanType(kind: string): PlacedEvent["span_type"] {
+  const types: Record<string, string> = {
+    inbound: "INBOUND", steer: "INBOUND", outbound: "OUTBOUND", delivery: "OUTBOUND",
+    model: "LLM", tool: "TOOL", policy: "POLICY", approval: "APPROVAL",
+  };
+  return types[kind] ?? "EVENT";
+}

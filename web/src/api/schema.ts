@@ -1,0 +1,757 @@
+// Written by `make docs` from docs/openapi-v1.json.
+/* eslint-disable */
+
+/** One session. */
+export interface ASession {
+  session?: string | null;
+}
+
+/** Whether messages can be accepted. */
+export interface AliveAnswer {
+  ok: boolean;
+}
+
+/** A question for approval. */
+export interface ApprovalAnswer {
+  id: string;
+  state: string;
+  tool: string;
+  reason: string;
+  rule: string;
+  shown: string;
+  scopes: string[];
+  session: string;
+  requester: string;
+  message: string | null;
+  asked: number;
+  expires: number;
+  answered: number | null;
+  by: string;
+  scope: string;
+  note: string;
+}
+
+/** Questions, oldest first. */
+export interface ApprovalsAnswer {
+  approvals: ApprovalAnswer[];
+}
+
+/** An entry of the audit log. */
+export interface AuditAnswer {
+  seq: number;
+  at: number;
+  kind: string;
+  name: string;
+  outcome: string;
+  rule: string;
+  sender: string;
+  turn: string;
+  trace_id: string;
+  detail: string | null;
+  hash: string;
+}
+
+/** Entries, the newest last. */
+export interface AuditsAnswer {
+  entries: AuditAnswer[];
+}
+
+/** A call of a tool. */
+export interface CallAnswer {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+/** What is changed about a session; what is not given stays. */
+export interface Changing {
+  session?: string | null;
+  title?: string | null;
+  paused?: boolean | null;
+  archived?: boolean | null;
+}
+
+/** What became of a message. */
+export interface ChatAnswer {
+  id: string;
+  session: string;
+  trace_id: string;
+  state: string;
+  reply: string | null;
+  notes: string[];
+  usage: UsageAnswer;
+  error?: ErrorBody;
+  notice?: string;
+  question?: string;
+  approvals?: string[];
+  merged_into?: string;
+}
+
+/** A message, and how long its answer is waited for. */
+export interface ChatRequest {
+  message?: string | null;
+  session?: string | null;
+  model?: string | null;
+  quoted?: string | null;
+  attachments?: HandedIn[] | null;
+  channel?: "api" | "local" | null;
+  wait?: number | null;
+}
+
+/** A verdict on one call. */
+export interface DecisionAnswer {
+  tool: string;
+  tier: number | null;
+  allowed: boolean;
+  verdict: string;
+  rule: string;
+  reason: string;
+  call: string;
+  turn: string;
+  time: number;
+}
+
+/** Verdicts in order. */
+export interface DecisionsAnswer {
+  policy_decisions: DecisionAnswer[];
+}
+
+/** What a span is a part of. */
+export interface EdgeAnswer {
+  source: string;
+  target: string;
+}
+
+/** Something that was said, or that a tool gave. */
+export interface EntryAnswer {
+  n: number;
+  role: string;
+  text: string;
+  at: number;
+  turn: string;
+  trace_id: string | null;
+  trust: string;
+  origin: string;
+  calls: CallAnswer[];
+  images: PictureAnswer[];
+}
+
+/** What went wrong. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+}
+
+/** An event of the timeline ([kinds](timeline.md)). */
+export interface EventAnswer {
+  event_id: string;
+  trace_id: string;
+  span_id: string;
+  parent_span_id: string | null;
+  at: number;
+  kind: string;
+  name: string;
+  status: string;
+  type: string;
+  session: string | null;
+  turn: string | null;
+  sender_id: string;
+  sender_name: string;
+  classification: string;
+  authorized: boolean;
+  origin: string | null;
+  trust: string | null;
+  text: string;
+  media: string | null;
+  seconds: number | null;
+  usage: UsageAnswer | null;
+}
+
+/** An error. */
+export interface Failed {
+  error: ErrorBody;
+}
+
+/** An approval that holds for more than once. */
+export interface GrantAnswer {
+  id: string;
+  tool: string;
+  session: string | null;
+  requester: string;
+  directory: string;
+  given: number;
+  by: string;
+}
+
+/** Leaves, oldest first. */
+export interface GrantsAnswer {
+  grants: GrantAnswer[];
+}
+
+/** A trace as a graph. */
+export interface GraphAnswer {
+  nodes: NodeAnswer[];
+  edges: EdgeAnswer[];
+  task: TaskAnswer | null;
+  policy_decisions: DecisionAnswer[];
+  approvals: ApprovalAnswer[];
+}
+
+/** A file of a message. */
+export interface HandedIn {
+  id: string;
+  name?: string | null;
+}
+
+/** A file that was taken. */
+export interface HandedInAnswer {
+  id: string;
+  media_type: string;
+  size: number;
+}
+
+/** A part of a session, oldest first. */
+export interface HistoryAnswer {
+  session: string;
+  entries: EntryAnswer[];
+  before: number | null;
+}
+
+/** Something by its id. */
+export interface IdAnswer {
+  id: string;
+}
+
+/** Work that goes on as long as Hob runs. */
+export interface JobAnswer {
+  name: string;
+  state: string;
+  restarts: number;
+  problem: string | null;
+}
+
+/** A file that was left as it is. */
+export interface KeptFile {
+  path: string;
+  reason: string;
+}
+
+/** A limit of spending. */
+export interface LimitAnswer {
+  key: string;
+  limit_usd: number;
+  spent_usd: number;
+  held_usd: number;
+  left_usd: number;
+}
+
+/** One of both. */
+export interface Login {
+  code?: string | null;
+  token?: string | null;
+}
+
+/** A login. The cookie that comes with it is its other half. */
+export interface LoginAnswer {
+  who: string;
+  scopes: string[];
+  csrf: string;
+}
+
+/** The login holds no more. */
+export interface LogoutAnswer {
+  valid: boolean;
+}
+
+/** A span as a node. */
+export interface NodeAnswer {
+  id: string;
+  span_id: string;
+  parent_span_id: string | null;
+  type: string;
+  title: string;
+  start_time: number;
+  end_time: number;
+  duration_ms: number;
+  agent_id: string;
+  output: string;
+}
+
+/** A page of the timeline, newest first. */
+export interface PageAnswer {
+  events: PlacedEvent[];
+  before: number | null;
+  newest: number;
+}
+
+/** A picture that came along. */
+export interface PictureAnswer {
+  id: string;
+  media_type: string;
+}
+
+/** An event and its place. */
+export interface PlacedEvent {
+  event_id: string;
+  trace_id: string;
+  span_id: string;
+  parent_span_id: string | null;
+  at: number;
+  kind: string;
+  name: string;
+  status: string;
+  type: string;
+  session: string | null;
+  turn: string | null;
+  sender_id: string;
+  sender_name: string;
+  classification: string;
+  authorized: boolean;
+  origin: string | null;
+  trust: string | null;
+  text: string;
+  media: string | null;
+  seconds: number | null;
+  usage: UsageAnswer | null;
+  cursor: number;
+  span_type: string;
+}
+
+/** What went wrong, as RFC 9457 has it. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  param?: string;
+}
+
+/** What the next request of a session would hold. */
+export interface PromptAnswer {
+  session: string;
+  model: string;
+  sections: SectionAnswer[];
+  bytes: number;
+  tokens: number;
+  limit: number;
+}
+
+/** A message that was brought back. */
+export interface RetriedAnswer {
+  id: string;
+  turn: string | null;
+  message: string | null;
+  state: string;
+}
+
+/** A section of a prompt. */
+export interface SectionAnswer {
+  name: string;
+  bytes: number;
+  tokens: number;
+  cached: boolean;
+}
+
+/** A session. */
+export interface SessionAnswer {
+  session: string;
+  title: string;
+  model: string | null;
+  paused: boolean;
+  archived: boolean;
+  entries: number;
+  updated: number;
+}
+
+/** Sessions, the latest first. */
+export interface SessionsAnswer {
+  sessions: SessionAnswer[];
+}
+
+/** A setting. */
+export interface SettingAnswer {
+  key: string;
+  value: unknown;
+  secret: boolean;
+  origin: string;
+  layer: string;
+  doc: string;
+  changeable: boolean;
+  one_of: string[];
+  at_least: number | null;
+  at_most: number | null;
+  kind: string;
+}
+
+/** Every setting. */
+export interface SettingsAnswer {
+  settings: SettingAnswer[];
+}
+
+/** A question as it stands now. */
+export interface SettledAnswer {
+  id: string;
+  state: string;
+  tool: string;
+  reason: string;
+  rule: string;
+  shown: string;
+  scopes: string[];
+  session: string;
+  requester: string;
+  message: string | null;
+  asked: number;
+  expires: number;
+  answered: number | null;
+  by: string;
+  scope: string;
+  note: string;
+  line: string;
+}
+
+/** An answer to a question for approval. */
+export interface Settling {
+  allowed: boolean;
+  scope?: string | null;
+}
+
+/** One timed part of a trace. */
+export interface SpanAnswer {
+  id: string;
+  span_id: string;
+  parent_span_id: string | null;
+  type: string;
+  kind: string;
+  title: string;
+  time: number;
+  started_at: number;
+  seconds: number | null;
+  duration: string | null;
+  status: string;
+  output: string;
+  event: EventAnswer;
+  metadata: Record<string, unknown>;
+}
+
+/** What was spent, on what, and what is left. */
+export interface SpendingAnswer {
+  days: number;
+  by: string;
+  since: number;
+  total: SpentAnswer;
+  rows: SpentAnswer[];
+  limits: LimitAnswer[];
+}
+
+/** What was spent on something. */
+export interface SpentAnswer {
+  key?: string;
+  cost_usd: number;
+  held_usd: number;
+  calls: number;
+  unknown_calls: number;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+}
+
+/** How Hob is. Without a token only the first three. */
+export interface StatusAnswer {
+  version: string;
+  mode: string;
+  ready: boolean;
+  agent_id?: string;
+  uptime_seconds?: number;
+  group_enabled?: boolean;
+  orchestrator_enabled?: boolean;
+  model?: string;
+  running?: number;
+  waiting?: number;
+  parked?: number;
+  for_leave?: number;
+  for_answer?: number;
+  owed?: number;
+  undeliverable?: number;
+  store?: string;
+  jobs?: JobAnswer[];
+  unaccepted?: string[];
+}
+
+/** A task. */
+export interface TaskAnswer {
+  id: string;
+  state: string;
+  session: string;
+  trace_id: string;
+  title: string;
+  reason: string;
+  created: number;
+  updated: number;
+}
+
+/** Tasks, newest first. */
+export interface TasksAnswer {
+  tasks: TaskAnswer[];
+}
+
+/** One message's journey. */
+export interface TraceAnswer {
+  trace_id: string;
+  spans: SpanAnswer[];
+  task: TaskAnswer | null;
+  policy_decisions: DecisionAnswer[];
+  approvals: ApprovalAnswer[];
+  turns: string[];
+}
+
+/** What is put back. */
+export interface UndoRequest {
+  id?: string | null;
+  session?: string | null;
+  preview?: boolean | null;
+}
+
+/** What was put back, or would be. */
+export interface UndoneAnswer {
+  turn: string;
+  words: string;
+  restored: string[];
+  unchanged: string[];
+  kept: KeptFile[];
+  running: string[];
+  back: string;
+  diff?: string;
+}
+
+/** What waits to be fetched, oldest first. */
+export interface UnreadAnswer {
+  messages: UnreadMessage[];
+}
+
+/** A message whose outcome was not fetched yet. */
+export interface UnreadMessage {
+  id: string;
+  session: string;
+  state: string;
+  title: string;
+  created: number;
+}
+
+/** Tokens and dollars. */
+export interface UsageAnswer {
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+  cost_usd: number | null;
+}
+
+/** Whether the caller is known. */
+export interface VerifiedAnswer {
+  valid: boolean;
+  auth_required: boolean;
+  who?: string;
+  scopes?: string[];
+}
+
+export interface Routes {
+  "GET /health": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: AliveAnswer;
+  };
+  "GET /api/v1/status": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: StatusAnswer;
+  };
+  "POST /api/v1/auth/verify": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: VerifiedAnswer;
+  };
+  "POST /api/v1/auth/login": {
+    path: undefined;
+    query: undefined;
+    body: Login;
+    answer: LoginAnswer;
+  };
+  "POST /api/v1/auth/logout": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: LogoutAnswer;
+  };
+  "GET /api/v1/timeline": {
+    path: undefined;
+    query: { before?: number; limit?: number; kind?: string; session?: string; trace_id?: string; sender?: string; name?: string; text?: string; errors?: boolean; tainted?: boolean; authorized?: boolean };
+    body: undefined;
+    answer: PageAnswer;
+  };
+  "GET /api/v1/trace/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: TraceAnswer;
+  };
+  "GET /api/v1/trace-graph/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: GraphAnswer;
+  };
+  "GET /api/v1/policy-decisions": {
+    path: undefined;
+    query: { trace_id: string };
+    body: undefined;
+    answer: DecisionsAnswer;
+  };
+  "GET /api/v1/sessions": {
+    path: undefined;
+    query: { archived?: boolean };
+    body: undefined;
+    answer: SessionsAnswer;
+  };
+  "GET /api/v1/sessions/show": {
+    path: undefined;
+    query: { session?: string };
+    body: undefined;
+    answer: Record<string, unknown>;
+  };
+  "GET /api/v1/sessions/history": {
+    path: undefined;
+    query: { session?: string; before?: number; limit?: number };
+    body: undefined;
+    answer: HistoryAnswer;
+  };
+  "POST /api/v1/sessions/change": {
+    path: undefined;
+    query: undefined;
+    body: Changing;
+    answer: Record<string, unknown>;
+  };
+  "POST /api/v1/sessions/delete": {
+    path: undefined;
+    query: undefined;
+    body: ASession;
+    answer: Record<string, unknown>;
+  };
+  "GET /api/v1/tasks": {
+    path: undefined;
+    query: { limit?: number; all?: boolean };
+    body: undefined;
+    answer: TasksAnswer;
+  };
+  "GET /api/v1/tasks/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: TaskAnswer;
+  };
+  "GET /api/v1/approvals/pending": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: ApprovalsAnswer;
+  };
+  "GET /api/v1/approvals/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: ApprovalAnswer;
+  };
+  "POST /api/v1/approvals/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: Settling;
+    answer: SettledAnswer;
+  };
+  "GET /api/v1/grants": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: GrantsAnswer;
+  };
+  "DELETE /api/v1/grants/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: IdAnswer;
+  };
+  "GET /api/v1/usage": {
+    path: undefined;
+    query: { days?: number; by?: "day" | "model" | "session" | "sender" | "task" };
+    body: undefined;
+    answer: SpendingAnswer;
+  };
+  "GET /api/v1/unread": {
+    path: undefined;
+    query: { channel?: "api" | "local" };
+    body: undefined;
+    answer: UnreadAnswer;
+  };
+  "GET /api/v1/prompt": {
+    path: undefined;
+    query: { session?: string };
+    body: undefined;
+    answer: PromptAnswer;
+  };
+  "POST /api/v1/retry/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: RetriedAnswer;
+  };
+  "POST /api/v1/undo": {
+    path: undefined;
+    query: undefined;
+    body: UndoRequest;
+    answer: UndoneAnswer;
+  };
+  "POST /api/v1/chat": {
+    path: undefined;
+    query: undefined;
+    body: ChatRequest;
+    answer: ChatAnswer;
+  };
+  "GET /api/v1/chat/{id}": {
+    path: { id: string };
+    query: { wait?: number };
+    body: undefined;
+    answer: ChatAnswer;
+  };
+  "POST /api/v1/webchat/send": {
+    path: undefined;
+    query: undefined;
+    body: ChatRequest;
+    answer: ChatAnswer;
+  };
+  "POST /api/v1/attachments": {
+    path: undefined;
+    query: undefined;
+    body: Blob;
+    answer: HandedInAnswer;
+  };
+  "GET /api/v1/media/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: Blob;
+  };
+  "GET /api/v1/settings": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: SettingsAnswer;
+  };
+  "GET /api/v1/audit": {
+    path: undefined;
+    query: { limit?: number; kind?: string };
+    body: undefined;
+    answer: AuditsAnswer;
+  };
+}

@@ -1,0 +1,86 @@
+import { useSyncExternalStore } from "react";
+import { GERMAN } from "./de";
+
+export type Language = "en" | "de";
+const listeners = new Set<() => void>();
+const current = (): Language => (document.documentElement.lang === "de" ? "de" : "en");
+
+export function setLanguage(language: Language) {
+  localStorage.setItem("hob.language", language);
+  document.documentElement.lang = language;
+  listeners.forEach((each) => each());
+}
+
+/** The language of the page; whoever asks is drawn anew when it changes. */
+export function useLanguage(): Language {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    current,
+  );
+}
+
+/** A text of the page: English stands in the code, `{name}` is filled in. */
+export function t(text: string, values: Record<string, string | number> = {}): string {
+  const found = current() === "de" ? (GERMAN[text] ?? text) : text;
+  return found.replace(/{(\w+)}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+const locale = () => current();
+
+export function money(dollars: number | null | undefined): string {
+  if (dollars === null || dollars === undefined) return "–";
+  const digits = dollars !== 0 && Math.abs(dollars) < 0.1 ? 4 : 2;
+  return new Intl.NumberFormat(locale(), {
+    style: "currency", currency: "USD", minimumFractionDigits: digits === 4 ? 4 : 2, maximumFractionDigits: digits,
+  }).format(dollars);
+}
+
+export const number = (value: number) =>
+  new Intl.NumberFormat(locale(), { notation: value >= 100_000 ? "compact" : "standard" }).format(value);
+
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return "";
+  if (seconds < 1) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+export const clock = (at: number, seconds = false) =>
+  new Intl.DateTimeFormat(locale(), {
+    hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}),
+  }).format(at * 1000);
+
+/** A time, with its day where that is another than today. */
+export const moment = (at: number) =>
+  dayOf(at) === dayOf(Date.now() / 1000)
+    ? clock(at)
+    : new Intl.DateTimeFormat(locale(), { weekday: "short", hour: "2-digit", minute: "2-digit" }).format(at * 1000);
+
+export const exact = (at: number) =>
+  new Intl.DateTimeFormat(locale(), { dateStyle: "full", timeStyle: "medium" }).format(at * 1000);
+
+const dayOf = (at: number) => new Date(at * 1000).toDateString();
+
+export function day(at: number): string {
+  const now = Date.now() / 1000;
+  if (dayOf(at) === dayOf(now)) return t("Today");
+  if (dayOf(at) === dayOf(now - 86_400)) return t("Yesterday");
+  return new Intl.DateTimeFormat(locale(), { weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(
+    at * 1000,
+  );
+}
+
+export function ago(at: number): string {
+  const seconds = Date.now() / 1000 - at;
+  if (seconds < 45) return t("just now");
+  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
+  if (seconds < 3600) return relative.format(-Math.round(seconds / 60), "minute");
+  if (seconds < 86_400) return relative.format(-Math.round(seconds / 3600), "hour");
+  return relative.format(-Math.round(seconds / 86_400), "day");
+}

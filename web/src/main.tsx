@@ -1,0 +1,23 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode, useSyncExternalStore } from "react";
+import { createRoot } from "react-dom/client";
+import "./app.css";
+import { login } from "./api/client";
+import { queries } from "./api/queries";
+import { useLanguage } from "./i18n";
+import { Login } from "./parts/login";
+import { Shell } from "./parts/shell";
+
+function App() {
+  const csrf = useSyncExternalStore(login.subscribe, login.csrf);
+  const language = useLanguage();
+  return csrf && !location.hash.startsWith("#login=") ? <Shell key={language} /> : <Login key={language} />;
+}
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,80 @@
+import { Check, ChevronDown, X } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { useAnswer } from "../api/queries";
+import type { ApprovalAnswer } from "../api/schema";
+import { moment, t } from "../i18n";
+import { Badge, Button, Card, When } from "./basics";
+
+/** A question for approval: what, exactly what, why it is asked, how far a yes would reach. */
+export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
+  const answer = useAnswer();
+  const [asking, setAsking] = useState<string | null>(null);
+  const lines = approval.shown.split("\n");
+  const [whole, setWhole] = useState(lines.length <= 14);
+  const open = approval.state === "open";
+  const wider = approval.scopes.filter((scope) => scope !== "once");
+  const say = (allowed: boolean, scope = "once") => answer.mutate({ id: approval.id, allowed, scope });
+  return (
+    <Card className="overflow-hidden">
+      <article data-approval={approval.id} aria-label={t("Approval for {tool}", { tool: approval.tool })}>
+        <div className="border-b border-line px-4 py-3">
+          <div className="mb-1 flex flex-wrap items-center gap-2 text-xs text-muted">
+            <Badge tone="warn">{open ? t("waits for you") : approval.state}</Badge>
+            <When at={approval.asked} />
+            {open && <span>{t("until {time}", { time: moment(approval.expires) })}</span>}
+            <span>· {approval.session}</span>
+          </div>
+          <h3 className="text-lg font-semibold">
+            {t("Hob wants to use")} <span className="font-mono">{approval.tool}</span>
+          </h3>
+          <p className="text-muted">{approval.reason}</p>
+        </div>
+        <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">
+          {whole ? approval.shown : `${lines.slice(0, 12).join("\n")}\n…`}
+        </pre>
+        <div className="flex flex-wrap items-center gap-2 px-4 py-3">
+          {!whole && (
+            <Button icon={ChevronDown} onClick={() => setWhole(true)}>
+              {t("Show all {count} lines to decide", { count: lines.length })}
+            </Button>
+          )}
+          {open && whole && (
+            <>
+              <Button look="main" icon={Check} disabled={answer.isPending} onClick={() => say(true)}>
+                {t("Allow once")}
+              </Button>
+              <Button icon={X} disabled={answer.isPending} onClick={() => say(false)}>
+                {t("Deny")}
+              </Button>
+              {wider.map((scope) =>
+                asking === scope ? (
+                  <Button key={scope} look="danger" onClick={() => say(true, scope)}>
+                    {scope === "session" ? t("Yes, exactly this in this session") : t("Yes, exactly this, always")}
+                  </Button>
+                ) : (
+                  <Button key={scope} look="quiet" onClick={() => setAsking(scope)}>
+                    {scope === "session" ? t("For this session…") : t("Always…")}
+                  </Button>
+                ),
+              )}
+            </>
+          )}
+          <span className="ms-auto text-xs text-muted">
+            {t("rule")} <code className="font-mono">{approval.rule}</code>
+          </span>
+          {approval.message && (
+            <Link href={`/chat?session=${encodeURIComponent(approval.session)}`} className="text-xs text-accent underline-offset-2 hover:underline">
+              {t("open in chat")}
+            </Link>
+          )}
+        </div>
+        {answer.isError && (
+          <p role="alert" className="border-t border-line bg-bad-soft px-4 py-2 text-sm text-bad">
+            {answer.error.message}
+          </p>
+        )}
+      </article>
+    </Card>
+  );
+}

@@ -1,0 +1,184 @@
+import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { X, type LucideIcon } from "lucide-react";
+import { Problem } from "../api/client";
+import { ago, exact, t } from "../i18n";
+
+const STYLES = {
+  plain: "border border-line bg-surface hover:bg-sunken text-text",
+  main: "bg-accent text-on-accent hover:opacity-90",
+  quiet: "text-muted hover:text-text hover:bg-sunken",
+  danger: "border border-line bg-surface text-bad hover:bg-bad-soft",
+};
+
+export function Button({
+  look = "plain", icon: Icon, label, children, className = "", ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { look?: keyof typeof STYLES; icon?: LucideIcon; label?: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-md px-3 font-medium transition-colors duration-100 disabled:opacity-45 ${STYLES[look]} ${className}`}
+      {...rest}
+    >
+      {Icon && <Icon size={16} aria-hidden />}
+      {children}
+    </button>
+  );
+}
+
+export function Card({ children, className = "" }: { children: ReactNode; className?: string }) {
+  return <div className={`rounded-md border border-line bg-surface ${className}`}>{children}</div>;
+}
+
+/** What is wider than the screen scrolls by itself, by keyboard too. */
+export function Wide({ label, children, className = "" }: { label: string; children: ReactNode; className?: string }) {
+  return (
+    <div role="region" aria-label={label} tabIndex={0} className={`overflow-x-auto rounded-md border border-line bg-surface ${className}`}>
+      {children}
+    </div>
+  );
+}
+
+export function Section({ title, more, children }: { title: string; more?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="mb-8" aria-label={title}>
+      <div className="mb-2 flex min-h-8 flex-wrap items-center justify-between gap-x-3 gap-y-2">
+        <h2 className="text-sm font-semibold text-muted">{title}</h2>
+        {more}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+export function Page({ title, about, more, children, wide }: {
+  title: string; about?: string; more?: ReactNode; children: ReactNode; wide?: boolean;
+}) {
+  return (
+    <div className="h-full overflow-y-auto" tabIndex={0} role="region" aria-label={title}>
+      <div className={`mx-auto px-4 py-6 sm:px-8 sm:py-8 ${wide ? "max-w-6xl" : "max-w-4xl"}`}>
+        <div className="mb-6 flex flex-wrap items-end justify-between gap-3">
+          <div>
+            <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+            {about && <p className="text-muted">{about}</p>}
+          </div>
+          {more}
+        </div>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+export function When({ at, className = "" }: { at: number; className?: string }) {
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={exact(at)} className={`whitespace-nowrap ${className}`}>
+      {ago(at)}
+    </time>
+  );
+}
+
+export function Badge({ tone = "plain", children }: { tone?: "plain" | "good" | "warn" | "bad" | "accent"; children: ReactNode }) {
+  const tones = {
+    plain: "bg-sunken text-muted",
+    good: "bg-sunken text-good",
+    warn: "bg-warn-soft text-warn",
+    bad: "bg-bad-soft text-bad",
+    accent: "bg-accent-soft text-accent",
+  };
+  return (
+    <span className={`inline-flex items-center gap-1 whitespace-nowrap rounded-full px-2 py-0.5 text-xs font-medium ${tones[tone]}`}>
+      {children}
+    </span>
+  );
+}
+
+export function Empty({ icon: Icon, title, children }: { icon: LucideIcon; title: string; children?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-2 rounded-md border border-dashed border-line px-6 py-10 text-center">
+      <Icon size={28} aria-hidden className="text-accent" />
+      <p className="text-lg font-semibold">{title}</p>
+      <div className="max-w-md text-muted">{children}</div>
+    </div>
+  );
+}
+
+export function Skeleton({ rows = 4, className = "h-14" }: { rows?: number; className?: string }) {
+  return (
+    <div role="status" aria-label={t("Loading")} className="flex flex-col gap-2">
+      {Array.from({ length: rows }, (_, row) => (
+        <div key={row} className={`skeleton ${className}`} />
+      ))}
+    </div>
+  );
+}
+
+/** What went wrong, and what to do. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const missing = error instanceof Problem && error.code === "missing_scope";
+  return (
+    <div role="alert" className="rounded-md border border-line bg-bad-soft px-4 py-3">
+      <p className="font-medium text-bad">
+        {missing ? t("Your login may not see this.") : t("This could not be loaded.")}
+      </p>
+      <p className="text-sm">{error instanceof Error ? error.message : String(error)}</p>
+      {retry && !missing && (
+        <Button className="mt-2" onClick={retry}>
+          {t("Try again")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** A window over the page; the browser keeps the focus in it and closes it with Escape. */
+export function Dialog({ open, onClose, title, children, wide }: {
+  open: boolean; onClose: () => void; title: string; children: ReactNode; wide?: boolean;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    if (open && dialog && !dialog.open) dialog.showModal();
+    if (!open && dialog?.open) dialog.close();
+  }, [open]);
+  return (
+    <dialog
+      ref={ref}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && onClose()}
+      aria-label={title}
+      className={`m-auto max-h-[85dvh] w-[calc(100%-2rem)] rounded-xl border border-line bg-surface p-0 text-text shadow-(--shadow) ${wide ? "max-w-3xl" : "max-w-lg"}`}
+    >
+      {open && (
+        <div className="flex max-h-[85dvh] flex-col">
+          <div className="flex items-center justify-between border-b border-line px-4 py-2">
+            <h2 className="font-semibold">{title}</h2>
+            <Button look="quiet" icon={X} label={t("Close")} onClick={onClose} className="px-2" />
+          </div>
+          <div className="overflow-y-auto p-4">{children}</div>
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: {
+  label: string; tabs: readonly (readonly [T, string])[]; chosen: T; onChoose: (tab: T) => void;
+}) {
+  return (
+    <div role="group" aria-label={label} className="flex max-w-full gap-1 overflow-x-auto rounded-md bg-sunken p-1">
+      {tabs.map(([tab, name]) => (
+        <button
+          key={tab}
+          type="button"
+          aria-pressed={chosen === tab}
+          onClick={() => onChoose(tab)}
+          className={`min-h-8 whitespace-nowrap rounded-md px-3 text-sm font-medium ${chosen === tab ? "bg-surface text-text shadow-sm" : "text-muted hover:text-text"}`}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { useQuery } from "@tanstack/react-query";
+import { Activity, MessageSquare, type LucideIcon } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { useLocation } from "wouter";
+import { call } from "../api/client";
+import { useSessions } from "../api/queries";
+import { t } from "../i18n";
+import { Dialog, When } from "./basics";
+
+type Found = { key: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
+
+/** Ctrl-K: places, conversations and what was said. */
+export function Palette({ onClose, places }: {
+  onClose: () => void; places: readonly { path: string; word: string; icon: LucideIcon }[];
+}) {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const [, go] = useLocation();
+  const wanted = useDeferredValue(text.trim());
+  const sessions = useSessions().data?.sessions ?? [];
+  const events = useQuery({
+    queryKey: ["search", wanted],
+    queryFn: () => call("GET /api/v1/timeline", { query: { text: wanted, kind: "inbound,outbound", limit: 12 } }),
+    enabled: wanted.length > 1,
+    placeholderData: (before) => before,
+  });
+  const low = wanted.toLowerCase();
+  const found: Found[] = [
+    ...places
+      .filter((each) => t(each.word).toLowerCase().includes(low))
+      .map((each) => ({ key: each.path, icon: each.icon, text: t(each.word), more: t("place"), href: each.path })),
+    ...sessions
+      .filter((each) => low && `${each.title} ${each.session}`.toLowerCase().includes(low))
+      .slice(0, 6)
+      .map((each) => ({
+        key: each.session, icon: MessageSquare, text: each.title || each.session, more: each.session, at: each.updated,
+        href: `/chat?session=${encodeURIComponent(each.session)}`,
+      })),
+    ...(wanted.length > 1 ? (events.data?.events ?? []) : []).map((each) => ({
+      key: each.event_id, icon: Activity, text: each.text.slice(0, 160), more: each.session ?? "", at: each.at,
+      href: `/trace/${each.trace_id}`,
+    })),
+  ];
+  const open = (each: Found | undefined) => {
+    if (!each) return;
+    onClose();
+    go(each.href);
+  };
+  return (
+    <Dialog open onClose={onClose} title={t("Search")}>
+      <input
+        autoFocus
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="found"
+        aria-activedescendant={found[chosen] ? `found-${chosen}` : undefined}
+        aria-label={t("Search conversations and messages")}
+        placeholder={t("Search conversations and messages")}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setChosen(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") setChosen(Math.min(chosen + 1, found.length - 1));
+          else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
+          else if (event.key === "Enter") open(found[chosen]);
+          else return;
+          event.preventDefault();
+        }}
+        className="h-11 w-full rounded-md border border-line bg-bg px-3 text-lg"
+      />
+      <ul id="found" role="listbox" aria-label={t("Found")} className="mt-3 flex flex-col">
+        {found.map((each, index) => (
+          <li
+            key={`${each.href}${each.key}`}
+            id={`found-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => open(each)}
+            onMouseMove={() => setChosen(index)}
+            className={`flex min-h-11 cursor-pointer items-center gap-3 rounded-md px-3 ${index === chosen ? "bg-accent-soft" : ""}`}
+          >
+            <each.icon size={16} aria-hidden className="shrink-0 text-muted" />
+            <span dir="auto" className="min-w-0 flex-1 truncate">{each.text}</span>
+            <span className="max-w-40 truncate text-xs text-muted">{each.at ? <When at={each.at} /> : each.more}</span>
+          </li>
+        ))}
+        {!found.length && <li className="px-3 py-4 text-muted">{t("Nothing is called so.")}</li>}
+      </ul>
+    </Dialog>
+  );
+}

@@ -1,0 +1,286 @@
+import {
+  Activity, CircleDollarSign, Home as HomeIcon, Keyboard, Languages, LogOut, MessageSquare, Moon, Search, Settings as Cog,
+  ShieldCheck, Sun, WifiOff, type LucideIcon,
+} from "lucide-react";
+import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
+import { Link, Redirect, Route, Switch, useLocation } from "wouter";
+import { signOut } from "../api/client";
+import { live } from "../api/live";
+import { useApprovals, useConnection, useLiveUpdates, useStatus, useUsage } from "../api/queries";
+import { clock, money, setLanguage, t, useLanguage } from "../i18n";
+import { Home } from "../places/home/home";
+import { Button, Dialog, Empty, Page, Skeleton } from "./basics";
+import { Mark } from "./mark";
+
+const Chat = lazy(() => import("../places/chat/chat").then((found) => ({ default: found.Chat })));
+const Timeline = lazy(() => import("../places/timeline/timeline").then((found) => ({ default: found.Timeline })));
+const Trace = lazy(() => import("../places/trace/trace").then((found) => ({ default: found.Trace })));
+const Trust = lazy(() => import("../places/trust/trust").then((found) => ({ default: found.Trust })));
+const Costs = lazy(() => import("../places/costs/costs").then((found) => ({ default: found.Costs })));
+const Settings = lazy(() => import("../places/settings/settings").then((found) => ({ default: found.Settings })));
+const Palette = lazy(() => import("./palette").then((found) => ({ default: found.Palette })));
+
+const PLACES: readonly { path: string; key: string; word: string; icon: LucideIcon }[] = [
+  { path: "/", key: "h", word: "Home", icon: HomeIcon },
+  { path: "/chat", key: "c", word: "Chat", icon: MessageSquare },
+  { path: "/timeline", key: "t", word: "Timeline", icon: Activity },
+  { path: "/trust", key: "f", word: "Trust", icon: ShieldCheck },
+  { path: "/costs", key: "$", word: "Costs", icon: CircleDollarSign },
+  { path: "/settings", key: "s", word: "Settings", icon: Cog },
+];
+
+const here = (path: string, place: string) => (place === "/" ? path === "/" : path.startsWith(place));
+
+export function Shell() {
+  useLiveUpdates();
+  const [path, go] = useLocation();
+  const [searching, setSearching] = useState(false);
+  const [showingKeys, setShowingKeys] = useState(false);
+  const waiting = useApprovals().data?.approvals.length ?? 0;
+
+  useEffect(() => {
+    document.title = waiting ? `(${waiting}) Hob` : "Hob";
+  }, [waiting]);
+
+  useEffect(() => {
+    let leader = false;
+    const onKey = (event: KeyboardEvent) => {
+      const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea, select, [contenteditable]");
+      if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+        event.preventDefault();
+        setSearching(true);
+      } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        const place = leader ? PLACES.find((each) => each.key === event.key) : undefined;
+        if (place) go(place.path);
+        else if (event.key === "?") setShowingKeys(true);
+        leader = event.key === "g";
+      }
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [go]);
+
+  return (
+    <div className="flex h-dvh flex-col sm:flex-row">
+      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-surface focus:p-2">
+        {t("Skip to the content")}
+      </a>
+      <Rail path={path} waiting={waiting} />
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <Header onSearch={() => setSearching(true)} onKeys={() => setShowingKeys(true)} waiting={waiting} />
+        <Offline />
+        <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
+          <Suspense fallback={<Page title=""><Skeleton rows={5} /></Page>}>
+            <Switch>
+              <Route path="/" component={Home} />
+              <Route path="/chat" component={Chat} />
+              <Route path="/timeline" component={Timeline} />
+              <Route path="/trace/:id">{({ id }) => <Trace id={id} />}</Route>
+              <Route path="/trust" component={Trust} />
+              <Route path="/approvals"><Redirect to="/trust" /></Route>
+              <Route path="/costs" component={Costs} />
+              <Route path="/settings" component={Settings} />
+              <Route>
+                <Page title={t("Nothing is here")}>
+                  <Empty icon={Search} title={t("This address leads nowhere.")}>
+                    <Link href="/" className="text-accent underline">{t("Go home")}</Link>
+                  </Empty>
+                </Page>
+              </Route>
+            </Switch>
+          </Suspense>
+        </main>
+      </div>
+      <Bottom path={path} waiting={waiting} />
+      {searching && (
+        <Suspense fallback={null}>
+          <Palette onClose={() => setSearching(false)} places={PLACES} />
+        </Suspense>
+      )}
+      <Keys open={showingKeys} onClose={() => setShowingKeys(false)} />
+    </div>
+  );
+}
+
+function Dot({ count }: { count: number }) {
+  if (!count) return null;
+  return (
+    <span className="ms-auto rounded-full bg-warn px-1.5 text-xs font-semibold text-bg" aria-label={t("{count} wait for you", { count })}>
+      {count}
+    </span>
+  );
+}
+
+function Rail({ path, waiting }: { path: string; waiting: number }) {
+  return (
+    <nav aria-label={t("Places")} className="hidden w-16 shrink-0 flex-col gap-1 border-e border-line p-3 sm:flex lg:w-52">
+      <Link href="/" className="mb-3 flex items-center gap-2.5 px-1 py-1" aria-label="Hob">
+        <Mark />
+        <span className="hidden text-lg font-semibold tracking-tight lg:inline">Hob</span>
+      </Link>
+      {PLACES.map(({ path: place, word, icon: Icon }) => (
+        <Link
+          key={place}
+          href={place}
+          aria-current={here(path, place) ? "page" : undefined}
+          title={t(word)}
+          className={`relative flex min-h-10 items-center gap-3 rounded-md px-2.5 font-medium transition-colors duration-100 ${here(path, place) ? "bg-accent-soft text-accent" : "text-muted hover:bg-sunken hover:text-text"}`}
+        >
+          <Icon size={18} aria-hidden className="shrink-0" />
+          <span className="sr-only lg:not-sr-only">{t(word)}</span>
+          {place === "/trust" && <Dot count={waiting} />}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Bottom({ path, waiting }: { path: string; waiting: number }) {
+  return (
+    <nav aria-label={t("Places")} className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden">
+      {PLACES.filter((each) => each.path !== "/costs").map(({ path: place, word, icon: Icon }) => (
+        <Link
+          key={place}
+          href={place}
+          aria-current={here(path, place) ? "page" : undefined}
+          className={`relative flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs ${here(path, place) ? "text-accent" : "text-muted"}`}
+        >
+          <Icon size={20} aria-hidden />
+          <span className="max-w-full truncate">{t(word)}</span>
+          {place === "/trust" && waiting > 0 && (
+            <span className="absolute end-1/4 top-1 rounded-full bg-warn px-1.5 text-xs font-semibold text-bg">{waiting}</span>
+          )}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: () => void; waiting: number }) {
+  const status = useStatus().data;
+  const today = useUsage("day", 1).data;
+  const connection = useConnection();
+  const running = status?.running ?? 0;
+  return (
+    <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line px-3 sm:px-4">
+      <button
+        type="button"
+        onClick={onSearch}
+        className="flex h-9 min-w-9 items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-muted hover:text-text sm:w-64"
+      >
+        <Search size={16} aria-hidden />
+        <span className="sr-only sm:not-sr-only">{t("Search")}</span>
+        <kbd aria-hidden className="ms-auto hidden rounded border border-line px-1 font-sans text-xs sm:inline">Ctrl K</kbd>
+      </button>
+      <div className="ms-auto flex items-center gap-1 text-sm text-muted sm:gap-3">
+        {waiting > 0 && (
+          <Link href="/trust" className="rounded-full bg-warn-soft px-2.5 py-1 text-xs font-semibold text-warn">
+            {t("{count} for you", { count: waiting })}
+          </Link>
+        )}
+        {running > 0 && (
+          <span className="hidden items-center gap-1.5 sm:flex">
+            <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
+            {t("{count} running", { count: running })}
+          </span>
+        )}
+        <span className="hidden md:inline" title={t("Cost today")}>{today ? money(today.total.cost_usd) : "–"}</span>
+        <span
+          className="hidden items-center gap-1.5 rounded-full border border-line px-2.5 py-1 text-xs lg:flex"
+          title={status ? `Hob ${status.version}` : ""}
+        >
+          <span aria-hidden className={`size-2 rounded-full ${connection.state === "open" ? "bg-good" : "bg-warn"}`} />
+          {connection.state === "open" ? t("live") : t("not connected")} · {status?.mode ?? "…"}
+        </span>
+        <LanguageButton />
+        <ThemeButton />
+        <Button look="quiet" icon={Keyboard} label={t("Keys")} onClick={onKeys} className="hidden px-2 md:inline-flex" />
+        <Button
+          look="quiet"
+          icon={LogOut}
+          label={t("Sign out")}
+          className="px-2"
+          onClick={() => {
+            live.close();
+            void signOut();
+          }}
+        />
+      </div>
+    </header>
+  );
+}
+
+function LanguageButton() {
+  const language = useLanguage();
+  const other = language === "de" ? "en" : "de";
+  return (
+    <Button
+      look="quiet"
+      icon={Languages}
+      label={other === "de" ? "Deutsch" : "English"}
+      onClick={() => setLanguage(other)}
+      className="px-2"
+    />
+  );
+}
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(document.documentElement.dataset.theme);
+  const other = theme === "dark" ? "light" : "dark";
+  return (
+    <Button
+      look="quiet"
+      icon={theme === "dark" ? Sun : Moon}
+      label={other === "dark" ? t("Dark theme") : t("Light theme")}
+      className="px-2"
+      onClick={() => {
+        localStorage.setItem("hob.theme", other);
+        document.documentElement.dataset.theme = other;
+        setTheme(other);
+      }}
+    />
+  );
+}
+
+function Offline() {
+  const connection = useConnection();
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    // a short break is no news
+    const timer = setTimeout(() => setShown(connection.state === "lost"), connection.state === "lost" ? 1_500 : 0);
+    return () => clearTimeout(timer);
+  }, [connection]);
+  if (!shown) return null;
+  return (
+    <div role="status" className="flex items-center gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
+      <WifiOff size={16} aria-hidden className="shrink-0" />
+      {t("Not connected since {time}; showing what was known. Nothing is sent until Hob is back.", {
+        time: clock(connection.since / 1000),
+      })}
+    </div>
+  );
+}
+
+function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const rows: [string, ReactNode][] = [
+    ["Ctrl K", t("Search")],
+    ...PLACES.map(({ key, word }): [string, ReactNode] => [`g ${key}`, t(word)]),
+    ["j k", t("Next and previous entry of the timeline")],
+    ["Enter", t("Open the chosen entry")],
+    ["/", t("Filter the timeline")],
+    ["Esc", t("Back, close")],
+    ["?", t("These keys")],
+  ];
+  return (
+    <Dialog open={open} onClose={onClose} title={t("Keys")}>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+        {rows.map(([key, what]) => (
+          <div key={key} className="contents">
+            <dt><kbd className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">{key}</kbd></dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

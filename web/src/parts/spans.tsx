@@ -1,0 +1,27 @@
+import { ArrowDownLeft, ArrowUpRight, Bot, CircleDot, Hand, ShieldAlert, Wrench, type LucideIcon } from "lucide-react";
+import { t } from "../i18n";
+
+/** Each kind of span: its colour, its icon, its word. No colour stands alone. */
+export const KINDS: Record<string, { colour: string; icon: LucideIcon; word: () => string }> = {
+  INBOUND: { colour: "var(--inbound)", icon: ArrowDownLeft, word: () => t("message") },
+  OUTBOUND: { colour: "var(--outbound)", icon: ArrowUpRight, word: () => t("answer") },
+  LLM: { colour: "var(--llm)", icon: Bot, word: () => t("model asked") },
+  TOOL: { colour: "var(--tool)", icon: Wrench, word: () => t("tool") },
+  POLICY: { colour: "var(--policy)", icon: ShieldAlert, word: () => t("policy") },
+  APPROVAL: { colour: "var(--approval)", icon: Hand, word: () => t("approval") },
+  EVENT: { colour: "var(--event)", icon: CircleDot, word: () => t("event") },
+};
+
+export const kindOf = (type: string) => KINDS[type] ?? KINDS.EVENT!;
+
+/** Whether something went wrong in it. An answer's status is its kind, an approval's what became of it. */
+export function wentWrong(event: { kind: string; status: string; classification?: string }): boolean {
+  if (event.kind === "outbound") return event.status === "error";
+  if (event.kind === "turn") return ["failed", "set_aside"].includes(event.classification ?? "");
+  return ["model", "tool"].includes(event.kind) && event.status !== "ok";
+}
+
+export function SpanIcon({ type, size = 14 }: { type: string; size?: number }) {
+  const { colour, icon: Icon, word } = kindOf(type);
+  return <Icon size={size} color={colour} aria-label={word()} className="shrink-0" />;
+}

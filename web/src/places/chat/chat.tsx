@@ -1,0 +1,81 @@
+import { MessageSquarePlus, PanelLeft } from "lucide-react";
+import { useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { useSessions } from "../../api/queries";
+import { t } from "../../i18n";
+import { Button, Dialog, Skeleton, When } from "../../parts/basics";
+import { Conversation } from "./conversation";
+
+/** Sessions on the left, the chosen one beside them. */
+export function Chat() {
+  const [search] = useSearchParams();
+  const session = search.get("session") ?? "api:main";
+  const [listing, setListing] = useState(false);
+  return (
+    <div className="flex h-full">
+      <aside aria-label={t("Conversations")} className="hidden w-64 shrink-0 overflow-y-auto border-e border-line p-3 md:block">
+        <Sessions chosen={session} />
+      </aside>
+      <div className="flex min-w-0 flex-1 flex-col">
+        <div className="flex items-center border-b border-line px-2 py-1 md:hidden">
+          <Button look="quiet" icon={PanelLeft} onClick={() => setListing(true)}>{t("Conversations")}</Button>
+        </div>
+        <Conversation key={session} session={session} />
+      </div>
+      <Dialog open={listing} onClose={() => setListing(false)} title={t("Conversations")}>
+        <Sessions chosen={session} onChosen={() => setListing(false)} />
+      </Dialog>
+    </div>
+  );
+}
+
+function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void }) {
+  const sessions = useSessions();
+  const [, go] = useLocation();
+  const [wanted, setWanted] = useState("");
+  const open = (session: string) => {
+    go(`/chat?session=${encodeURIComponent(session)}`);
+    onChosen?.();
+  };
+  const shown = (sessions.data?.sessions ?? []).filter((each) =>
+    `${each.title} ${each.session}`.toLowerCase().includes(wanted.toLowerCase()),
+  );
+  return (
+    <>
+      <Button
+        icon={MessageSquarePlus}
+        className="mb-3 w-full"
+        onClick={() => open(`api:${new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "")}`)}
+      >
+        {t("New conversation")}
+      </Button>
+      <input
+        type="search"
+        value={wanted}
+        onChange={(event) => setWanted(event.target.value)}
+        aria-label={t("Find a conversation")}
+        placeholder={t("Find a conversation")}
+        className="mb-2 h-9 w-full rounded-md border border-line bg-surface px-2.5"
+      />
+      {sessions.isPending && <Skeleton rows={4} className="h-12" />}
+      <ul className="flex flex-col gap-0.5">
+        {shown.map((each) => (
+          <li key={each.session}>
+            <button
+              type="button"
+              onClick={() => open(each.session)}
+              aria-current={each.session === chosen ? "true" : undefined}
+              className={`w-full rounded-md px-2.5 py-2 text-start ${each.session === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+            >
+              <span dir="auto" className="block truncate font-medium">{each.title || each.session}</span>
+              <span className="flex justify-between gap-2 text-xs text-muted">
+                <span className="truncate">{each.session}</span>
+                <When at={each.updated} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+import { ArrowUp, Paperclip, Square, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { call } from "../../api/client";
+import { t } from "../../i18n";
+import { Button } from "../../parts/basics";
+
+export type Draft = { text: string; files: { id: string; name: string }[] };
+
+const COMMANDS: [string, string][] = [
+  ["/help", "what can be typed here"],
+  ["/status", "what Hob does"],
+  ["/model", "another model for this conversation"],
+  ["/mode", "how much Hob may do without asking"],
+  ["/usage", "what was spent"],
+  ["/compact", "sum up what was said"],
+  ["/reset", "begin anew"],
+  ["/undo", "take back the last turn"],
+  ["/stop", "end what runs"],
+];
+
+/** Where one writes: Enter sends, Shift-Enter breaks the line; files by drop, paste or choice. What is unsent is kept. */
+export function Composer({ onSend, onStop, connected, session }: {
+  onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string;
+}) {
+  const kept = `hob.draft.${session}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(kept) ?? "");
+  const [files, setFiles] = useState<Draft["files"]>([]);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(0);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const choose = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    sessionStorage.setItem(kept, text);
+    const element = box.current;
+    if (!element) return;
+    element.style.height = "auto";
+    element.style.height = `${Math.min(element.scrollHeight, 240)}px`;
+  }, [text, kept]);
+
+  async function take(given: Iterable<File>) {
+    for (const file of given) {
+      setBusy((count) => count + 1);
+      setProblem("");
+      try {
+        const { id } = await call("POST /api/v1/attachments", { body: file });
+        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file" }]);
+      } catch (error) {
+        setProblem(error instanceof Error ? error.message : String(error));
+      }
+      setBusy((count) => count - 1);
+    }
+  }
+
+  function send() {
+    if (!connected || busy || !(text.trim() || files.length)) return;
+    onSend({ text: text.trim(), files });
+    setText("");
+    setFiles([]);
+    setProblem("");
+    box.current?.focus();
+  }
+
+  const commands = text.startsWith("/") && !text.includes(" ") ? COMMANDS.filter(([name]) => name.startsWith(text)) : [];
+  return (
+    <form
+      className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void take(event.dataTransfer.files);
+      }}
+    >
+      {commands.length > 0 && (
+        <ul className="mb-2 max-h-56 overflow-y-auto rounded-md border border-line bg-surface p-1">
+          {commands.map(([name, what]) => (
+            <li key={name}>
+              <button
+                type="button"
+                onClick={() => {
+                  setText(`${name} `);
+                  box.current?.focus();
+                }}
+                className="flex w-full gap-3 rounded-md px-3 py-1.5 text-start hover:bg-sunken"
+              >
+                <code className="font-mono text-accent">{name}</code>
+                <span className="text-muted">{t(what)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="rounded-xl border border-line bg-surface focus-within:border-accent">
+        {files.length > 0 && (
+          <ul className="flex flex-wrap gap-2 px-3 pt-3">
+            {files.map((file) => (
+              <li key={file.id} className="flex items-center gap-1 rounded-full bg-sunken ps-3 text-sm">
+                <span className="max-w-48 truncate">{file.name}</span>
+                <Button look="quiet" icon={X} label={t("Remove {name}", { name: file.name })} className="min-h-8 px-2"
+                  onClick={() => setFiles((all) => all.filter((each) => each !== file))} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <textarea
+          ref={box}
+          rows={1}
+          value={text}
+          dir="auto"
+          aria-label={t("Message to Hob")}
+          placeholder={connected ? t("Message to Hob") : t("Not connected: what you write is kept and not sent.")}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+              event.preventDefault();
+              send();
+            }
+          }}
+          onPaste={(event) => {
+            if (!event.clipboardData.files.length) return;
+            event.preventDefault();
+            void take(event.clipboardData.files);
+          }}
+          className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-lg leading-6 outline-none placeholder:text-muted"
+        />
+        <div className="flex items-center gap-2 px-2 pb-2">
+          <input ref={choose} type="file" multiple hidden onChange={(event) => void take(event.target.files ?? [])} />
+          <Button look="quiet" icon={Paperclip} label={t("Add files")} className="px-2" disabled={!connected} onClick={() => choose.current?.click()} />
+          {problem && <span role="alert" className="truncate text-sm text-bad">{problem}</span>}
+          <span className="ms-auto text-xs text-muted"><span className="hidden sm:inline">{t("Shift+Enter for a new line")}</span></span>
+          {onStop ? (
+            <Button icon={Square} onClick={onStop}>{t("Stop")}</Button>
+          ) : (
+            <Button type="submit" look="main" icon={ArrowUp} label={t("Send")} className="px-2.5" disabled={!connected || !!busy || !(text.trim() || files.length)} />
+          )}
+        </div>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,250 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Activity, ArrowDown, Copy, Sparkles, Wrench } from "lucide-react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { Link } from "wouter";
+import { Problem } from "../../api/client";
+import { live, type Message } from "../../api/live";
+import { useApprovals, useConnection, useHistory } from "../../api/queries";
+import type { EntryAnswer } from "../../api/schema";
+import { clock, t } from "../../i18n";
+import { ApprovalCard } from "../../parts/approval";
+import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
+import { Markdown } from "../../parts/markdown";
+import { Composer, type Draft } from "./composer";
+import { Picture } from "./picture";
+
+/** What is being said: sent by this page, not yet part of the history. */
+type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean };
+
+export function Conversation({ session }: { session: string }) {
+  const client = useQueryClient();
+  const history = useHistory(session);
+  const connection = useConnection();
+  const asked = (useApprovals().data?.approvals ?? []).filter((each) => each.session === session);
+  const [growing, setGrowing] = useState<Growing[]>([]);
+  const [announced, setAnnounced] = useState("");
+  const entries = useMemo(() => history.data?.entries ?? [], [history.data]);
+  const isNew = history.error instanceof Problem && history.error.status === 404;
+
+  const change = useCallback((key: string, with_: (one: Growing) => Partial<Growing>) => {
+    setGrowing((all) => all.map((one) => (one.key === key ? { ...one, ...with_(one) } : one)));
+  }, []);
+
+  const hear = useCallback(
+    (key: string) => (message: Message) => {
+      const text = String(message.text ?? "");
+      switch (message.type) {
+        case "accepted":
+          return change(key, () => ({ id: String(message.id) }));
+        case "delta":
+          return change(key, (one) => ({ answer: one.answer + text }));
+        case "retracted":
+          return change(key, () => ({ answer: "" }));
+        case "progress":
+          if (message.what === "settled") return;
+          return change(key, (one) => ({ steps: [...one.steps, [message.name, text].filter(Boolean).join(" ")].slice(-6) }));
+        case "question":
+          return void client.invalidateQueries({ queryKey: ["approvals"] });
+        case "result": {
+          const error = message.error as { message: string } | undefined;
+          setAnnounced(String(message.reply ?? error?.message ?? ""));
+          void client.invalidateQueries({ queryKey: ["sessions"] });
+          return void client.invalidateQueries({ queryKey: ["history", session] }).then(() => {
+            if (error) change(key, () => ({ problem: error.message, over: true }));
+            else setGrowing((all) => all.filter((one) => one.key !== key));
+          });
+        }
+        case "lost": // its answer comes with the history once the connection is back
+          return change(key, () => ({ steps: [t("The connection broke; the answer comes when it is back.")] }));
+        case "error":
+          return change(key, () => ({ problem: (message.error as { message: string }).message || t("Hob cannot be reached."), over: true }));
+      }
+    },
+    [change, client, session],
+  );
+
+  const send = useCallback(
+    (draft: Draft) => {
+      const key = crypto.randomUUID();
+      setGrowing((all) => [...all.filter((one) => !one.over), { key, id: "", text: draft.text, answer: "", steps: [], problem: "", over: false }]);
+      live.ask(
+        { type: "send", key, message: draft.text, session, ...(draft.files.length ? { attachments: draft.files.map(({ id, name }) => ({ id, name })) } : {}) },
+        hear(key),
+      );
+    },
+    [hear, session],
+  );
+
+  // after a break: whoever waits is followed again by its id
+  const was = useRef(connection.state);
+  useEffect(() => {
+    if (connection.state === "open" && was.current === "lost") {
+      for (const one of growing) {
+        if (!one.id || one.over) continue;
+        change(one.key, () => ({ answer: "", steps: [] }));
+        live.ask({ type: "follow", id: one.id }, hear(one.key));
+      }
+    }
+    was.current = connection.state;
+  }, [connection.state, growing, change, hear]);
+
+  const { box, atEnd, toEnd } = useEnd([entries, growing, asked.length]);
+  const working = growing.filter((one) => !one.over);
+  const stop = () => working.forEach((one) => one.id && live.ask({ type: "stop", id: one.id }, () => undefined));
+  const shownIn = useMemo(() => new Set(entries.map((each) => `${each.role}:${each.text}`)), [entries]);
+
+  return (
+    <>
+      <div ref={box} className="relative min-h-0 flex-1 overflow-y-auto" data-testid="conversation" role="region" aria-label={t("Conversation")} tabIndex={0}>
+        <h1 className="sr-only">{t("Conversation")} {session}</h1>
+        <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-6">
+          {history.isPending && <Skeleton rows={3} className="h-16" />}
+          {history.isError && !isNew && <Failure error={history.error} retry={() => void history.refetch()} />}
+          {!history.isPending && !entries.length && !growing.length && (isNew || history.isSuccess) && (
+            <Empty icon={Sparkles} title={t("What shall Hob do?")}>
+              {t("Ask a question, drop a file, or type / for commands. Hob asks you before it does what cannot be undone.")}
+            </Empty>
+          )}
+          <Entries entries={entries} />
+          {growing.map((one) => (
+            <div key={one.key} className="flex flex-col gap-5">
+              {!(one.id && shownIn.has(`user:${one.text}`)) && <Mine text={one.text} />}
+              {one.steps.length > 0 && !one.over && (
+                <p className="flex items-center gap-2 text-sm text-muted">
+                  <Wrench size={14} aria-hidden /> {one.steps.at(-1)}
+                </p>
+              )}
+              {one.answer && <Markdown text={one.answer} />}
+              {!one.answer && !one.over && !asked.length && <Thinking />}
+              {one.problem && <Failure error={one.problem} />}
+            </div>
+          ))}
+          {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+        </div>
+      </div>
+      {!atEnd && (
+        <div className="relative mx-auto">
+          <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 shadow-(--shadow)">{t("To the end")}</Button>
+        </div>
+      )}
+      <div className="sr-only" aria-live="polite">{announced}</div>
+      <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session} />
+    </>
+  );
+}
+
+/** Keeps the end in view as long as the reader is there, and the reader's place otherwise. */
+function useEnd(changes: unknown[]) {
+  const box = useRef<HTMLDivElement>(null);
+  const stuck = useRef(true);
+  const [atEnd, setAtEnd] = useState(true);
+  const toEnd = useCallback(() => {
+    stuck.current = true;
+    setAtEnd(true);
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, []);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const onScroll = () => {
+      stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
+      setAtEnd(stuck.current);
+    };
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => element.removeEventListener("scroll", onScroll);
+  }, []);
+  useLayoutEffect(() => {
+    if (stuck.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, changes);
+  return { box, atEnd, toEnd };
+}
+
+function Thinking() {
+  return (
+    <p role="status" className="flex items-center gap-1.5 text-muted" aria-label={t("Hob works on it")}>
+      {[0, 1, 2].map((dot) => (
+        <span key={dot} aria-hidden className="size-1.5 animate-pulse rounded-full bg-muted" style={{ animationDelay: `${dot * 160}ms` }} />
+      ))}
+    </p>
+  );
+}
+
+function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
+  return (
+    <div className="flex flex-col items-end gap-1">
+      <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
+        {text}
+      </div>
+      {entry?.images.map((each) => <Picture key={each.id} id={each.id} mediaType={each.media_type} />)}
+      {entry && <Under entry={entry} />}
+    </div>
+  );
+}
+
+function Under({ entry }: { entry: EntryAnswer }) {
+  return (
+    <div className="flex items-center gap-3 text-xs text-muted">
+      <span>{clock(entry.at)}</span>
+      {entry.trace_id && (
+        <Link href={`/trace/${entry.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
+          <Activity size={12} aria-hidden /> {t("Trace")}
+        </Link>
+      )}
+      <button type="button" onClick={() => void navigator.clipboard.writeText(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
+        <Copy size={12} aria-hidden /> {t("Copy")}
+      </button>
+    </div>
+  );
+}
+
+/** The history: what people and Hob said, the tools between them folded into one line each. */
+function Entries({ entries }: { entries: EntryAnswer[] }) {
+  const results = useMemo(() => resultsOf(entries), [entries]);
+  return entries.map((entry) => {
+    if (entry.role === "tool") return null;
+    if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} />;
+    return (
+      <div key={entry.n} className="flex flex-col gap-2">
+        {entry.text && <Markdown text={entry.text} />}
+        {entry.calls.map((call) => (
+          <details key={call.id} className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
+            <summary className="flex min-h-7 items-center gap-2 text-muted">
+              <Wrench size={14} color="var(--tool)" aria-hidden className="shrink-0" />
+              <span className="font-mono text-text">{call.name}</span>
+              <span dir="auto" className="truncate font-mono">{brief(call.arguments)}</span>
+            </summary>
+            <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
+            {results.get(call.id) !== undefined && (
+              <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{results.get(call.id)}</pre>
+            )}
+          </details>
+        ))}
+        {entry.text && !entry.calls.length && <Under entry={entry} />}
+      </div>
+    );
+  });
+}
+
+/** The results stand behind the calls they belong to, in the same order. */
+function resultsOf(entries: EntryAnswer[]): Map<string, string> {
+  const found = new Map<string, string>();
+  let waiting: string[] = [];
+  for (const entry of entries) {
+    if (entry.role === "assistant") waiting = entry.calls.map((call) => call.id);
+    else if (entry.role === "tool") {
+      const id = waiting.shift();
+      if (id) found.set(id, entry.text);
+    }
+  }
+  return found;
+}
+
+export function brief(text: string): string {
+  try {
+    const values = Object.values(JSON.parse(text) as Record<string, unknown>);
+    return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("  ").slice(0, 200);
+  } catch {
+    return text.slice(0, 200);
+  }
+}

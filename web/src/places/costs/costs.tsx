@@ -1,0 +1,123 @@
+import { useSearchParams } from "wouter";
+import { useUsage } from "../../api/queries";
+import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
+import { money, number, t } from "../../i18n";
+import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
+
+const DIVISIONS = ["model", "session", "sender", "task"] as const;
+
+/** What was spent, on what, and what is left of each limit. */
+export function Costs() {
+  const [search, setSearch] = useSearchParams();
+  const days = Number(search.get("days") ?? 30);
+  const by = DIVISIONS.find((each) => each === search.get("by")) ?? "model";
+  const daily = useUsage("day", days);
+  const divided = useUsage(by, days);
+  const set = (values: Record<string, string>) =>
+    setSearch({ days: String(days), by, ...values }, { replace: true });
+  return (
+    <Page
+      title={t("Costs")}
+      about={daily.data && t("{cost} in {days} days, {calls} model calls", { cost: money(daily.data.total.cost_usd), days, calls: number(daily.data.total.calls) })}
+      more={<Tabs label={t("How far back")} chosen={String(days) as "30"} onChoose={(chosen) => set({ days: chosen })} tabs={[["7", t("7 days")], ["30", t("30 days")], ["90", t("90 days")]] as never} />}
+    >
+      {daily.isError ? (
+        <Failure error={daily.error} retry={() => void daily.refetch()} />
+      ) : daily.isPending ? (
+        <Skeleton rows={1} className="h-56" />
+      ) : (
+        <>
+          <Days usage={daily.data} days={days} />
+          <Limits usage={daily.data} />
+        </>
+      )}
+      <Section
+        title={t("Spent on")}
+        more={<Tabs label={t("Told apart by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
+      >
+        {divided.isPending ? <Skeleton rows={3} className="h-10" /> : divided.data && <Rows rows={divided.data.rows} />}
+      </Section>
+    </Page>
+  );
+}
+
+function Days({ usage, days }: { usage: SpendingAnswer; days: number }) {
+  const known = new Map(usage.rows.map((row) => [row.key, row]));
+  const dates = Array.from({ length: days }, (_, back) => {
+    const date = new Date(Date.now() - (days - 1 - back) * 86_400_000);
+    return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`;
+  });
+  const paid = usage.total.cost_usd > 0;
+  const value = (row?: SpentAnswer) => (row ? (paid ? row.cost_usd : row.input_tokens + row.output_tokens) : 0);
+  const most = Math.max(...dates.map((date) => value(known.get(date))), paid ? 0.0001 : 1);
+  const shown = (row?: SpentAnswer) => (paid ? money(row?.cost_usd ?? 0) : t("{count} tokens", { count: number(value(row)) }));
+  return (
+    <Section title={paid ? t("Cost by day") : t("Tokens by day")}>
+      <Card className="p-4">
+        <div className="mb-1 text-xs text-muted">{paid ? money(most) : number(most)}</div>
+        <ol className="flex h-40 items-end gap-[2px] border-y border-line" aria-label={paid ? t("Cost by day") : t("Tokens by day")}>
+          {dates.map((date) => {
+            const row = known.get(date);
+            return (
+              <li key={date} className="group relative flex h-full min-w-0 flex-1 items-end" title={`${date}: ${shown(row)}`}>
+                <span className="sr-only">{date}: {shown(row)}</span>
+                <span aria-hidden className="w-full rounded-t-sm bg-accent transition-opacity group-hover:opacity-70" style={{ height: `${(100 * value(row)) / most}%`, minHeight: value(row) ? 2 : 0 }} />
+              </li>
+            );
+          })}
+        </ol>
+        <div className="mt-1 flex justify-between text-xs text-muted"><span>{dates[0]}</span><span>{t("Today")}</span></div>
+      </Card>
+    </Section>
+  );
+}
+
+function Limits({ usage }: { usage: SpendingAnswer }) {
+  return (
+    <Section title={t("Limits")}>
+      {usage.limits.length ? (
+        <Card className="divide-y divide-line">
+          {usage.limits.map((limit) => {
+            const part = Math.min(1, (limit.spent_usd + limit.held_usd) / (limit.limit_usd || 1));
+            return (
+              <div key={limit.key} className="px-4 py-3">
+                <div className="mb-1.5 flex justify-between gap-3"><span className="font-mono">{limit.key}</span><span>{money(limit.spent_usd)} / {money(limit.limit_usd)}</span></div>
+                <div role="meter" aria-label={limit.key} aria-valuenow={Math.round(part * 100)} aria-valuemin={0} aria-valuemax={100} className="h-2 overflow-hidden rounded-full bg-sunken">
+                  <div className={`h-full ${part > 0.8 ? "bg-warn" : "bg-accent"}`} style={{ width: `${part * 100}%` }} />
+                </div>
+              </div>
+            );
+          })}
+        </Card>
+      ) : (
+        <p className="text-muted">{t("No limit is set. Under Settings, spending.daily sets one for each day.")}</p>
+      )}
+    </Section>
+  );
+}
+
+function Rows({ rows }: { rows: SpentAnswer[] }) {
+  if (!rows.length) return <p className="text-muted">{t("Nothing was spent.")}</p>;
+  const heads = [t("What"), t("Calls"), t("Tokens in"), t("from the cache"), t("Tokens out"), t("Cost")];
+  return (
+    <Wide label={t("Costs")}>
+      <table className="w-full min-w-[34rem] text-sm">
+        <thead className="text-xs text-muted">
+          <tr className="border-b border-line">{heads.map((head, index) => <th key={head} scope="col" className={`px-4 py-2 font-medium ${index ? "text-end" : "text-start"}`}>{head}</th>)}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key} className="border-b border-line last:border-b-0">
+              <td className="max-w-64 truncate px-4 py-2 font-mono">{row.key}</td>
+              <td className="px-4 py-2 text-end">{number(row.calls)}</td>
+              <td className="px-4 py-2 text-end">{number(row.input_tokens)}</td>
+              <td className="px-4 py-2 text-end">{row.input_tokens ? `${Math.round((100 * row.cached_tokens) / row.input_tokens)} %` : "–"}</td>
+              <td className="px-4 py-2 text-end">{number(row.output_tokens)}</td>
+              <td className="px-4 py-2 text-end font-medium">{money(row.cost_usd)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  );
+}

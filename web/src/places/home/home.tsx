@@ -1,0 +1,155 @@
+import { ArrowRight, CircleAlert, CircleStop, Inbox, Sparkles } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Link } from "wouter";
+import { live } from "../../api/live";
+import { useApprovals, useConnection, useStatus, useTasks, useUsage } from "../../api/queries";
+import type { TaskAnswer } from "../../api/schema";
+import { duration, money, number, t } from "../../i18n";
+import { ApprovalCard } from "../../parts/approval";
+import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
+
+const OPEN = ["pending", "running", "waiting"];
+
+/** What needs me, what is going on, what today was. */
+export function Home() {
+  const status = useStatus();
+  const tasks = useTasks();
+  const approvals = useApprovals();
+  const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
+  const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
+  const failed = recent.filter((each) => each.state === "failed").slice(0, 3);
+  const asked = approvals.data?.approvals ?? [];
+  const nothing = !asked.length && !failed.length && !status.data?.unaccepted?.length;
+  return (
+    <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
+      {status.isError && <Failure error={status.error} retry={() => void status.refetch()} />}
+      <Section title={t("Needs you")}>
+        {approvals.isPending && !approvals.isError ? (
+          <Skeleton rows={1} className="h-28" />
+        ) : nothing ? (
+          <Empty icon={Inbox} title={t("Nothing needs you.")}>
+            {t("Ask Hob something, or look at what it did.")}{" "}
+            <Link href="/chat" className="text-accent underline underline-offset-2">{t("Start a conversation")}</Link>
+          </Empty>
+        ) : (
+          <div className="flex flex-col gap-3">
+            {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+            {failed.map((each) => <Failed key={each.id} task={each} />)}
+            {(status.data?.unaccepted ?? []).map((file) => (
+              <Card key={file} className="flex items-center gap-3 px-4 py-3">
+                <CircleAlert size={18} className="text-warn" aria-hidden />
+                <span>{t("{file} was changed and is not obeyed until you accept it: `hob accept`", { file })}</span>
+              </Card>
+            ))}
+          </div>
+        )}
+      </Section>
+      {open.length > 0 && (
+        <Section title={t("Running now")}>
+          <Card className="divide-y divide-line">{open.map((each) => <Running key={each.id} task={each} />)}</Card>
+        </Section>
+      )}
+      <Today />
+      <Section title={t("Lately")} more={<Link href="/timeline" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
+        {tasks.isPending ? (
+          <Skeleton rows={3} className="h-11" />
+        ) : recent.length ? (
+          <Card className="divide-y divide-line">
+            {recent.map((each) => (
+              <Link key={each.id} href={`/trace/${each.trace_id}`} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
+                <State state={each.state} />
+                <span dir="auto" className="min-w-0 flex-1 truncate">{each.title || t("(no text)")}</span>
+                <span className="hidden max-w-40 truncate text-xs text-muted sm:inline">{each.session}</span>
+                <When at={each.updated} className="text-xs text-muted" />
+              </Link>
+            ))}
+          </Card>
+        ) : (
+          <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
+        )}
+      </Section>
+    </Page>
+  );
+}
+
+function greeting(): string {
+  const hour = new Date().getHours();
+  return hour < 5 ? t("Good night") : hour < 11 ? t("Good morning") : hour < 18 ? t("Good day") : t("Good evening");
+}
+
+function State({ state }: { state: string }) {
+  if (state === "done") return <Badge tone="good">{t("done")}</Badge>;
+  if (state === "failed") return <Badge tone="bad">{t("failed")}</Badge>;
+  return <Badge>{t(state)}</Badge>;
+}
+
+function Failed({ task }: { task: TaskAnswer }) {
+  return (
+    <Card className="flex flex-wrap items-center gap-3 px-4 py-3">
+      <CircleAlert size={18} className="text-bad" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <p dir="auto" className="truncate font-medium">{task.title}</p>
+        <p className="text-sm text-muted">{t("failed: {reason}", { reason: task.reason || "?" })} · <When at={task.updated} /></p>
+      </div>
+      <Link href={`/trace/${task.trace_id}`} className="text-accent hover:underline">{t("Why?")}</Link>
+    </Card>
+  );
+}
+
+function Running({ task }: { task: TaskAnswer }) {
+  const connected = useConnection().state === "open";
+  const [now, setNow] = useState(Date.now() / 1000);
+  const [stopping, setStopping] = useState(false);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const words = { pending: t("waits its turn"), waiting: t("waits for you"), running: t("works") }[task.state] ?? task.state;
+  return (
+    <div className="flex min-h-14 items-center gap-3 px-4 py-2">
+      <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
+      <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
+        <p dir="auto" className="truncate font-medium">{task.title}</p>
+        <p className="text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}</p>
+      </Link>
+      <Button
+        icon={CircleStop}
+        disabled={!connected || stopping}
+        onClick={() => {
+          setStopping(true);
+          live.ask({ type: "stop", id: task.id }, () => setStopping(false));
+        }}
+      >
+        {t("Stop")}
+      </Button>
+    </div>
+  );
+}
+
+function Today() {
+  const today = useUsage("day", 1);
+  const tasks = useTasks().data?.tasks ?? [];
+  const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
+  const total = today.data?.total;
+  const limit = today.data?.limits[0];
+  const input = total?.input_tokens ?? 0;
+  const cells: [string, string][] = [
+    [t("Messages"), number(tasks.filter((each) => each.created >= midnight).length)],
+    [t("Model calls"), number(total?.calls ?? 0)],
+    [t("Tokens"), number(input + (total?.output_tokens ?? 0))],
+    [t("From the cache"), input ? `${Math.round((100 * (total?.cached_tokens ?? 0)) / input)} %` : "–"],
+    [limit ? t("Cost of {limit}", { limit: money(limit.limit_usd) }) : t("Cost"), money(total?.cost_usd ?? 0)],
+  ];
+  return (
+    <Section title={t("Today")} more={<Link href="/costs" className="flex items-center gap-1 text-sm text-accent hover:underline">{t("Costs")}<ArrowRight size={14} aria-hidden /></Link>}>
+      <Card className="grid grid-cols-2 sm:grid-cols-5">
+        {cells.map(([name, value]) => (
+          <div key={name} className="px-4 py-3">
+            <p className="truncate text-xs text-muted">{name}</p>
+            <p className="text-xl font-semibold">{value}</p>
+          </div>
+        ))}
+      </Card>
+    </Section>
+  );
+}

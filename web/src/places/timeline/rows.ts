@@ -1,0 +1,34 @@
+import type { PlacedEvent } from "../../api/schema";
+
+export type Row =
+  | { type: "day"; key: string; at: number }
+  | { type: "inbound" | "outbound" | "line"; key: string; event: PlacedEvent };
+
+const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
+
+/** Traces with the latest first; within each what happened in order: the message, what was done, the answer. */
+export function rowsOf(events: readonly PlacedEvent[], technical: boolean): Row[] {
+  const traces = new Map<string, PlacedEvent[]>();
+  for (const event of events) {
+    if (!technical && QUIET.has(event.kind) && !(event.kind === "turn" && event.classification === "failed")) continue;
+    const found = traces.get(event.trace_id);
+    if (found) found.push(event);
+    else traces.set(event.trace_id, [event]);
+  }
+  const rows: Row[] = [];
+  let day = "";
+  for (const found of traces.values()) {
+    const at = found[0]!.at;
+    const here = new Date(at * 1000).toDateString();
+    if (here !== day) {
+      day = here;
+      rows.push({ type: "day", key: `day ${here}`, at });
+    }
+    const ordered = found.toSorted((one, other) => one.at - other.at || one.cursor - other.cursor);
+    for (const event of ordered) {
+      const type = event.kind === "inbound" || event.kind === "outbound" ? event.kind : "line";
+      rows.push({ type, key: String(event.cursor), event });
+    }
+  }
+  return rows;
+}

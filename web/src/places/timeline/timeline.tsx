@@ -1,0 +1,264 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { Activity, ArrowUp, Search, X } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { useQueryClient } from "@tanstack/react-query";
+import { live, type LiveEvent } from "../../api/live";
+import { spanType, useTimeline, type Filter } from "../../api/queries";
+import type { PageAnswer, PlacedEvent } from "../../api/schema";
+import { number, t } from "../../i18n";
+import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
+import { wentWrong } from "../../parts/spans";
+import { rowsOf, type Row } from "./rows";
+import { TimelineRow } from "./row";
+
+const CHIPS: [string, string, string][] = [
+  ["kind", "tool", "Tools"],
+  ["kind", "approval,policy", "Approvals"],
+  ["errors", "true", "Failures"],
+  ["tainted", "true", "Untrusted content"],
+];
+
+/** Everything that happened, the newest first; what is filtered stands in the address, so that it can be sent as a link. */
+export function Timeline() {
+  const [search, setSearch] = useSearchParams();
+  const technical = search.get("technical") === "true";
+  const [chosen, setChosen] = useState(-1);
+  const [, go] = useLocation();
+  const focus = search.get("focus") ?? "";
+  const filter = useMemo<Filter>(() => {
+    const wanted: Filter = {};
+    for (const name of ["text", "session", "kind", "name", "sender"] as const) wanted[name] = search.get(name) ?? undefined;
+    wanted.errors = search.get("errors") === "true" || undefined;
+    wanted.tainted = search.get("tainted") === "true" || undefined;
+    return wanted;
+  }, [search]);
+  const pages = useTimeline(filter);
+  const { news, showNews, onTop } = useNews(filter);
+  const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
+  const rows = useMemo(() => rowsOf(events, technical || !!filter.kind), [events, technical, filter.kind]);
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: (index) => ({ day: 44, inbound: 84, outbound: 132, line: 36 })[rows[index]!.type],
+    getItemKey: (index) => rows[index]!.key,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+
+  useEffect(() => {
+    const wants = last >= rows.length - 30 && pages.hasNextPage && !pages.isFetchingNextPage;
+    if (wants) void pages.fetchNextPage();
+  }, [last, rows.length, pages]);
+
+  function set(name: string, value: string) {
+    setSearch((before) => {
+      const next = new URLSearchParams(before);
+      if (value && next.get(name) !== value) next.set(name, value);
+      else next.delete(name);
+      return next;
+    }, { replace: true });
+  }
+
+  useEffect(() => {
+    const step = (by: number) => {
+      let next = chosen;
+      do next += by;
+      while (rows[next]?.type === "day");
+      if (!rows[next]) return;
+      setChosen(next);
+      virtual.scrollToIndex(next, { align: "auto" });
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.target instanceof HTMLElement && event.target.matches("input, textarea")) return;
+      const row = rows[chosen];
+      if (event.key === "j") step(1);
+      else if (event.key === "k") step(-1);
+      else if (event.key === "Enter" && row && row.type !== "day") go(`/trace/${row.event.trace_id}`);
+      else if (event.key === "/") {
+        event.preventDefault();
+        document.getElementById("timeline-search")?.focus();
+      } else if (event.key === "Escape") set("focus", "");
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
+
+  const narrowed = [...search.keys()].some((name) => name !== "technical" && name !== "focus");
+  return (
+    <div className="flex h-full flex-col">
+      <div className="border-b border-line px-3 py-2 sm:px-6">
+        <h1 className="sr-only">{t("Timeline")}</h1>
+        <div className="mx-auto flex max-w-4xl flex-wrap items-center gap-2">
+          <SearchBox key={search.get("text") ?? ""} value={search.get("text") ?? ""} onSearch={(text) => set("text", text)} />
+          <div className="flex flex-wrap gap-1.5" role="group" aria-label={t("Filters")}>
+            {CHIPS.map(([name, value, word]) => (
+              <Chip key={word} on={search.get(name) === value} onClick={() => set(name, value)}>{t(word)}</Chip>
+            ))}
+            <Chip on={technical} onClick={() => set("technical", "true")}>{t("Technical")}</Chip>
+            {(["session", "name", "sender"] as const).map((name) =>
+              search.get(name) ? (
+                <Chip key={name} on onClick={() => set(name, search.get(name)!)}>
+                  {search.get(name)} <X size={12} aria-hidden />
+                </Chip>
+              ) : null,
+            )}
+          </div>
+        </div>
+      </div>
+      <div
+        ref={box}
+        onScroll={(event) => onTop(event.currentTarget.scrollTop < 40)}
+        className="relative min-h-0 flex-1 overflow-y-auto"
+        data-testid="timeline"
+        tabIndex={0}
+        role="region"
+        aria-label={t("Timeline")}
+      >
+        {news > 0 && (
+          <div className="sticky top-3 z-10 flex justify-center">
+            <Button
+              look="main"
+              icon={ArrowUp}
+              className="rounded-full shadow-(--shadow)"
+              onClick={() => {
+                showNews();
+                virtual.scrollToIndex(0);
+              }}
+            >
+              {t("{count} new", { count: number(news) })}
+            </Button>
+          </div>
+        )}
+        <div className="mx-auto max-w-4xl px-3 py-4 sm:px-6">
+          {pages.isError && <Failure error={pages.error} retry={() => void pages.refetch()} />}
+          {pages.isPending && !pages.isError && <Skeleton rows={8} className="h-16" />}
+          {pages.isSuccess && !rows.length && !pages.hasNextPage && (
+            <Empty icon={Activity} title={narrowed ? t("Nothing happened that fits.") : t("Nothing has happened yet.")}>
+              {narrowed ? (
+                <Button onClick={() => setSearch({})}>{t("Show everything")}</Button>
+              ) : (
+                t("Every message stands here, with what Hob did about it and why it was allowed.")
+              )}
+            </Empty>
+          )}
+          <div role="feed" aria-busy={pages.isFetching} aria-label={t("Timeline")} style={{ height: virtual.getTotalSize(), position: "relative" }}>
+            {items.map((item) => (
+              <div
+                key={item.key}
+                data-index={item.index}
+                data-row
+                ref={virtual.measureElement}
+                style={{ position: "absolute", top: 0, insetInline: 0, transform: `translateY(${item.start}px)` }}
+              >
+                <TimelineRow
+                  row={rows[item.index]!}
+                  chosen={item.index === chosen}
+                  dimmed={!!focus && traceOf(rows[item.index]!) !== focus}
+                  onFocus={(trace) => set("focus", trace)}
+                  onFilter={set}
+                />
+              </div>
+            ))}
+          </div>
+          {pages.isFetchingNextPage && <Skeleton rows={2} className="h-16" />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
+
+/** Events that came since: shown at once to whoever is at the top, else counted. */
+function useNews(filter: Filter) {
+  const client = useQueryClient();
+  const waiting = useRef<PlacedEvent[]>([]);
+  const top = useRef(true);
+  const [news, setNews] = useState(0);
+  const key = useMemo(() => ["timeline", filter], [filter]);
+  const showNews = useMemo(
+    () => () => {
+      const fresh = waiting.current;
+      waiting.current = [];
+      setNews(0);
+      if (!fresh.length) return;
+      client.setQueryData<{ pages: PageAnswer[]; pageParams: unknown[] }>(key, (data) => {
+        if (!data) return data;
+        const [first, ...rest] = data.pages;
+        const known = new Set(first!.events.map((each) => each.cursor));
+        const events = [...fresh.filter((each) => !known.has(each.cursor)).reverse(), ...first!.events];
+        return { ...data, pages: [{ ...first!, events }, ...rest] };
+      });
+    },
+    [client, key],
+  );
+  useEffect(() => {
+    waiting.current = [];
+    setNews(0);
+    let timer = 0;
+    const off = live.onEvent((event) => {
+      if (!fits(event, filter)) return;
+      waiting.current.push({ ...event, span_type: spanType(event.kind) });
+      timer ||= window.setTimeout(() => {
+        timer = 0;
+        if (top.current) showNews();
+        else setNews(waiting.current.length);
+      }, 100);
+    });
+    return () => {
+      off();
+      clearTimeout(timer);
+    };
+  }, [filter, showNews]);
+  return { news, showNews, onTop: (is: boolean) => void (top.current = is) };
+}
+
+function fits(event: LiveEvent, filter: Filter): boolean {
+  return (
+    (!filter.kind || filter.kind.split(",").includes(event.kind)) &&
+    (!filter.session || filter.session === event.session) &&
+    (!filter.name || filter.name === event.name) &&
+    (!filter.sender || [event.sender_id, event.sender_name].includes(filter.sender)) &&
+    (!filter.text || `${event.text} ${event.name}`.toLowerCase().includes(filter.text.toLowerCase())) &&
+    (!filter.errors || wentWrong(event)) &&
+    (!filter.tainted || event.trust === "untrusted")
+  );
+}
+
+function SearchBox({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => text !== value && onSearch(text), 250);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div className="relative min-w-48 flex-1">
+      <Search size={16} aria-hidden className="absolute start-2.5 top-2.5 text-muted" />
+      <input
+        id="timeline-search"
+        type="search"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        aria-label={t("Search the timeline")}
+        placeholder={t("Search the timeline")}
+        className="h-9 w-full rounded-md border border-line bg-surface ps-9 pe-2"
+      />
+    </div>
+  );
+}
+
+function Chip({ on, onClick, children }: { on: boolean; onClick: () => void; children: React.ReactNode }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={on}
+      onClick={onClick}
+      className={`inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 text-sm ${on ? "border-accent bg-accent-soft text-accent" : "border-line text-muted hover:text-text"}`}
+    >
+      {children}
+    </button>
+  );
+}

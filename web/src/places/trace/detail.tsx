@@ -1,0 +1,105 @@
+import type { ReactNode } from "react";
+import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
+import { duration, exact, money, number, t } from "../../i18n";
+import { ApprovalCard } from "../../parts/approval";
+import { Badge, Card } from "../../parts/basics";
+import { Markdown } from "../../parts/markdown";
+import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
+
+type Calls = { name: string; arguments: unknown }[];
+
+/** The chosen span: what was asked, what came of it, why it was allowed. */
+export function Detail({ span, decisions, approvals }: {
+  span: SpanAnswer; decisions: DecisionAnswer[]; approvals: ApprovalAnswer[];
+}) {
+  const data = span.metadata;
+  const text = (name: string) => (typeof data[name] === "string" ? data[name] : "");
+  const verdicts = decisions.filter((each) => span.type === "TOOL" && each.call === data.tool_call_id);
+  const mine = approvals.filter((each) => span.kind === "turn" || span.type === "APPROVAL" || (span.type === "TOOL" && each.tool === span.title));
+  return (
+    <section aria-label={t("Details")} className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-center gap-3">
+        <SpanIcon type={span.type} size={18} />
+        <h2 className="text-lg font-semibold">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className="font-mono font-medium">{span.title}</span></h2>
+        {wentWrong(span.event) && <Badge tone="bad">{span.status}</Badge>}
+        {text("trust") === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
+        <span className="text-sm text-muted">{exact(span.started_at)}{span.seconds !== null && ` · ${duration(span.seconds)}`}</span>
+      </div>
+      {span.type === "LLM" && <Tokens span={span} />}
+      {verdicts.map((each) => (
+        <p key={each.time} className="text-sm">
+          <Badge tone={each.allowed ? "good" : each.verdict === "ask" ? "warn" : "bad"}>
+            {each.allowed ? t("allowed") : each.verdict === "ask" ? t("asked") : t("refused")}
+          </Badge>{" "}
+          {t("by the rule")} <code className="font-mono">{each.rule}</code>{each.reason && `: ${each.reason}`}
+        </p>
+      ))}
+      {data.arguments !== undefined && <Block title={t("Arguments")}><Code>{pretty(data.arguments)}</Code></Block>}
+      {text("reasoning") && <Block title={t("Reasoning")} folded><Code>{text("reasoning")}</Code></Block>}
+      {text("result") && (
+        <Block title={data.error ? t("Error") : t("Result")}>
+          <div className={text("trust") === "untrusted" ? "tainted" : ""}><Code>{text("result")}</Code></div>
+        </Block>
+      )}
+      {text("response_text") && <Block title={t("Answer")}><div className="px-4 py-3"><Markdown text={text("response_text")} /></div></Block>}
+      {Array.isArray(data.tool_calls) && (data.tool_calls as Calls).length > 0 && (
+        <Block title={t("Tools it asked for")}>
+          {(data.tool_calls as Calls).map((each, index) => (
+            <div key={index} className="border-t border-line px-4 py-2 first:border-t-0">
+              <p className="font-mono font-medium">{each.name}</p>
+              <pre dir="auto" className="overflow-x-auto font-mono text-xs whitespace-pre-wrap">{pretty(each.arguments)}</pre>
+            </div>
+          ))}
+        </Block>
+      )}
+      {(span.type === "INBOUND" || span.type === "OUTBOUND") && (
+        <Block title={t("Text")}><div className="px-4 py-3">{span.output ? <Markdown text={span.output} /> : <p className="text-muted italic">{t("erased, or without text")}</p>}</div></Block>
+      )}
+      {mine.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+    </section>
+  );
+}
+
+function Tokens({ span }: { span: SpanAnswer }) {
+  const usage = span.event.usage;
+  if (!usage) return null;
+  const fresh = usage.input_tokens - usage.cached_tokens;
+  const whole = Math.max(1, usage.input_tokens + usage.output_tokens);
+  const parts: [string, number, string][] = [
+    [t("from the cache"), usage.cached_tokens, "waits opacity-70"],
+    [t("sent anew"), fresh, "bg-(--approval)"],
+    [t("answered"), usage.output_tokens, "bg-(--outbound)"],
+  ];
+  return (
+    <div>
+      <div className="flex h-3 overflow-hidden rounded-full bg-sunken" aria-hidden>
+        {parts.map(([name, count, look]) => <span key={name} className={look} style={{ width: `${(100 * count) / whole}%` }} />)}
+      </div>
+      <dl className="mt-2 flex flex-wrap gap-x-6 gap-y-1 text-sm text-muted">
+        {parts.map(([name, count, look]) => (
+          <div key={name} className="flex items-center gap-2">
+            <span aria-hidden className={`size-2.5 rounded-sm ${look}`} />
+            <dt>{name}</dt>
+            <dd className="font-medium text-text">{number(count)}</dd>
+          </div>
+        ))}
+        <div className="flex gap-2"><dt>{t("Cost")}</dt><dd className="font-medium text-text">{money(usage.cost_usd)}</dd></div>
+      </dl>
+    </div>
+  );
+}
+
+function Block({ title, children, folded }: { title: string; children: ReactNode; folded?: boolean }) {
+  return (
+    <details open={!folded}>
+      <summary className="mb-1.5 text-sm font-semibold text-muted">{title}</summary>
+      <Card className="overflow-hidden">{children}</Card>
+    </details>
+  );
+}
+
+const Code = ({ children }: { children: string }) => (
+  <pre dir="auto" tabIndex={0} className="max-h-[28rem] overflow-auto px-4 py-3 font-mono text-xs leading-5 whitespace-pre-wrap break-words">{children}</pre>
+);
+
+const pretty = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

@@ -1,0 +1,145 @@
+import { ArrowLeft, Braces, MessageSquare, RotateCcw } from "lucide-react";
+import { useMemo, useState } from "react";
+import { Link } from "wouter";
+import { useMutation } from "@tanstack/react-query";
+import { call } from "../../api/client";
+import { useTrace } from "../../api/queries";
+import type { SpanAnswer, TraceAnswer } from "../../api/schema";
+import { duration, money, number, t } from "../../i18n";
+import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
+import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
+import { Detail } from "./detail";
+import { ordered, type Placed } from "./tree";
+
+/** One message's journey: the waterfall, and the chosen part of it. */
+export function Trace({ id }: { id: string }) {
+  const trace = useTrace(id);
+  const [chosen, setChosen] = useState("");
+  const spans = useMemo(() => ordered(trace.data?.spans ?? []), [trace.data]);
+  if (trace.isPending) return <Page title={t("Trace")} wide><Skeleton rows={8} className="h-9" /></Page>;
+  if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
+  const span = spans.find((each) => each.span.id === chosen) ?? spans.find((each) => each.span.type === "LLM") ?? spans[0];
+  return (
+    <Page title={title(trace.data)} wide more={<Acts trace={trace.data} />}>
+      <Facts trace={trace.data} />
+      <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />
+      {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} />}
+    </Page>
+  );
+}
+
+function title(trace: TraceAnswer): string {
+  const first = trace.spans.find((each) => each.type === "INBOUND");
+  return first?.output.split("\n")[0]?.slice(0, 90) || t("Trace {id}", { id: trace.trace_id.slice(0, 8) });
+}
+
+function Acts({ trace }: { trace: TraceAnswer }) {
+  const retry = useMutation({ mutationFn: (id: string) => call("POST /api/v1/retry/{id}", { path: { id } }) });
+  const session = trace.task?.session ?? trace.spans[0]?.event.session;
+  const [copied, setCopied] = useState(false);
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Link href="/timeline" className="inline-flex min-h-9 items-center gap-2 rounded-md px-3 text-muted hover:bg-sunken">
+        <ArrowLeft size={16} aria-hidden /> {t("Timeline")}
+      </Link>
+      {session && (
+        <Link href={`/chat?session=${encodeURIComponent(session)}`} className="inline-flex min-h-9 items-center gap-2 rounded-md border border-line bg-surface px-3 font-medium hover:bg-sunken">
+          <MessageSquare size={16} aria-hidden /> {t("Open in chat")}
+        </Link>
+      )}
+      {trace.task && ["failed", "set_aside"].includes(trace.task.state) && (
+        <Button icon={RotateCcw} disabled={retry.isPending} onClick={() => retry.mutate(trace.task!.id)}>{t("Retry")}</Button>
+      )}
+      <Button
+        icon={Braces}
+        onClick={() => void navigator.clipboard.writeText(JSON.stringify(trace, null, 2)).then(() => setCopied(true))}
+      >
+        {copied ? t("Copied") : t("Copy as JSON")}
+      </Button>
+    </div>
+  );
+}
+
+function Facts({ trace }: { trace: TraceAnswer }) {
+  const models = trace.spans.filter((each) => each.event.usage);
+  const sum = (of: (usage: NonNullable<SpanAnswer["event"]["usage"]>) => number) =>
+    models.reduce((total, each) => total + of(each.event.usage!), 0);
+  const input = sum((usage) => usage.input_tokens);
+  const state = trace.task?.state;
+  return (
+    <div className="mb-5 flex flex-wrap items-center gap-x-6 gap-y-2 text-sm text-muted">
+      {state && <Badge tone={state === "done" ? "good" : state === "failed" ? "bad" : "plain"}>{t(state)}</Badge>}
+      {trace.spans[0] && <When at={trace.spans[0].started_at} />}
+      <span>{t("{count} model calls", { count: models.length })}</span>
+      <span>{t("{count} tokens", { count: number(input + sum((usage) => usage.output_tokens)) })}</span>
+      {input > 0 && <span>{t("{part} % from the cache", { part: Math.round((100 * sum((usage) => usage.cached_tokens)) / input) })}</span>}
+      <span>{money(sum((usage) => usage.cost_usd ?? 0))}</span>
+      <code className="font-mono text-xs">{trace.trace_id}</code>
+    </div>
+  );
+}
+
+function Waterfall({ spans, chosen, onChoose, trace }: {
+  spans: Placed[]; chosen: string; onChoose: (id: string) => void; trace: TraceAnswer;
+}) {
+  const start = Math.min(...spans.map((each) => each.span.started_at));
+  const end = Math.max(...spans.map((each) => each.span.started_at + (each.span.seconds ?? 0)));
+  const whole = Math.max(end - start, 0.001);
+  const place = (at: number) => `${(100 * (at - start)) / whole}%`;
+  const ticks = [0, 0.25, 0.5, 0.75, 1];
+  return (
+    <Wide label={t("Spans")} className="mb-6">
+      <div role="listbox" aria-label={t("Spans")}>
+        <div className="grid grid-cols-[minmax(9rem,22rem)_minmax(4rem,1fr)_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
+          <span>{t("What")}</span>
+          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : ""}>{part ? duration(whole * part) : "0"}</span>)}</div>
+          <span className="text-end">{t("took")}</span>
+        </div>
+        {spans.map(({ span, depth }) => {
+          const { colour, word } = kindOf(span.type);
+          const waits = trace.approvals.filter((each) => span.kind === "turn" && each.answered);
+          const verdict = span.type === "TOOL" ? trace.policy_decisions.find((each) => each.call === span.metadata.tool_call_id) : undefined;
+          return (
+            <button
+              key={span.id}
+              type="button"
+              role="option"
+              aria-selected={span.id === chosen}
+              onClick={() => onChoose(span.id)}
+              className={`grid min-h-9 w-full grid-cols-[minmax(9rem,22rem)_minmax(4rem,1fr)_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+            >
+              <span className="flex min-w-0 items-center gap-2" style={{ paddingInlineStart: depth * 16 }}>
+                <SpanIcon type={span.type} />
+                <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
+                <span className={`truncate ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""}`}>
+                  {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : t(span.title)}
+                </span>
+                {wentWrong(span.event) && <Badge tone="bad">{span.status}</Badge>}
+                {verdict && <code className="hidden truncate font-mono text-xs text-muted xl:inline">{verdict.rule}</code>}
+              </span>
+              <span className="relative block h-4">
+                <span
+                  className={`absolute inset-y-0.5 rounded-sm ${span.kind === "turn" ? "opacity-40" : ""}`}
+                  style={{
+                    insetInlineStart: place(span.started_at),
+                    width: span.seconds === null ? 3 : `max(3px, ${(100 * span.seconds) / whole}%)`,
+                    background: span.kind === "turn" ? "var(--event)" : colour,
+                  }}
+                />
+                {waits.map((each) => (
+                  <span
+                    key={each.id}
+                    title={t("waited for approval")}
+                    className="waits absolute inset-y-0.5 rounded-sm"
+                    style={{ insetInlineStart: place(Math.max(each.asked, start)), width: `${(100 * Math.max(0, Math.min(each.answered!, end) - each.asked)) / whole}%` }}
+                  />
+                ))}
+              </span>
+              <span className="text-end text-xs text-muted">{duration(span.seconds)}</span>
+            </button>
+          );
+        })}
+      </div>
+    </Wide>
+  );
+}

@@ -1,0 +1,26 @@
+import type { SpanAnswer } from "../../api/schema";
+
+export type Placed = { span: SpanAnswer; depth: number };
+
+/** Each span under the one it is a part of, in the order in which they began. */
+export function ordered(spans: readonly SpanAnswer[]): Placed[] {
+  const known = new Set(spans.map((each) => each.span_id));
+  const below = new Map<string, SpanAnswer[]>();
+  for (const span of spans.toSorted((one, other) => one.started_at - other.started_at)) {
+    const parent = span.parent_span_id;
+    const under = parent && known.has(parent) && parent !== span.span_id ? parent : "";
+    below.set(under, [...(below.get(under) ?? []), span]);
+  }
+  const found: Placed[] = [];
+  const seen = new Set<string>();
+  const walk = (under: string, depth: number) => {
+    for (const span of below.get(under) ?? []) {
+      found.push({ span, depth });
+      if (seen.has(span.span_id)) continue;
+      seen.add(span.span_id);
+      walk(span.span_id, depth + 1);
+    }
+  };
+  walk("", 0);
+  return found;
+}

@@ -1,0 +1,135 @@
+import { ShieldCheck, Undo2 } from "lucide-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearchParams } from "wouter";
+import { call } from "../../api/client";
+import { useApprovals, useAudit, useGrants } from "../../api/queries";
+import { exact, t } from "../../i18n";
+import { ApprovalCard } from "../../parts/approval";
+import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
+
+const GOOD = new Set(["allow", "allowed", "used", "ok", "right", "approved"]);
+const BAD = new Set(["deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"]);
+
+/** What Hob asks, what it may without asking, and what was decided. */
+export function Trust() {
+  const [search, setSearch] = useSearchParams();
+  const tab = search.get("tab") === "audit" ? "audit" : "approvals";
+  return (
+    <Page
+      title={t("Trust")}
+      about={t("What Hob may do, what it asks you, and what was decided.")}
+      more={
+        <Tabs
+          label={t("What is shown")}
+          chosen={tab}
+          onChoose={(chosen) => setSearch(chosen === "audit" ? { tab: "audit" } : {}, { replace: true })}
+          tabs={[["approvals", t("Approvals")], ["audit", t("Audit")]] as const}
+        />
+      }
+    >
+      {tab === "audit" ? <Audit /> : <Approvals />}
+    </Page>
+  );
+}
+
+function Approvals() {
+  const approvals = useApprovals();
+  const grants = useGrants();
+  const client = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: (id: string) => call("DELETE /api/v1/grants/{id}", { path: { id } }),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["grants"] }),
+  });
+  const asked = approvals.data?.approvals ?? [];
+  const given = grants.data?.grants ?? [];
+  return (
+    <>
+      <Section title={t("Waiting for you")}>
+        {approvals.isError ? (
+          <Failure error={approvals.error} retry={() => void approvals.refetch()} />
+        ) : approvals.isPending ? (
+          <Skeleton rows={2} className="h-40" />
+        ) : asked.length ? (
+          <div className="flex flex-col gap-3">{asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}</div>
+        ) : (
+          <Empty icon={ShieldCheck} title={t("Nothing waits for your approval.")}>
+            {t("Before Hob does what cannot be undone, sends something or changes what it obeys, it asks here.")}
+          </Empty>
+        )}
+      </Section>
+      <Section title={t("Allowed for more than once")}>
+        {given.length ? (
+          <Card className="divide-y divide-line">
+            {given.map((each) => (
+              <div key={each.id} className="flex flex-wrap items-center gap-3 px-4 py-2.5">
+                <div className="min-w-0 flex-1">
+                  <p className="font-mono font-medium">{each.tool}</p>
+                  <p className="text-xs text-muted">
+                    {each.session ? t("in {session}", { session: each.session }) : t("everywhere")}
+                    {each.directory && ` · ${each.directory}`} · <When at={each.given} />
+                  </p>
+                </div>
+                <Button look="danger" icon={Undo2} disabled={revoke.isPending} onClick={() => revoke.mutate(each.id)}>
+                  {t("Take back")}
+                </Button>
+              </div>
+            ))}
+          </Card>
+        ) : (
+          <p className="text-muted">{t("Nothing. Each thing is asked about by itself.")}</p>
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Audit() {
+  const [search, setSearch] = useSearchParams();
+  const kind = search.get("kind") ?? "";
+  const audit = useAudit(kind);
+  const kinds = [["", t("All")], ["decision", t("Decisions")], ["approval", t("Approvals")], ["authentication", t("Logins")], ["setting", t("Settings")]] as const;
+  if (audit.isError) return <Failure error={audit.error} retry={() => void audit.refetch()} />;
+  return (
+    <>
+      <div className="mb-4">
+        <Tabs label={t("Kind")} tabs={kinds} chosen={kind as ""} onChoose={(chosen) => setSearch({ tab: "audit", ...(chosen ? { kind: chosen } : {}) }, { replace: true })} />
+      </div>
+      {audit.isPending ? (
+        <Skeleton rows={8} className="h-9" />
+      ) : (
+        <Wide label={t("Audit")}>
+          <table className="w-full min-w-[36rem] text-sm">
+            <thead className="text-start text-xs text-muted">
+              <tr className="border-b border-line">
+                {[t("When"), t("What"), t("Outcome"), t("Rule"), t("For")].map((each) => (
+                  <th key={each} scope="col" className="px-4 py-2 text-start font-medium">{each}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {audit.data.entries.toReversed().map((each) => (
+                <tr key={each.seq} className="border-b border-line last:border-b-0">
+                  <td className="px-4 py-1.5 whitespace-nowrap text-muted" title={exact(each.at)}><When at={each.at} /></td>
+                  <td className="px-4 py-1.5">
+                    <span className="text-muted">{each.kind}</span>{" "}
+                    {each.trace_id ? (
+                      <Link href={`/trace/${each.trace_id}`} className="font-mono text-accent hover:underline">{each.name}</Link>
+                    ) : (
+                      <span className="font-mono">{each.name}</span>
+                    )}
+                  </td>
+                  <td className="px-4 py-1.5">
+                    <Badge tone={GOOD.has(each.outcome) ? "good" : BAD.has(each.outcome) ? "bad" : each.outcome === "ask" ? "warn" : "plain"}>{each.outcome}</Badge>
+                  </td>
+                  <td className="px-4 py-1.5 font-mono text-xs">{each.rule}</td>
+                  <td className="px-4 py-1.5 text-muted">{each.sender}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {!audit.data.entries.length && <p className="px-4 py-6 text-center text-muted">{t("Nothing of this kind was noted.")}</p>}
+        </Wide>
+      )}
+    </>
+  );
+}
