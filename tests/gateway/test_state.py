@@ -87,7 +87,7 @@ async def test_the_status_names_the_model_and_counts(hob: Machine) -> None:
 
 async def test_a_setting_changed_at_run_time_holds_from_the_next_start(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_MODEL_NAME="") as hob:
-        await hob.app.store.settings.put("model.name", "chosen-later")
+        await hob.app.store.settings.change({"model.name": "chosen-later"})
     async with machine(tmp_path, HOB_MODEL_NAME="") as hob:
         await hob.tcp.post("/chat", json={"message": "hi"})
         assert hob.model.requests[0].model == "chosen-later"

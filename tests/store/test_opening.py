@@ -116,7 +116,7 @@ async def test_damage_found_by_the_check_stops_writing_and_the_next_start_moves_
         assert await checked(store) not in {"ok", "pending"}
         assert not store.health().writable
         with pytest.raises(StoreDamaged):
-            await store.settings.put("a", "b")
+            await store.settings.change({"a": "b"})
     with pytest.raises(StoreDamaged, match="moved to"):
         await opened(tmp_path)
 
@@ -380,7 +380,7 @@ async def test_damage_met_while_reading_stops_writing_and_is_told_with_the_newes
             await texts(store)
         assert "kept.db" in (store.health().problem or "")
         with pytest.raises(StoreDamaged, match=r"kept\.db"):
-            await store.settings.put("a", "b")
+            await store.settings.change({"a": "b"})
         assert (tmp_path / "hob.db.check").read_text()
         assert "kept.db" in caplog.text
         assert len([each for each in caplog.records if each.levelname == "CRITICAL"]) == 1

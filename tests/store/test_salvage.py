@@ -40,7 +40,7 @@ async def test_all_but_the_torn_page_is_saved_and_can_be_restored(tmp_path: Path
         texts = {waiting.inbound.text.split()[1] for waiting in await store.inbox.waiting(SESSION)}
         assert 15 <= len(texts) < 20
         assert {"0", "19"} <= texts
-        await store.settings.put("and", "on")
+        await store.settings.change({"and": "on"})
 
 
 async def test_a_table_whose_root_is_torn_costs_that_table_alone(tmp_path: Path) -> None:

@@ -111,10 +111,11 @@ async def test_switching_a_chat_lists_its_new_session_there(store: Store) -> Non
 
 
 async def test_stored_settings_are_replaced_and_removed(store: Store) -> None:
-    await store.settings.put("a.b", "1")
-    await store.settings.put("a.b", "2")
+    await store.settings.change({"a.b": "1"})
+    await store.settings.change({"a.b": "2"})
     assert await store.settings.load() == {"a.b": "2"}
-    assert [await store.settings.remove("a.b") for _ in range(2)] == [True, False]
+    await store.settings.change({"a.b": None, "a.c": None})
+    assert await store.settings.load() == {}
 
 
 async def test_channel_state_belongs_to_one_account(store: Store) -> None:

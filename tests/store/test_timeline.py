@@ -83,7 +83,7 @@ async def test_follower_is_told_of_each_commit(store: Store) -> None:
 
 async def test_a_follower_is_not_woken_by_what_it_does_not_follow(store: Store) -> None:
     with store.timeline.news([EventKind.TURN]) as turns, store.timeline.news([EventKind.TOOL]) as tools:
-        await store.settings.put("agent.language", "de")
+        await store.settings.change({"agent.language": "de"})
         assert not turns.is_set()
         assert not tools.is_set()
         await store.timeline.add([replace(full_event(), kind=EventKind.TOOL)])

@@ -153,13 +153,13 @@ async def test_many_reads_at_once_are_all_answered(store: Store) -> None:
 async def test_a_damaged_file_is_not_written_to(store: Store) -> None:
     store._check.found("page 7 is torn")
     with pytest.raises(StoreDamaged, match="page 7"):
-        await store.settings.put("a", "")
+        await store.settings.change({"a": ""})
 
 
 async def test_a_closed_store_says_so() -> None:
     async with memory_store() as store:
         pass
     with pytest.raises(StoreError, match="closed"):
-        await store.settings.put("a", "")
+        await store.settings.change({"a": ""})
     with pytest.raises(StoreError, match="closed"):
         await store.settings.load()

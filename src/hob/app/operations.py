@@ -16,6 +16,7 @@ from hob.app.kernel import Kernel
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.maintenance.sessions import OwnerSessions
 from hob.app.maintenance.settings_view import settings_view
+from hob.app.maintenance.settings_writer import SettingsWriter
 from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.bus.session_queues import SessionQueues
@@ -114,6 +115,9 @@ class DaemonOperations:
 
     def settings(self) -> Sequence[Mapping[str, Any]]:
         return settings_view(self._reloading.config)
+
+    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+        return await SettingsWriter(self._store, self._reloading).change(values, by)
 
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         return await self._accounts.report(days, by)

@@ -137,8 +137,10 @@ async def make_turn_services(
     models = open_model_catalog(config[ModelSettings], kernel.choice, thinking.budget, kernel.clock)
     model_catalog = await stack.enter_async_context(models)
 
-    def renew(_: Config) -> None:
+    def renew(new: Config) -> None:
         thinking.routes.look_again()
+        thinking.budget.become(new[SpendingSettings])
+        guard.become(new[ApprovalSettings])
         kernel.keyring.forget()
 
     stack.enter_context(kernel.signals.settings.heard_by(renew))

@@ -35,6 +35,7 @@ class Sentence(StrEnum):
     BUDGET_REACHED = auto()
     BUDGET_HELD = auto()
     BUDGET_USED_UP = auto()
+    TOKENS_USED_UP = auto()
     BUDGET_NEARLY_REACHED = auto()
     BUDGET_LEFT_OUT = auto()
     PRICE_UNKNOWN = auto()
@@ -155,6 +156,10 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.BUDGET_USED_UP: (
         "I stopped before spending: `{key}` is ${limit}, and nothing of it is left (${spent} spent, ${held} held "
         "back). Raise the limit with `hob config set {setting} DOLLARS`, or wait."
+    ),
+    Sentence.TOKENS_USED_UP: (
+        "I stopped before asking: `spending.daily_tokens` is {limit}, and {spent} tokens were used today. Raise the "
+        "limit with `hob config set --now spending.daily_tokens NUMBER`, or wait until tomorrow."
     ),
     Sentence.BUDGET_NEARLY_REACHED: "${spent} of the ${limit} of `{key}` are spent. `hob usage` tells on what.",
     Sentence.BUDGET_LEFT_OUT: (

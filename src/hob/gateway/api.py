@@ -88,6 +88,12 @@ class Operations(Protocol):
     def settings(self) -> Sequence[Mapping[str, Any]]:
         """Every setting, with its value, its manual, and where the value comes from."""
 
+    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+        """Change settings that may be changed while Hob runs, all or none; null takes a change back.
+
+        The settings as they are then. Raises InvalidRequest.
+        """
+
     async def usage(self, days: int, by: str) -> Mapping[str, Any]:
         """What was spent in the last days, told apart by day, model, session, sender or task; and each limit.
 

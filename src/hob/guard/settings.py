@@ -46,7 +46,11 @@ class PolicySettings:
 class ApprovalSettings:
     """The questions whether something may be done."""
 
-    seconds: float = setting(86_400.0, "How long a question stands, in seconds; then the answer is no.", at_least=30)
-    use_seconds: float = setting(3_600.0, "Seconds that an approval you gave may wait for its use.", at_least=30)
+    seconds: float = setting(
+        86_400.0, "How long a question stands, in seconds; then the answer is no.", at_least=30, stored=True
+    )
+    use_seconds: float = setting(
+        3_600.0, "Seconds that an approval you gave may wait for its use.", at_least=30, stored=True
+    )
     channels: list[str] = setting([], "Further channels that authenticate their senders, where you may answer.")
     shown: int = setting(3_500, "Characters of a question in a chat; the command line shows all.", at_least=500)

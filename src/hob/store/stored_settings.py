@@ -1,20 +1,25 @@
 """The few settings that may be changed at run time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import apsw
 
 from hob.core.clock import Clock
+from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
-from hob.store.database.writer import Writer
+
+_PUT = (
+    "INSERT INTO settings (key, value, updated) VALUES (?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET value = excluded.value, updated = excluded.updated"
+)
 
 
 class StoredSettings:
     """Key paths and their values as text."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
+    def __init__(self, audit: AuditLog, readers: Readers, clock: Clock) -> None:
+        self._audit = audit
         self._readers = readers
         self._clock = clock
 
@@ -22,20 +27,14 @@ class StoredSettings:
         """All of them."""
         return dict(await self._readers.read(lambda c: all_rows(c, "SELECT key, value FROM settings ORDER BY key")))
 
-    async def put(self, key: str, value: str) -> None:
-        """Store one value in place of an earlier one."""
+    async def change(self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = ()) -> None:
+        """Store these in place of earlier ones and forget those that are None, with what the audit log tells of it."""
         at = self._clock.now().timestamp()
-        sql = (
-            "INSERT INTO settings (key, value, updated) VALUES (?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET value = excluded.value, updated = excluded.updated"
-        )
-        await self._writer.write(lambda connection: connection.execute(sql, (key, value, at)).fetchall())
+        kept = [(key, value, at) for key, value in values.items() if value is not None]
+        gone = [(key,) for key, value in values.items() if value is None]
 
-    async def remove(self, key: str) -> bool:
-        """Forget one value; False if there was none."""
+        def job(connection: apsw.Connection) -> None:
+            connection.executemany(_PUT, kept)
+            connection.executemany("DELETE FROM settings WHERE key = ?", gone)
 
-        def job(connection: apsw.Connection) -> bool:
-            connection.execute("DELETE FROM settings WHERE key = ?", (key,))
-            return connection.changes() > 0
-
-        return await self._writer.write(job)
+        await self._audit.write(job, lambda _: entries)

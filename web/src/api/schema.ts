@@ -389,6 +389,11 @@ export interface SettingsAnswer {
   settings: SettingAnswer[];
 }
 
+/** What is changed. */
+export interface SettingsChange {
+  values: Record<string, unknown>;
+}
+
 /** A question as it stands now. */
 export interface SettledAnswer {
   id: string;
@@ -746,6 +751,12 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: undefined;
+    answer: SettingsAnswer;
+  };
+  "PATCH /api/v1/settings": {
+    path: undefined;
+    query: undefined;
+    body: SettingsChange;
     answer: SettingsAnswer;
   };
   "GET /api/v1/audit": {

@@ -94,6 +94,7 @@ export const GERMAN: Record<string, string> = {
   "Nothing was spent.": "Nichts wurde ausgegeben.",
   "Nothing. Each thing is asked about by itself.": "Nichts. Nach allem wird einzeln gefragt.",
   "On the machine where Hob runs,": "Auf dem Rechner, auf dem Hob läuft, öffnet",
+  "Only what can be changed here": "Nur hier Änderbares",
   "Only what was set": "Nur Gesetztes",
   "Open in chat": "Im Chat öffnen",
   "Open the chosen entry": "Gewählten Eintrag öffnen",

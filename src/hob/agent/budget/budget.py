@@ -7,7 +7,15 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from hob.agent.budget.limits import Limit, SpendingCaller, SpendingSettings, general_limits, limits_for, session_limit
+from hob.agent.budget.limits import (
+    Limit,
+    SpendingCaller,
+    SpendingSettings,
+    general_limits,
+    limits_for,
+    session_limit,
+    today_since,
+)
 from hob.core.clock import Clock
 from hob.core.errors import MAY_COST, BudgetExceeded, ModelError
 from hob.core.ids import SessionKey
@@ -97,7 +105,8 @@ class Budget:
         language: str = "en",
         zone: tzinfo | None = None,
     ) -> None:
-        self._settings = settings
+        self._held = [settings]
+        """Shared with those that reckon with other prices."""
         self.ledger = ledger
         self._prices = prices
         self._clock = clock
@@ -108,6 +117,14 @@ class Budget:
         self._outside: list[tuple[SpendingCaller, int]] = []
         """What is held back for calls under way that no turn makes; those of turns are in the ledger."""
         self._noted: set[tuple[str, float]] = set()
+
+    @property
+    def _settings(self) -> SpendingSettings:
+        return self._held[0]
+
+    def become(self, settings: SpendingSettings) -> None:
+        """Keep to these limits from now on."""
+        self._held[0] = settings
 
     def priced_by(self, prices: Prices) -> "Budget":
         """The same budget, limits and all that is held included, by other prices."""
@@ -200,6 +217,7 @@ class Budget:
         self, caller: SpendingCaller, request: ModelRequest, input_estimate: int
     ) -> AsyncIterator[HeldAmount]:
         await self._prices.prepare(caller.models)
+        await self._check_tokens()
         worst = {model: self._worst_cost(model, request, input_estimate) for model in caller.models}
         limits = limits_for(self._settings, caller, self._clock.now(), self.zone)
         if not limits:
@@ -215,6 +233,16 @@ class Budget:
                     yield await self._hold(caller, request, input_estimate, worst, standings, refusals)
                     return
             await self._clock.sleep(_LOOK_SECONDS)
+
+    async def _check_tokens(self) -> None:
+        """Raises BudgetExceeded where the day's tokens are used up."""
+        most = self._settings.daily_tokens
+        if most is None:
+            return
+        usage = (await self.ledger.spent(since=today_since(self._clock.now(), self.zone))).usage
+        if usage.input + usage.output >= most:
+            used = usage.input + usage.output
+            raise BudgetExceeded(say(Sentence.TOKENS_USED_UP, self._language, limit=f"{most:,}", spent=f"{used:,}"))
 
     async def _hold(
         self,

@@ -46,12 +46,19 @@ class SpendingSettings:
     monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
     per_session: float | None = setting(None, "Dollars one session may ever spend.", at_least=0, stored=True)
     per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
+    daily_tokens: int | None = setting(
+        None, "Tokens per day, sent and received; it is looked at before each call.", at_least=0, stored=True
+    )
     models: dict[str, PeriodLimits] = setting(
         {}, "Limits by model: provider/model, or its bare name; a name may end in *."
     )
     senders: SenderClasses = setting(SenderClasses(), "Limits by whose messages are answered.")
     warn_at: float = setting(
-        0.8, "The part of a limit that is told to you once it is spent; 1 tells nothing.", at_least=0.01, at_most=1
+        0.8,
+        "The part of a limit that is told to you once it is spent; 1 tells nothing.",
+        at_least=0.01,
+        at_most=1,
+        stored=True,
     )
     on_unknown: str = setting(
         "allow",
@@ -104,6 +111,11 @@ def general_limits(settings: SpendingSettings, now: datetime, zone: tzinfo | Non
         yield from periods(f'spending.models."{pattern}"', limits, {"model": pattern})
     for cls in SenderClass:
         yield from periods(f"spending.senders.{cls}", getattr(settings.senders, cls), {"sender": cls})
+
+
+def today_since(now: datetime, zone: tzinfo | None = None) -> float:
+    """When this day began in this zone."""
+    return now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone).timestamp()
 
 
 def limits_for(

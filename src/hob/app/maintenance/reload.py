@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hob.app.logs.log_file import reopen_logs
-from hob.app.maintenance.settings import AT_RUN_TIME, LogSettings
+from hob.app.maintenance.settings import AT_RUN_TIME, KEYS_AT_RUN_TIME, LogSettings
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
@@ -33,6 +33,8 @@ class SettingsReload:
         self._clock = clock
         self._at: float | None = None
         self._waiting: list[str] = []
+        self._stored: Mapping[str, str] | None = None
+        """What was changed in the database since the start."""
         self._problem = ""
         self._changed = changed
         self._models = models
@@ -42,6 +44,8 @@ class SettingsReload:
         """Read again; what came of it, as `view` tells. Secrets are read when they are next needed."""
         try:
             new = self._began.read_again()
+            if self._stored is not None:
+                new = new.with_stored(self._stored)
         except NotConfigured as error:
             self._problem = str(error)
             log.error("the settings are wrong and stay as they were: %s", error)
@@ -61,6 +65,11 @@ class SettingsReload:
         if waiting := self.waiting():
             log.warning("these settings hold from the next start on: %s", ", ".join(waiting))
         return self.view()
+
+    def store(self, stored: Mapping[str, str]) -> Mapping[str, Any]:
+        """These are all that are stored now: take them up."""
+        self._stored = stored
+        return self()
 
     @property
     def config(self) -> Config:
@@ -93,13 +102,13 @@ def _differing(began: Config, config: Config, wanted: Callable[[str], bool]) -> 
 
 
 def _plain(config: Config, wanted: Callable[[str], bool]) -> dict[str, str]:
-    """The wanted sections, without their secrets."""
-    return {key: repr(value) for key, value, _ in config.items() if wanted(key.partition(".")[0])}
+    """The wanted keys, without their secrets."""
+    return {key: repr(value) for key, value, _ in config.items() if wanted(key)}
 
 
-def _waits(section: str) -> bool:
-    return section not in AT_RUN_TIME
+def _waits(key: str) -> bool:
+    return key.partition(".")[0] not in AT_RUN_TIME and key not in KEYS_AT_RUN_TIME
 
 
-def _is_of_models(section: str) -> bool:
-    return section == "model"
+def _is_of_models(key: str) -> bool:
+    return key.partition(".")[0] == "model"

@@ -7,6 +7,19 @@ from hob.core.settings import setting
 LEVELS = ("debug", "info", "warning", "error")
 AT_RUN_TIME = ("logs", "backups", "retention", "model")
 """The sections that may change while Hob runs; so may every secret, whatever its section."""
+KEYS_AT_RUN_TIME = frozenset(
+    {
+        "approvals.seconds",
+        "approvals.use_seconds",
+        "spending.daily",
+        "spending.daily_tokens",
+        "spending.monthly",
+        "spending.per_session",
+        "spending.per_turn",
+        "spending.warn_at",
+    }
+)
+"""Keys of other sections that may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from hob.core.turns import Turn, WaitsFor
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, parse_answer
 from hob.guard.approvals.ledger import Answered, ApprovalLedger, ApprovalOutcome
 from hob.guard.audit.entries import of_action
+from hob.guard.settings import ApprovalSettings
 from hob.store.approvals import Approval, Grant
 from hob.store.store import Store
 
@@ -43,6 +44,10 @@ class ApprovalService:
         self._clock = clock
         self._language = language
         self._stands = asyncio.Event()
+
+    def become(self, settings: ApprovalSettings) -> None:
+        """Questions stand for as long as these say."""
+        self._ledger.become(settings)
 
     # for the turn
 

@@ -16,6 +16,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.timeline import TimelineEvent
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.turns import Turn, WaitsFor
+from hob.guard.settings import ApprovalSettings
 from hob.store.store import Store
 
 if TYPE_CHECKING:  # the very thing that is to be loaded later
@@ -32,11 +33,21 @@ class LazyGuard:
         self._store = store
         self._make = make
         self._asked = asyncio.Event()
+        self._settings: ApprovalSettings | None = None
 
     @cached_property
     def guarded(self) -> "Guard":
         """The guard itself."""
-        return self._make()
+        made = self._make()
+        if self._settings is not None:
+            made.approving.become(self._settings)
+        return made
+
+    def become(self, settings: ApprovalSettings) -> None:
+        """Questions stand for as long as these say; a guard that was not needed yet is made with them."""
+        self._settings = settings
+        if "guarded" in self.__dict__:
+            self.guarded.approving.become(settings)
 
     def approving(self) -> "ApprovalService":
         """What the owner is asked."""

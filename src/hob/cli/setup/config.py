@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hob.app.daemon.daemon_client import reach
 from hob.app.daemon.preflight import command_problem, start_objection
 from hob.app.home import holder_of
-from hob.app.maintenance.settings import AT_RUN_TIME
+from hob.app.maintenance.settings import AT_RUN_TIME, KEYS_AT_RUN_TIME
 from hob.app.settings_sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
 from hob.cli.language import _, ngettext
@@ -193,7 +194,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _when(key: str) -> str:
-    if key.partition(".")[0] in AT_RUN_TIME:
+    if key.partition(".")[0] in AT_RUN_TIME or key in KEYS_AT_RUN_TIME:
         return _("`hob secrets reload` makes the running daemon use it")
     return _("the running daemon uses it from its next start on")
 
@@ -237,9 +238,18 @@ def get(key: str, /, *, reveal: bool = False) -> int:
 
 
 @app.command(name="set")
-def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], /) -> int:
-    """Set KEY to VALUE in the file. A VALUE of - is read from standard input, so that no shell remembers a secret."""
+def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, now: bool = False) -> int:
+    """Set KEY to VALUE in the file. A VALUE of - is read from standard input, so that no shell remembers a secret.
+
+    Parameters
+    ----------
+    now
+        Set it in the Hob that runs instead, at once and above the file; an empty VALUE takes that back.
+    """
     text = _read_line() if value == "-" else value
+    if now:
+        reach("POST", "/settings", {"values": {key: text or None}})
+        return 0
     return set_setting(key, text, **_here())
 
 

@@ -121,11 +121,6 @@ async def history(call: EndpointCall[HistoryQuery]) -> Response:
     return etagged(call.request, {"session": key, "entries": shown, "before": more})
 
 
-async def settings(call: EndpointCall[Nothing]) -> Response:
-    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
-    return etagged(call.request, {"settings": call.api.operations.settings()})
-
-
 def _ready(api: Api) -> bool:
     return api.store.health().problem is None and api.operations.accepting()
 

@@ -8,6 +8,7 @@ from hob.gateway.dashboard import login, media, state, timeline
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import problem_response
+from hob.gateway.routes import settings
 from hob.gateway.routes.sessions import Which
 from hob.gateway.routes.state import TasksQuery
 from hob.gateway.routes.table import ENDPOINTS as OWN
@@ -65,6 +66,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _same("POST", "/chat", "/webchat/send"),
     _same("POST", "/attachments"),
     _own("GET", "/media/{id}", media.media, READ, errors=("not_found",), media=("application/octet-stream",)),
-    _own("GET", "/settings", state.settings, ADMIN),
+    _own("GET", "/settings", settings.settings, ADMIN),
+    _own("PATCH", "/settings", settings.change, ADMIN, settings.SettingsChange),
     _own("GET", "/audit", state.audit, READ, state.AuditQuery),
 )  # fmt: skip

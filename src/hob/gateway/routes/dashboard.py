@@ -1,5 +1,7 @@
 """What commands need of the dashboard; reached through the socket alone."""
 
+from typing import Any
+
 from starlette.responses import Response
 
 from hob.core.errors import NotFound
@@ -7,6 +9,7 @@ from hob.gateway.auth.callers import WITH_THE_TOKEN, TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
+from hob.gateway.routes import settings
 
 
 async def link(call: EndpointCall[Nothing]) -> Response:
@@ -19,4 +22,7 @@ async def link(call: EndpointCall[Nothing]) -> Response:
     return json_response({"address": api.dashboard, "url": f"{api.dashboard}/#login={code}"})
 
 
-ENDPOINTS = (Endpoint("POST", "/dashboard/link", link, TokenScope.ADMIN, Nothing, errors=("not_found",), local=True),)
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint("POST", "/dashboard/link", link, TokenScope.ADMIN, Nothing, errors=("not_found",), local=True),
+    Endpoint("POST", "/settings", settings.change, TokenScope.ADMIN, settings.SettingsChange, local=True),
+)

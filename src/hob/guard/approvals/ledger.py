@@ -296,6 +296,10 @@ class ApprovalLedger:
             self._ends.setdefault(each.id, self._end(left, until))
         self._loaded = True
 
+    def become(self, settings: ApprovalSettings) -> None:
+        """New questions and answers stand for as long as these say."""
+        self._settings = settings
+
     def _end(self, seconds: float, until: float) -> _End:
         return _End(self._clock.monotonic() + seconds, until)
 

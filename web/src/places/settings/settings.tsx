@@ -1,9 +1,12 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Check, Undo2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
+import { call } from "../../api/client";
 import { useSettings, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
-import { Badge, Card, Failure, Page, Section, Skeleton } from "../../parts/basics";
+import { Badge, Button, Card, Failure, Page, Section, Skeleton } from "../../parts/basics";
 
 /** Every setting with its value and where that comes from. */
 export function Settings() {
@@ -11,17 +14,19 @@ export function Settings() {
   const status = useStatus().data;
   const [search, setSearch] = useSearchParams();
   const [wanted, setWanted] = useState(search.get("find") ?? "");
+  const [live, setLive] = useState(false);
   const only = search.get("set") === "true";
   const sections = useMemo(() => {
     const found = new Map<string, SettingAnswer[]>();
     for (const each of settings.data?.settings ?? []) {
       if (only && each.layer === "default") continue;
+      if (live && !each.changeable) continue;
       if (!`${each.key} ${each.doc}`.toLowerCase().includes(wanted.toLowerCase())) continue;
       const section = each.key.split(".")[0]!;
       found.set(section, [...(found.get(section) ?? []), each]);
     }
     return [...found];
-  }, [settings.data, wanted, only]);
+  }, [settings.data, wanted, only, live]);
   return (
     <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
       <div className="mb-6 flex flex-wrap gap-3">
@@ -36,6 +41,10 @@ export function Settings() {
         <label className="flex min-h-10 items-center gap-2 text-muted">
           <input type="checkbox" checked={only} onChange={(event) => setSearch(event.target.checked ? { set: "true" } : {}, { replace: true })} className="size-4 accent-(--accent)" />
           {t("Only what was set")}
+        </label>
+        <label className="flex min-h-10 items-center gap-2 text-muted">
+          <input type="checkbox" checked={live} onChange={(event) => setLive(event.target.checked)} className="size-4 accent-(--accent)" />
+          {t("Only what can be changed here")}
         </label>
       </div>
       {settings.isError ? (
@@ -61,10 +70,59 @@ function Row({ setting }: { setting: SettingAnswer }) {
         <p className="text-sm text-muted">{setting.doc}</p>
       </div>
       <div className="ms-auto flex max-w-full flex-col items-end gap-1">
-        <Value setting={setting} />
+        {setting.changeable ? <Editor key={String(setting.value)} setting={setting} /> : <Value setting={setting} />}
         {setting.layer !== "default" && <Badge tone={setting.layer === "stored" ? "accent" : "plain"}>{setting.origin}</Badge>}
       </div>
     </div>
+  );
+}
+
+/** A setting that may be changed while Hob runs: saved at once, checked by Hob, and taken back to what it was. */
+function Editor({ setting }: { setting: SettingAnswer }) {
+  const client = useQueryClient();
+  const kept = setting.value === null || setting.value === undefined ? "" : String(setting.value);
+  const [text, setText] = useState(kept);
+  const change = useMutation({
+    mutationFn: (value: string | null) => call("PATCH /api/v1/settings", { body: { values: { [setting.key]: value } } }),
+    onSuccess: (told) => {
+      client.setQueryData(["settings"], told);
+      const now = told.settings.find((each) => each.key === setting.key)?.value;
+      setText(now === null || now === undefined ? "" : String(now));
+      void client.invalidateQueries({ queryKey: ["usage"] });
+    },
+  });
+  const changed = text !== kept;
+  const look = "h-9 w-48 max-w-full rounded-md border border-line bg-bg px-2.5 font-mono";
+  return (
+    <form
+      className="flex flex-col items-end gap-1"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate(text || null);
+      }}
+    >
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        {changed && <Button type="submit" look="main" icon={Check} disabled={change.isPending}>{t("Save")}</Button>}
+        {!changed && setting.layer === "stored" && (
+          <Button look="quiet" icon={Undo2} disabled={change.isPending} onClick={() => change.mutate(null)}>{t("Take back")}</Button>
+        )}
+        {setting.one_of.length ? (
+          <select aria-label={setting.key} value={text} onChange={(event) => setText(event.target.value)} className={look}>
+            {setting.one_of.map((each) => <option key={each} value={each}>{each || t("not set")}</option>)}
+          </select>
+        ) : (
+          <input
+            aria-label={setting.key}
+            value={text}
+            inputMode={setting.kind === "float" || setting.kind === "int" ? "decimal" : "text"}
+            placeholder={t("not set")}
+            onChange={(event) => setText(event.target.value)}
+            className={look}
+          />
+        )}
+      </div>
+      {change.isError && <p role="alert" className="max-w-80 text-sm text-bad">{change.error.message}</p>}
+    </form>
   );
 }
 

@@ -1,0 +1,68 @@
+"""Settings that are changed while Hob runs: checked, kept in the database, noted in the audit log, taken up at once."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.app.maintenance.reload import SettingsReload
+from hob.app.maintenance.settings_view import settings_view
+from hob.config.loading import Config
+from hob.config.problems import Layer, UnknownKey
+from hob.core.errors import InvalidRequest
+from hob.core.language import translatable
+from hob.store.audit.audit import AuditEntry
+from hob.store.store import Store
+
+
+class SettingsWriter:
+    """Of those keys alone that are declared to be changeable. What is stored outranks file and environment."""
+
+    def __init__(self, store: Store, reloading: SettingsReload) -> None:
+        self._store = store
+        self._reloading = reloading
+
+    async def change(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+        """Store these values, all or none; null takes the stored one back. The settings as they are then.
+
+        Raises InvalidRequest, which names the key.
+        """
+        before = await self._store.settings.load()
+        texts = {key: None if value is None else _text(key, value) for key, value in values.items()}
+        stored = {key: text for key, text in {**before, **texts}.items() if text is not None}
+        _check(self._reloading.config, stored, texts)
+        entries = [
+            AuditEntry(
+                "setting", key, "unset" if text is None else "set", sender="owner",
+                detail=json.dumps({"value": text, "before": before.get(key), "who": by}),
+            )
+            for key, text in texts.items()
+        ]  # fmt: skip
+        await self._store.settings.change(texts, entries)
+        self._reloading.store(stored)
+        return settings_view(self._reloading.config)
+
+
+def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str | None]) -> None:
+    old = set(config.warnings)
+    new = config.with_stored(stored)
+    for key, text in changed.items():
+        try:
+            origin = new.origin(key)
+        except UnknownKey as error:
+            raise InvalidRequest(str(error)) from error
+        wrong = next((each for each in new.warnings if each.key == key and each not in old), None)
+        if wrong is not None:
+            raise InvalidRequest(f"{key}: {wrong.reason.removeprefix('ignored: ')}")
+        if text is not None and origin.layer is not Layer.STORED:
+            told = translatable(
+                "{key} does not fit the other settings, or a flag of the command line outranks it", key=key
+            )
+            raise InvalidRequest(told)
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise InvalidRequest(translatable("{key}: give a text, a number, true, false or null", key=key))

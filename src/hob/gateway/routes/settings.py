@@ -1,0 +1,30 @@
+"""Settings: shown, and changed while Hob runs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.errors import InvalidRequest
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged, json_response
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    """What is changed."""
+
+    values: dict[str, Any] = field("values by key: a text, a number, true or false; null takes a change back")
+
+
+async def settings(call: EndpointCall[Nothing]) -> Response:
+    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
+    return etagged(call.request, {"settings": call.api.operations.settings()})
+
+
+async def change(call: EndpointCall[SettingsChange]) -> Response:
+    """Change settings that are `changeable`, all or none. They hold at once, and outrank the file from then on."""
+    if not call.asked.values:
+        raise InvalidRequest("values must name a setting")
+    return json_response({"settings": await call.api.operations.change_settings(call.asked.values, call.caller.by)})
