@@ -10,7 +10,7 @@ import pytest
 from hob.agent.compaction.compaction import Compactor
 from hob.agent.compaction.summaries import HEADINGS, INSTRUCTIONS
 from hob.agent.prompt.builder import PromptBuilder
-from hob.agent.prompt.context_room import ContextRoom, Room
+from hob.agent.prompt.context_room import ContextRoom, Room, result_characters
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.driver import Driver
@@ -177,3 +177,11 @@ async def test_old_models_are_forgotten(operations: Desk) -> None:
     await later.load(0.0)
     for each in (room, later):
         assert [each.measure(name, AgentSettings(), 1_000).prompt for name in ("m0", "m100")] == [127_000, 3_000]
+
+
+@pytest.mark.parametrize(
+    ("window", "most"), [(4_000, 3_000), (32_000, 16_000), (99_000, 16_000), (100_000, 32_000), (200_000, 64_000)]
+)
+def test_result_of_a_tool_is_as_long_as_the_window_leaves_room_for(window: int, most: int) -> None:
+    room = ContextRoom().measure("m", AgentSettings(context_tokens=window), 4_096)
+    assert result_characters(room) == most

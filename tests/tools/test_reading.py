@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import ToolFailed, ToolRefused
-from hob.core.ids import BlobId
+from hob.core.ids import BlobId, CallId
 from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
+from hob.core.tools import ToolCall
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.read import PAGE
-from tests.tools.calling import made, text_of
+from tests.tools.calling import context, made, text_of
 from tests.tools.keeping import FolderBlobs, roots_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (640).to_bytes(4, "big") + (480).to_bytes(4, "big")
@@ -214,3 +216,11 @@ async def test_what_is_closed_or_missing_is_told(files: FileTools, ws: Path) -> 
         await read(files, ".hob/secrets")
     with pytest.raises(ToolFailed, match=r"There is no b\.txt"):
         await read(files, "b.txt")
+
+
+async def test_page_is_as_long_as_the_model_is_shown(files: FileTools, ws: Path) -> None:
+    (ws / "a.txt").write_text("".join(f"line {n:05}\n" for n in range(1, 2_001)))
+    call = ToolCall(CallId("c"), "read", '{"path": "a.txt"}')
+    result = await files.toolset.call(call, replace(context(), most=6_000))
+    assert 4_000 < len(result.text) <= 6_000
+    assert "read on with offset=" in result.text

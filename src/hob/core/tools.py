@@ -24,6 +24,9 @@ class Effect(StrEnum):
     EXECUTES = "executes"
 
 
+MOST_CHARACTERS = 64_000
+"""Of a result. A model with a smaller window is shown less."""
+
 ALL_EFFECTS = frozenset(Effect)
 
 
@@ -46,8 +49,8 @@ class Restart(StrEnum):
 class ToolSpec:
     """A tool as the model, the guard and the driver see it.
 
-    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters; `roles` tell what its
-    arguments are. What a tool does not declare is taken at its worst.
+    `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters, of which a small window
+    leaves fewer; `roles` tell what its arguments are. What a tool does not declare is taken at its worst.
     """
 
     name: str
@@ -58,7 +61,7 @@ class ToolSpec:
     restart: Restart = Restart.NEVER
     parallel: bool = False
     timeout: float = 60.0
-    output_cap: int = 16_000
+    output_cap: int = MOST_CHARACTERS
     roles: ArgumentRole | None = None
 
 

@@ -4,15 +4,16 @@ import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
-from hob.core.ids import BlobId
+from hob.core.ids import BlobId, CallId
 from hob.core.labels import Label, Origin, Trust
-from hob.core.tools import ToolResult
+from hob.core.tools import ToolCall, ToolResult
 from hob.testing.clock import ManualClock
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.web import fetching
@@ -20,7 +21,7 @@ from hob.tools.web.fetching import WebFetcher
 from hob.tools.web.public_transport import PublicTransport
 from hob.tools.web.search.provider import SearchProvider
 from hob.tools.web.web_tools import WebTools
-from tests.tools.calling import made
+from tests.tools.calling import context, made
 from tests.tools.documents import samples
 from tests.tools.keeping import FolderBlobs
 from tests.tools.web.server import WebServer, only_loopback_is_public, redirect, reply, web_server
@@ -225,3 +226,11 @@ async def test_no_cookie_and_no_address_before_is_sent(tools: WebTools, web: Web
     await fetch(tools, web.url())
     assert "referer" not in web.heads[1].lower()
     assert "hob" in web.heads[0].lower()
+
+
+async def test_page_is_as_long_as_the_model_is_shown(tools: WebTools, web: WebServer) -> None:
+    web.pages["/"] = reply(b"x" * 30_000, "text/plain")
+    call = ToolCall(CallId("c"), "web_fetch", json.dumps({"url": web.url()}))
+    result = await tools.toolset.call(call, replace(context(), most=8_000))
+    assert 6_000 < len(result.text) <= 8_000
+    assert "go on with offset=6500" in result.text

@@ -24,6 +24,7 @@ from hob.agent.prompt.assessment import LINES, assess
 from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.fit import choose_tools, cost, estimate_tool, fit, write_tool
 from hob.agent.prompt.rendering import Marks, add_user, render
+from hob.agent.prompt.repeats import without_repeats
 from hob.agent.prompt.sections import FeatureSections, limited
 from hob.agent.prompt.system import Audience, Prompt, Section, SystemText, audience_of, build_system, unaccepted
 from hob.agent.prompt.tokens import PER_MESSAGE, begin, count_bytes, estimate_messages, estimate_tokens, shorten
@@ -160,6 +161,7 @@ class PromptBuilder:
         whole = _length_of(own)
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
         remarks = _shortened(model, whole) if _length_of(own) < whole else ()
+        history, own = without_repeats(history, own)
 
         shown = [*foreign, *summary, *history]
         messages: list[ModelMessage] = []

@@ -21,6 +21,8 @@ _STATE = ("hob", "context")
 _LONGEST = 30 * 86_400.0  # seconds; the server may be set up otherwise by then
 _LEAST_WINDOW = 2_000  # tokens; a list that says less is wrong
 _LEAST_ANSWER = 16
+_RESULTS = ((190_000, 64_000), (95_000, 32_000))  # characters of a result, for windows of 200,000 and 100,000 tokens
+_SHORT_RESULT, _LEAST_RESULT = 16_000, 2_000
 _MOST_MODELS = 100
 _UNKNOWN = ModelProfile()
 
@@ -37,6 +39,12 @@ class Room:
     prompt: int
     answer: int
     small: bool = False
+
+
+def result_characters(room: Room) -> int:
+    """How long a tool's result may be for a model with so much room."""
+    most = next((most for least, most in _RESULTS if room.most >= least), _SHORT_RESULT)
+    return min(most, max(_LEAST_RESULT, room.most))
 
 
 class ContextRoom:

@@ -150,7 +150,7 @@ class Driver:
         if run.seconds_left <= 0:
             record.add(out_of_time(run))
             return
-        calls = ToolCalls(run.parts, replace(run.turn, joined=tuple(run.joined)))  # those who joined count too
+        calls = ToolCalls(run.parts, replace(run.turn, joined=tuple(run.joined)), run.model)  # those who joined count
         intents: list[ToolIntended] = []
         for item in items:
             prepared = await calls.prepare(item, record.state.trust)

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 
 from hob.agent.ports import KnowsClosedTools, tools_of
+from hob.agent.prompt.context_room import result_characters
 from hob.agent.remarks import render
 from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage_of
 from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
@@ -31,8 +32,10 @@ _SHOWN = 500  # characters of a call's arguments that whoever looks is shown
 class ToolCalls:
     """Judges and makes the calls of one turn."""
 
-    def __init__(self, parts: TurnDependencies, turn: Turn) -> None:
+    def __init__(self, parts: TurnDependencies, turn: Turn, model: str) -> None:
         self._parts = parts
+        room = parts.context_room.measure(model, parts.settings, parts.settings.max_tokens)
+        self._most = result_characters(room)
         self._turn = turn
         self._tools = tools_of(parts.toolset, turn.session)
         self._specs = {spec.name: spec for spec in self._tools.specs()}
@@ -107,7 +110,7 @@ class ToolCalls:
         began = clock.monotonic()
         try:
             async with deadline(clock, seconds):
-                result = await self._parts.toolset.call(call, CallContext(self._turn, trust))
+                result = await self._parts.toolset.call(call, CallContext(self._turn, trust, self._most))
                 return result, "error" if result.is_error else "ok"
         except ToolFailed as error:
             return _failed(call, f"{call.name} failed: {error}"), "error"
@@ -131,8 +134,8 @@ class ToolCalls:
             return _failed(call, f"{name} failed: {type(error).__name__}: {error}"), "error"
 
     async def _sized(self, result: ToolResult, spec: ToolSpec) -> ToolResult:
-        """The result within the tool's cap; what did not fit is kept as a blob."""
-        text, cap = result.text, spec.output_cap
+        """The result within the caps of the tool and of the model's window; what did not fit is kept as a blob."""
+        text, cap = result.text, min(spec.output_cap, self._most)
         if len(text) <= cap:
             return result
         where = ""

@@ -5,16 +5,20 @@ from typing import Protocol
 
 from hob.core.ids import BlobId
 from hob.core.labels import Trust
-from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.tools import MOST_CHARACTERS, ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """For whom a call is made, and the trust of the context it was written in: what is not known is at its worst."""
+    """For whom a call is made, and the trust of the context it was written in: what is not known is at its worst.
+
+    `most` is how many characters of a result the model is shown; a tool that shows more in parts need not be cut.
+    """
 
     turn: Turn
     trust: Trust = Trust.UNTRUSTED
+    most: int = MOST_CHARACTERS
 
 
 class Toolset(Protocol):

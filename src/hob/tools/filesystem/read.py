@@ -28,6 +28,7 @@ from hob.tools.registry.declaration import ToolOutput, tool
 PAGE = 20_000
 """Characters of a page."""
 
+_REMARKS = 1_000  # characters that stay for what is told below a page
 LONGEST_LINE = 2_000
 MOST_LINES = 2_000
 _CHUNK = 1 << 20
@@ -35,17 +36,21 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which part of a text is wanted: lines from `offset` (1 is the first, -1 the last), or characters from `at`."""
+    """Which part of a text is wanted: lines from `offset` (1 is the first, -1 the last), or characters from `at`.
+
+    `room` is how many characters of it are shown.
+    """
 
     offset: int = 1
     limit: int = MOST_LINES
     at: int | None = None
+    room: int = PAGE
 
 
 def page(text: str, part: Part, remarks: str = "") -> str:
     """This part of a text with plain line ends. `remarks` are told below it. Raises ToolFailed beyond its end."""
     if part.at is not None:
-        return _characters(text, part.at, part.limit, remarks)
+        return _characters(text, part.at, part.room, remarks)
     if not text:
         return f"(empty){_below(remarks)}"
     total = text.count("\n") + (not text.endswith("\n"))
@@ -53,7 +58,7 @@ def page(text: str, part: Part, remarks: str = "") -> str:
     if first > total:
         raise ToolFailed(f"there are {total:,} lines; line {first:,} is beyond the last.")
     start = _start_of(text, first)
-    shown, last = _numbered(_lines(text, start), first, part.limit)
+    shown, last = _numbered(_lines(text, start), first, part)
     if last < total:
         remarks = _joined(f"lines {first:,}-{last:,} of {total:,}; read on with offset={last + 1}", remarks)
     elif first > 1:
@@ -64,30 +69,30 @@ def page(text: str, part: Part, remarks: str = "") -> str:
 def page_of_large(descriptor: int, size: int, part: Part) -> str:
     """The same of a file too large to be loaded; it is read in pieces, up to the page's end. Raises ToolFailed."""
     if part.at is not None:
-        data = os.pread(descriptor, PAGE * 4, part.at)
-        text = data.decode("utf-8", "replace")[:PAGE]
+        data = os.pread(descriptor, part.room * 4, part.at)
+        text = data.decode("utf-8", "replace")[: part.room]
         rest = f"bytes {part.at:,}-{part.at + len(text.encode()):,} of {size:,}; read on from there"
         return text + _below(rest)
     first = part.offset
     if first < 1:
         first = max(1, _count_lines(descriptor) + 1 + first)
-    shown, last = _numbered(_lines_of_large(descriptor, first), first, part.limit)
+    shown, last = _numbered(_lines_of_large(descriptor, first), first, part)
     if last < first:
         raise ToolFailed(f"the file ends before line {first:,}.")
     return shown + _below(f"lines {first:,}-{last:,} of a file of {size:,} bytes; read on with offset={last + 1}")
 
 
-def _numbered(lines: Iterator[tuple[int, str]], first: int, limit: int) -> tuple[str, int]:
+def _numbered(lines: Iterator[tuple[int, str]], first: int, part: Part) -> tuple[str, int]:
     """The lines with their numbers, up to a page, and the number of the last; `lines` gives each with its place."""
     parts: list[str] = []
-    room, number = PAGE, first
+    room, number = part.room, first
     for at, line in lines:
         cut = line
         if len(line) > LONGEST_LINE:
             more = len(line) - LONGEST_LINE
             cut = f"{line[:LONGEST_LINE]} [… {more:,} more characters in this line; read at={at + LONGEST_LINE}]"
         room -= len(cut) + 7
-        if number - first >= limit or (room < 0 and parts):
+        if number - first >= part.limit or (room < 0 and parts):
             break
         parts.append(f"{number}\t{cut}")
         number += 1
@@ -109,10 +114,10 @@ def _start_of(text: str, line: int) -> int:
     return start
 
 
-def _characters(text: str, at: int, limit: int, remarks: str) -> str:
+def _characters(text: str, at: int, room: int, remarks: str) -> str:
     if at < 0 or at > len(text):
         raise ToolFailed(f"there are {len(text):,} characters; {at:,} is not among them.")
-    end = min(len(text), at + PAGE)
+    end = min(len(text), at + room)
     more = f"characters {at:,}-{end:,} of {len(text):,}" + (f"; read on with at={end}" if end < len(text) else "")
     return text[at:end] + _below(_joined(more, remarks))
 
@@ -247,7 +252,8 @@ class ReadTool:
     ) -> ToolOutput:
         """Read a text file in numbered lines, a document, a picture or a folder."""
         # `at` and `raw` are explained in the outputs for which they are of use
-        part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at)
+        room = min(PAGE, context.most - _REMARKS)
+        part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at, room)
         if path.startswith(BLOB):
             return await self._shown(await self._blob(path), part, raw=raw)
         loaded = await asyncio.to_thread(self._load, path, part)

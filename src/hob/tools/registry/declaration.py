@@ -13,7 +13,7 @@ from hob.core.images import Image
 from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import CallContext
 from hob.core.remarks import Remark
-from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.tools import ALL_EFFECTS, MOST_CHARACTERS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.tools.registry.schemas import Member, object_schema, read_object, shape_of
 
 F = TypeVar("F", bound=Callable[..., Awaitable["str | ToolOutput"]])
@@ -58,7 +58,7 @@ def tool(
     restart: Restart = Restart.NEVER,
     parallel: bool = False,
     timeout: float = 60.0,
-    output_cap: int = 16_000,
+    output_cap: int = MOST_CHARACTERS,
     label: Label = Label(Origin.TOOL, Trust.UNTRUSTED),
     roles: ArgumentRole | None = None,
 ) -> Callable[[F], F]:

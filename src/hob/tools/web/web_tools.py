@@ -11,7 +11,7 @@ from hob.core.clock import Clock
 from hob.core.documents import Documents
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.labels import Label, Origin, Trust
-from hob.core.ports.tools import Blobs
+from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.web.fetching import FetchedPage, WebFetcher
@@ -25,6 +25,7 @@ KEPT_SECONDS = 900.0
 _ASKING = frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})
 _MOST_KEPT = 32
 _MOST_OF_ERROR = 2_000
+_HEAD = 1_500  # characters that stay for what is told of a page
 _RESULT = re.compile(r"https?://[^\s<>\"]{1,2000}")
 _ADDRESS = re.compile("https?://", re.IGNORECASE)
 
@@ -65,6 +66,7 @@ class WebTools:
     async def web_fetch(
         self,
         url: str,
+        context: CallContext,
         format: Literal["markdown", "text"] = "markdown",  # noqa: A002
         offset: Annotated[int, "Characters to skip"] = 0,
         max_chars: int = MOST_CHARACTERS,
@@ -74,7 +76,7 @@ class WebTools:
         page, found = read.page, read.text
         text = found.text if format == "markdown" else plain(found.text)
         failed = page.status >= 400
-        most = min(max(max_chars, 1), _MOST_OF_ERROR if failed else MOST_CHARACTERS)
+        most = min(max(max_chars, 1), _MOST_OF_ERROR if failed else MOST_CHARACTERS, context.most - _HEAD)
         start = min(max(offset, 0), len(text))
         shown = text[start : start + most]
         more = start + len(shown) < len(text)

@@ -1,0 +1,42 @@
+"""What the model reads twice it is shown once: a later result that is the same as one before it only names that.
+
+It is done with what a request shows in the end, so that the one that is named always stands there; what is kept stays
+whole. A request begins as the one before did, for what is above decides.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hob.core.ids import CallId
+from hob.core.models import Entry
+from hob.core.tools import ToolCall
+
+_WORTH_IT = 400  # characters
+
+
+def without_repeats(*parts: Sequence[Entry]) -> tuple[list[Entry], ...]:
+    """The parts of one conversation, in their order."""
+    calls: dict[CallId, ToolCall] = {}
+    known: set[tuple[str, str, str]] = set()
+    return tuple([_shown(entry, calls, known) for entry in part] for part in parts)
+
+
+def _shown(entry: Entry, calls: dict[CallId, ToolCall], known: set[tuple[str, str, str]]) -> Entry:
+    calls.update({call.id: call for call in entry.calls})
+    if entry.role != "tool" or entry.call not in calls or len(entry.text) < _WORTH_IT or entry.images:
+        return entry
+    call = calls[entry.call]
+    key = (call.name, _plain(call.arguments), entry.text)
+    if key not in known:
+        known.add(key)
+        return entry
+    return replace(entry, text=f"[the same {len(entry.text):,} characters as {call.name} gave for this call above]")
+
+
+def _plain(arguments: str) -> str:
+    """The same for the same arguments, whatever the order of keys."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments
