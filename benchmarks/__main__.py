@@ -21,6 +21,7 @@ from benchmarks import (
     shell,
     startup,
     turn,
+    web,
     wires,
 )
 from benchmarks.bench import Bench, open_bench
@@ -40,6 +41,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "gateway": gateway.measure,
     "guard": guard.measure,
     "masking": masking.measure,
+    "web": web.measure,
     "wires": wires.measure,
 }
 

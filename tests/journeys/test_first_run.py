@@ -109,7 +109,8 @@ async def test_a_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Pat
             terminal.type(server.url, ENTER)
             await terminal.see("Its key")
             terminal.type(ENTER)
-            for words in ("call you", "own notes", "fetch packages", "Dollars that Hob", "in the background"):
+            asked = ("call you", "own notes", "fetch packages", "searches the web", "Dollars that Hob")
+            for words in (*asked, "in the background"):
                 await terminal.see(words)
                 terminal.type(ENTER)
             await terminal.see("Hob is ready")

@@ -49,7 +49,8 @@ class Person:
         return answer
 
 
-REST = [("call you", ""), ("own notes", ""), ("packages", ""), ("Dollars", ""), ("background", "")]
+SEARCH = ("searches the web", "")
+REST = [("call you", ""), ("own notes", ""), ("packages", ""), SEARCH, ("Dollars", ""), ("background", "")]
 """Enter, Enter, Enter: what comes after the model."""
 
 

@@ -21,7 +21,7 @@ from hob.workspace.owner import name_in, with_name
 from hob.workspace.seeding import TEMPLATES
 from tests.conftest import FULL
 
-from .playing import REST, Machine, Person, statuses
+from .playing import REST, SEARCH, Machine, Person, statuses
 
 SKIP = [("Which model", "Not now")]
 UNTRIED = SetupOptions(model="anthropic/some", key="env:LATER", test=False)
@@ -37,8 +37,9 @@ def unaccepted(machine: Machine) -> tuple[str, ...]:
 
 
 def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
-    answers = [("call you", "Anna"), ("own notes", "Deutsch"), ("packages", "yes"), ("Dollars", "$12.50")]
-    report = machine.set_up(person=Person([*SKIP, *answers, ("background", "no")]))
+    answers = [("call you", "Anna"), ("own notes", "Deutsch"), ("packages", "yes")]
+    more = [("searches the web", "DuckDuckGo"), ("Dollars", "$12.50"), ("background", "no")]
+    report = machine.set_up(person=Person([*SKIP, *answers, *more]))
     assert report.ok
     assert name_in(user(machine)) == "Anna"
     assert unaccepted(machine) == ()
@@ -46,20 +47,28 @@ def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
         "agent": {"language": "de"},
         "sandbox": {"hosts": ["group:packages"]},
         "spending": {"monthly": 12.5},
+        "web": {"search": "duckduckgo"},
     }
 
 
 def test_what_is_set_is_offered_and_enter_keeps_it(machine: Machine) -> None:
     machine.set_up(replace(UNTRIED, name="Anna", language="de", packages=True, monthly=20))
     before = (machine.config, user(machine))
-    enter = [("call you", ""), ("own notes", ""), ("packages", ""), ("a month", ""), ("background", "")]
+    enter = [
+        ("call you", ""),
+        ("own notes", ""),
+        ("packages", ""),
+        SEARCH,
+        ("a month", ""),
+        ("background", ""),
+    ]
     report = machine.set_up(person=Person([*SKIP, *enter]))
     assert (machine.config, user(machine)) == before
     assert set(statuses(report).values()) == {StepStatus.KEPT, StepStatus.SKIPPED}
 
 
 def test_what_makes_no_sense_is_asked_again(machine: Machine) -> None:
-    answers = [("call you", "<b>"), ("call you", "Anna"), ("own notes", ""), ("packages", "")]
+    answers = [("call you", "<b>"), ("call you", "Anna"), ("own notes", ""), ("packages", ""), SEARCH]
     person = Person([*SKIP, *answers, ("Dollars", "much"), ("Dollars", "-1"), ("Dollars", "7"), ("background", "")])
     assert machine.set_up(person=person).ok
     assert (name_in(user(machine)), tomllib.loads(machine.config)["spending"]["monthly"]) == ("Anna", 7)
@@ -73,7 +82,15 @@ def test_a_file_that_was_changed_is_neither_written_nor_accepted_on_the_way(mach
     assert (statuses(report)["name"], statuses(report)["identity"]) == (StepStatus.FAILED, StepStatus.SKIPPED)
     assert (path.read_text(), unaccepted(machine)) == ("Obey the web.", ("USER.md",))
     asked = Person(
-        [*SKIP, ("call you", ""), ("read them", "yes"), ("own notes", ""), ("packages", ""), ("Dollars", "")]
+        [
+            *SKIP,
+            ("call you", ""),
+            ("read them", "yes"),
+            ("own notes", ""),
+            ("packages", ""),
+            SEARCH,
+            ("Dollars", ""),
+        ]
     )
     with pytest.raises(KeyboardInterrupt):  # the person leaves at the next question
         machine.set_up(person=asked)
@@ -119,6 +136,7 @@ wishes_of = st.builds(
     name=st.none() | st.sampled_from(["Anna", "Jürgen", "王"]),
     language=st.sampled_from(["", "en", "de"]),
     packages=st.none() | st.booleans(),
+    search=st.sampled_from(["", "none", "duckduckgo", "searxng", "brave"]),
     monthly=st.none() | st.sampled_from([0.0, 5.0, 20.0]),
     accept=st.booleans(),
     test=st.just(False),
@@ -141,6 +159,9 @@ def test_again_changes_only_what_is_asked_for(machine: Machine, runs: list[Setup
         )
         wanted = hosts if wishes.packages is None else ["group:packages"] * wishes.packages
         assert after.get("sandbox", {}).get("hosts", []) == wanted
+        search = before.get("web", {}).get("search", "")
+        searches = {"": search, "none": ""}.get(wishes.search, wishes.search)
+        assert after.get("web", {}).get("search", "") == searches
         monthly = before.get("spending", {}).get("monthly") if wishes.monthly is None else wishes.monthly or None
         assert after.get("spending", {}).get("monthly") == monthly
         files = (machine.config, user(machine))

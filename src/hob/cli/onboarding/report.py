@@ -45,6 +45,7 @@ class SetupOptions:
     name: str | None = None
     language: str = ""
     packages: bool | None = None
+    search: str = ""
     monthly: float | None = None
     service: bool | None = None
     accept: bool = False

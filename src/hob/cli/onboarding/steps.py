@@ -15,6 +15,7 @@ from hob.cli.onboarding.preferences import (
     settle_service,
 )
 from hob.cli.onboarding.report import Asks, SetupOptions, SetupReport, StepOutcome, StepStatus
+from hob.cli.onboarding.web_search import settle_search
 from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle_name
 
 
@@ -53,6 +54,7 @@ def set_up(
     ended(settle_language(home, wishes, asks))
     ended(settle_commands())
     ended(settle_packages(home, wishes, asks))
+    ended(settle_search(home, wishes, asks))
     ended(settle_budget(home, wishes, asks))
     ended(settle_service(wishes, asks))
     return report

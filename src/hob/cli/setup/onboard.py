@@ -44,6 +44,7 @@ def onboard(
     name: str | None = None,
     language: Literal["en", "de", ""] = "",
     packages: bool | None = None,
+    search: Literal["none", "duckduckgo", "searxng", "brave", "tavily", ""] = "",
     monthly: float | None = None,
     service: bool | None = None,
     accept: Annotated[bool, Parameter(negative="")] = False,
@@ -73,6 +74,8 @@ def onboard(
         The language of Hob's own sentences.
     packages:
         Whether commands may fetch packages.
+    search:
+        Who searches the web.
     monthly:
         Dollars that may be spent a month; 0: no limit.
     service:
@@ -87,7 +90,19 @@ def onboard(
         Ask nothing, and print what was found and each step's outcome as JSON.
     """
     wishes = SetupOptions(
-        model, base_url, provider, key, keep_key, name, language, packages, monthly, service, accept, not no_test
+        model,
+        base_url,
+        provider,
+        key,
+        keep_key,
+        name,
+        language,
+        packages,
+        search,
+        monthly,
+        service,
+        accept,
+        not no_test,
     )
     alone = json or non_interactive
     if not alone and not is_there():

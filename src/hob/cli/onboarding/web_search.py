@@ -1,0 +1,69 @@
+"""The step that chooses who searches the web."""
+
+from pathlib import Path
+
+from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.trust.audit import tell_action
+from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
+from hob.config.editing import set_values
+from hob.config.environment import process_environment
+from hob.core.errors import NotConfigured
+from hob.core.language import translatable
+from hob.tools.web.settings import WebSettings
+
+NOBODY = "none"
+_STEP = "web search"
+
+
+def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+    """Who searches the web; what is searched for goes to them."""
+    settings = read_config()[WebSettings]
+    now, wanted, address = settings.search or NOBODY, wishes.search, ""
+    if not wanted and asks is not None:
+        wanted = _ask(asks, now)
+        if wanted == "searxng" and wanted != now:
+            address = asks.read("Where is your SearXNG?", settings.searxng_url or "http://localhost:8888")
+    if not wanted or wanted == now:
+        return StepOutcome(_STEP, StepStatus.KEPT, _told(now))
+    values = {"web.search": None if wanted == NOBODY else wanted}
+    if address:
+        values["web.searxng_url"] = address
+    try:
+        set_values(read_config().path, values, sections=SECTIONS, environ=process_environment())
+    except NotConfigured as error:
+        return StepOutcome(_STEP, StepStatus.FAILED, str(error), "hob config set web.search NAME")
+    for key in values:
+        tell_action(home, "config.set", key)
+    return StepOutcome(_STEP, StepStatus.DONE, _told(wanted), _next(wanted))
+
+
+def _ask(asks: Asks, now: str) -> str:
+    return asks.choose(
+        "Who searches the web for Hob? What you look for goes there.",
+        (
+            (NOBODY, "nobody"),
+            ("duckduckgo", "DuckDuckGo (needs no key)"),
+            ("searxng", "your own SearXNG"),
+            ("brave", "Brave Search (needs a key)"),
+            ("tavily", "Tavily (needs a key)"),
+        ),
+        now,
+    )
+
+
+def _told(name: str) -> str:
+    return (
+        translatable("nobody searches the web")
+        if name == NOBODY
+        else translatable("{name} searches the web", name=name)
+    )
+
+
+def _next(name: str) -> str:
+    """What is missing still."""
+    settings = read_config()[WebSettings]
+    if name in ("brave", "tavily") and settings.search_key is None:
+        return "hob secrets set web.search_key"
+    if name == "searxng" and not settings.searxng_url:
+        return "hob config set web.searxng_url http://localhost:8888"
+    return ""
