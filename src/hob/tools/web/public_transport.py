@@ -39,7 +39,8 @@ class PublicTransport(httpx2.AsyncBaseTransport):
         addresses = await self._addresses(url.raw_host.decode("ascii").strip("[]"), port)
         for address in addresses:
             if not self._internet.reachable(address):
-                raise ToolRefused(f"{url.host} leads to {address}, which is not on the public internet")
+                where = "" if address == url.host else f" leads to {address}, which"
+                raise ToolRefused(f"{url.host}{where} is not on the public internet")
         return await self._send(request, addresses)
 
     async def _addresses(self, host: str, port: int) -> Sequence[str]:
