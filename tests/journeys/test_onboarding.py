@@ -21,7 +21,8 @@ async def test_onboarding_is_german_where_the_terminal_is(world: World) -> None:
         )
         terminal.type(ENTER)
         questions = ("Wo soll der Schlüssel liegen?", "Wie darf Hob dich nennen?", "seine eigenen Hinweise?")
-        for words in (*questions, "Dürfen sie Pakete holen", "Dollar, die Hob", "Soll Hob im Hintergrund laufen"):
+        more = ("Dürfen sie Pakete holen", "Wer sucht für Hob im Netz?", "Dollar, die Hob")
+        for words in (*questions, *more, "Soll Hob im Hintergrund laufen"):
             await terminal.see(words)
             terminal.type(ENTER)
         await terminal.see(

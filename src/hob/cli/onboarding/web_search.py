@@ -12,7 +12,6 @@ from hob.core.language import translatable
 from hob.tools.web.settings import WebSettings
 
 NOBODY = "none"
-_STEP = "web search"
 
 
 def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
@@ -24,17 +23,17 @@ def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOu
         if wanted == "searxng" and wanted != now:
             address = asks.read("Where is your SearXNG?", settings.searxng_url or "http://localhost:8888")
     if not wanted or wanted == now:
-        return StepOutcome(_STEP, StepStatus.KEPT, _told(now))
+        return StepOutcome("web search", StepStatus.KEPT, _told(now))
     values = {"web.search": None if wanted == NOBODY else wanted}
     if address:
         values["web.searxng_url"] = address
     try:
         set_values(read_config().path, values, sections=SECTIONS, environ=process_environment())
     except NotConfigured as error:
-        return StepOutcome(_STEP, StepStatus.FAILED, str(error), "hob config set web.search NAME")
+        return StepOutcome("web search", StepStatus.FAILED, str(error), "hob config set web.search NAME")
     for key in values:
         tell_action(home, "config.set", key)
-    return StepOutcome(_STEP, StepStatus.DONE, _told(wanted), _next(wanted))
+    return StepOutcome("web search", StepStatus.DONE, _told(wanted), _next(wanted))
 
 
 def _ask(asks: Asks, now: str) -> str:

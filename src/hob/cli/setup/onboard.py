@@ -22,6 +22,7 @@ from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
 from hob.core.language import translatable
 
+_Search = Literal["none", "duckduckgo", "searxng", "brave", "tavily", ""]
 _MARKS = {
     StepStatus.DONE: ("✓", "green"),
     StepStatus.KEPT: ("✓", "dim"),
@@ -44,7 +45,7 @@ def onboard(
     name: str | None = None,
     language: Literal["en", "de", ""] = "",
     packages: bool | None = None,
-    search: Literal["none", "duckduckgo", "searxng", "brave", "tavily", ""] = "",
+    search: Annotated[_Search, Parameter(help="Who searches the web.")] = "",
     monthly: float | None = None,
     service: bool | None = None,
     accept: Annotated[bool, Parameter(negative="")] = False,
@@ -74,8 +75,6 @@ def onboard(
         The language of Hob's own sentences.
     packages:
         Whether commands may fetch packages.
-    search:
-        Who searches the web.
     monthly:
         Dollars that may be spent a month; 0: no limit.
     service:
@@ -89,21 +88,8 @@ def onboard(
     json:
         Ask nothing, and print what was found and each step's outcome as JSON.
     """
-    wishes = SetupOptions(
-        model,
-        base_url,
-        provider,
-        key,
-        keep_key,
-        name,
-        language,
-        packages,
-        search,
-        monthly,
-        service,
-        accept,
-        not no_test,
-    )
+    wishes = SetupOptions(model, base_url, provider, key, keep_key, name, language, packages, search, monthly,
+                          service, accept, not no_test)  # fmt: skip
     alone = json or non_interactive
     if not alone and not is_there():
         print(_NEEDS_TERMINAL, file=sys.stderr)
