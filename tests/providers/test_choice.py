@@ -128,7 +128,7 @@ def test_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
 def test_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
     work = {"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")}
     for settings in (ModelSettings(), ModelSettings(name="work/big", providers=work), ModelSettings(name=name)):
-        with pytest.raises(ModelError, match="nobody knows the provider"):
+        with pytest.raises(ModelError, match="is unknown"):
             choose(settings, ALL_KEYS).resolve(name)
 
 
@@ -141,7 +141,7 @@ def test_what_nearly_is_a_provider_is_asked_about_even_where_a_server_takes_any_
 
 def test_usual_model_that_leads_nowhere_does_not_stand_in_the_way_of_others() -> None:
     choice = choose(ModelSettings(name="nosuch/x"), ALL_KEYS)
-    assert choice.line().startswith("none (nobody knows the provider nosuch")
+    assert choice.line().startswith("none (the provider nosuch is unknown")
     assert asked(choice, "groq/y") == ["groq/y"]
 
 

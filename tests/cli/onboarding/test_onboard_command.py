@@ -70,7 +70,7 @@ def test_a_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> Non
     [
         (("onboard",), "--non-interactive"),
         (("onboard", "--json", "--provider", "groq", "--key", KEY), "reference"),
-        (("onboard", "--json", "--provider", "nobody", "--key", "env:HOME"), "nobody knows"),
+        (("onboard", "--json", "--provider", "nobody", "--key", "env:HOME"), "is unknown"),
         (("onboard", "--json", "--base-url", "no address/", "--model", "x"), "no address of a server"),
         (("onboard", "--json", "--language", "fr"), "fr"),
     ],

@@ -224,7 +224,7 @@ class Choice:
         hints = [f"did you mean {near[0]}?"] if near else []
         hints += [f"{asks}/{name} asks {asks}"] if asks else []
         hints += [f"a provider of your own is [model.providers.{head}]"]
-        return ModelError(ModelFault.SETTINGS, f"nobody knows the provider {head}; {'; '.join(hints)}")
+        return ModelError(ModelFault.SETTINGS, f"the provider {head} is unknown; {'; '.join(hints)}")
 
     def _provider_id(self, name: str) -> str | None:
         if name == SERVER:
