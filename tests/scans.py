@@ -28,6 +28,7 @@ WALKS: Mapping[str, str] = {
     "store/erasure/erasure.py": "what is erased is looked for everywhere, and so is what still names a file",
     "store/erasure/copies.py": "the same in copies of the database",
     "store/erasure/person_data.py": "what there is of a person is looked for everywhere",
+    "store/memory/lifecycle.py": "what has expired, or is too much, is looked for once a day",
     "store/audit/audit.py": "the whole chain is checked",
     "store/tools/open_groups.py": "read once at the start; a few short rows",
 }

@@ -1,6 +1,7 @@
 """Memory as its users see it: search, recall, and what a turn is shown by itself."""
 
 import logging
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -18,6 +19,7 @@ log = logging.getLogger(__name__)
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """What is recalled: identity files stand in the prompt anyway."""
 _DAY = 86_400.0
+_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 class Retriever(Protocol):
@@ -56,7 +58,9 @@ class MemoryService:
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
         """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
-        found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2) if id else []
+        if not _ID.fullmatch(id):
+            return None
+        found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2)
         return found[0] if len(found) == 1 else None
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:

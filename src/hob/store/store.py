@@ -37,6 +37,7 @@ from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
 from hob.store.ledger import StoredLedger
 from hob.store.memory.items import StoredItems
+from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.search import StoredIndex
 from hob.store.memory.vectors import StoredVectors
@@ -122,6 +123,7 @@ class Store:
         self.items = StoredItems(writer, readers, clock)
         self.memory_index = StoredIndex(writer, readers)
         self.memory_vectors = StoredVectors(writer, readers)
+        self.memory_lifecycle = MemoryLifecycle(writer, readers, clock)
         self.memories = StoredMemories(writer, readers, clock)
         self.working_notes = StoredWorkingNotes(writer, readers, clock)
         self.tainted_writes = StoredTaintedWrites(writer, readers)

@@ -1,5 +1,6 @@
 """Memory over the kernel: what it takes up, and what it does by itself."""
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -9,6 +10,7 @@ import apsw
 from hob.agent.ports import TurnMemory
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
+from hob.app.memory.control import OwnerMemory
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running import Running
 from hob.core.ids import TurnId
@@ -18,6 +20,7 @@ from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
 from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
+from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_turn
@@ -26,6 +29,8 @@ from hob.store.memory.said import index_turns
 from hob.workspace.settings import WorkspaceSettings
 
 FOLLOWER = "memory"
+PRUNE_SECONDS = 86_400.0
+"""Least time between letting go of what has expired, and the next."""
 LOOK_SECONDS = 30.0
 """Least time between two looks at the owner's files."""
 
@@ -39,8 +44,12 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
     async def look(_: Running) -> None:
         """Beside what happens: while nothing does, nothing is asked of memory either."""
         with kernel.store.timeline.news((EventKind.TURN,)) as news:
+            pruned = -math.inf
             while True:
                 await files.sync()
+                if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
+                    await kernel.store.memory_lifecycle.prune(settings.max_items)
+                    pruned = kernel.clock.monotonic()
                 looked = kernel.clock.monotonic()
                 while kernel.clock.monotonic() - looked < LOOK_SECONDS:
                     news.clear()
@@ -49,11 +58,20 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
     policy = MemoryPolicy(kernel.config[PolicySettings])
     service = open_service(kernel.config, kernel.store, kernel.clock, policy)
     yield Contribution(
-        provides={MemorySearch: service, TurnMemory: service},
+        provides={
+            MemorySearch: service,
+            TurnMemory: service,
+            MemoryControl: OwnerMemory(kernel.store, service, settings, kernel.clock, kernel.config.home),
+        },
         on_settings=policy.become,
-        followers=(Follower(FOLLOWER, TurnIndexer(settings).work, (EventKind.TURN,), Start.BEGINNING, at_once=50),),
+        followers=(follower_of(settings),),
         jobs=(Job("memory_files", look),),
     )
+
+
+def follower_of(settings: MemorySettings) -> Follower:
+    """It takes up what was said, from the beginning."""
+    return Follower(FOLLOWER, TurnIndexer(settings).work, (EventKind.TURN,), Start.BEGINNING, at_once=50)
 
 
 class TurnIndexer:

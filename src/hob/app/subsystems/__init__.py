@@ -5,7 +5,7 @@ from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
 from hob.app.subsystems.maintenance import MAINTENANCE
-from hob.app.subsystems.memory import MEMORY
+from hob.app.subsystems.memory import MEMORY, MEMORY_COMMANDS
 from hob.app.subsystems.openai_api import OPENAI_API
 from hob.app.subsystems.outbox_alarm import OUTBOX_ALARM
 from hob.app.subsystems.tools import TOOLS
@@ -13,6 +13,7 @@ from hob.app.subsystems.webhooks import WEBHOOKS
 
 SUBSYSTEMS: tuple[Subsystem, ...] = (
     MEMORY,
+    MEMORY_COMMANDS,
     TOOLS,
     OUTBOX_ALARM,
     MAINTENANCE,

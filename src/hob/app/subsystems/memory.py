@@ -1,8 +1,15 @@
 """Memory: what Hob keeps of what was said, read and written."""
 
-from hob.app.subsystem import Open, Subsystem
+from collections.abc import Awaitable, Callable
+
+from hob.agent.commands.table import Moment, SlashCommand
+from hob.app.subsystem import Endpoints, FeatureCommand, Open, Subsystem
 from hob.core.lazy import Lazy
+from hob.core.scopes import TokenScope
+from hob.gateway.memory import MemoryControl
 from hob.memory.settings import MemorySettings
+
+Run = Callable[..., Awaitable[str]]
 
 
 @Lazy
@@ -12,4 +19,54 @@ def _open() -> Open:
     return open_memory
 
 
-MEMORY = Subsystem(name="memory", settings={"memory": MemorySettings}, one_shot=True, open=_open)
+@Lazy
+def _endpoints() -> Endpoints:
+    from hob.gateway.routes.memory import ENDPOINTS
+
+    return ENDPOINTS
+
+
+@Lazy
+def _remember() -> Run:
+    from hob.app.memory.commands import remember
+
+    return remember
+
+
+@Lazy
+def _forget() -> Run:
+    from hob.app.memory.commands import forget
+
+    return forget
+
+
+@Lazy
+def _look() -> Run:
+    from hob.app.memory.commands import look
+
+    return look
+
+
+@Lazy
+def _private() -> Run:
+    from hob.app.memory.commands import private
+
+    return private
+
+
+def _row(name: str, usage: str, text: str, scope: TokenScope = TokenScope.ADMIN) -> SlashCommand:
+    return SlashCommand(name, Moment.LANE, usage, text, owner=True, scope=scope)
+
+
+MEMORY = Subsystem(name="memory", settings={"memory": MemorySettings}, one_shot=True, endpoints=_endpoints, open=_open)
+MEMORY_COMMANDS = Subsystem(
+    name="memory_commands",
+    needs=(MemoryControl,),
+    one_shot=True,
+    slash_commands=(
+        FeatureCommand(_row("remember", "/remember TEXT", "keep this for later"), _remember),
+        FeatureCommand(_row("forget", "/forget ID|WORDS", "forget something, or look for it"), _forget),
+        FeatureCommand(_row("memory", "/memory [WORDS]", "what Hob remembers, with sources"), _look),
+        FeatureCommand(_row("private", "/private", "talk without being remembered", TokenScope.CHAT), _private),
+    ),
+)

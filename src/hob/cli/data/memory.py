@@ -1,16 +1,170 @@
-"""`hob memory`: what is remembered, and how well it is found."""
+"""`hob memory`: what Hob remembers."""
 
 import asyncio
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.language import _
-from hob.cli.output import paint, print_json
+from hob.cli.output import confirm, line, paint, print_json, when
+from hob.core.errors import InvalidRequest
 from hob.memory.evaluation import METRICS, Score, evaluate, read_labelled
 
-app = App(name="memory", help="What is remembered, and how well it is found.")
+app = App(name="memory", help="What Hob remembers: search it, add to it, forget.")
+
+Json = Annotated[bool, Parameter(help="As JSON.")]
+Layer = Annotated[str, Parameter(help="One layer: soul, conversation, tool, group, er1, observation, fact, document.")]
+Source = Annotated[str, Parameter(help="A source, e.g. tool:web_fetch.")]
+Origin = Annotated[str, Parameter(help="Where it came from: owner, model, web, file, mail, mcp, tool.")]
+Since = Annotated[float, Parameter(help="Not what is older than this many hours.")]
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    since = values.pop("hours", 0.0)
+    if since:
+        import time
+
+        values["since"] = time.time() - since * 3600
+    return {name: value for name, value in values.items() if value not in ("", 0, 0.0, False)}
+
+
+@app.command
+def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
+           limit: int = 20, json: Json = False) -> None:  # fmt: skip
+    """What helps with some words; without words the newest."""
+    seen = reach("GET", "/memory/items", _given(query=query, layer=layer, source=source, origin=origin, hours=hours,
+                                                limit=limit))  # fmt: skip
+    if json:
+        print_json(seen)
+        return
+    if not seen["items"]:
+        print(_("Nothing is remembered that fits."))
+    for item in seen["items"]:
+        _show_line(item)
+
+
+@app.command
+def why(query: str, *, limit: int = 5, json: Json = False) -> None:
+    """What would be recalled for a message, and what each score is made of."""
+    seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
+    if json:
+        print_json(seen)
+        return
+    for item in seen["items"]:
+        _show_line(item)
+        parts = ", ".join(f"{name} {value:.3f}" for name, value in item.get("parts", {}).items())
+        print(f"    {item.get('score', 0.0):.3f} = {line(parts, 160)}")
+
+
+@app.command
+def show(id: str, *, json: Json = False) -> None:
+    """One item, whole, with where it came from."""
+    item = reach("GET", f"/memory/items/{id}")
+    if json:
+        print_json(item)
+        return
+    for name in ("id", "layer", "source", "speaker", "origin", "trust", "session", "turn"):
+        if item[name]:
+            print(f"{paint(name.ljust(8), 'dim')} {line(str(item[name]), 120)}")
+    print(f"{paint('at'.ljust(8), 'dim')} {when(item['at'])}")
+    for piece in item["evidence"]:
+        print(f"{paint('evidence', 'dim')} {line(piece, 120)}")
+    print()
+    for text in item["text"].split("\n"):
+        print(line(text, 2_000))
+
+
+@app.command
+def add(text: str, *, json: Json = False) -> None:
+    """Remember a text, or a file or a folder of them, by their sections."""
+    path = Path(text).expanduser()
+    looks = len(text) < 1_000 and "\n" not in text and path.exists()
+    done = reach("POST", "/memory/files" if looks else "/memory/items",
+                 {"path": str(path.resolve())} if looks else {"text": text}, timeout=None)  # fmt: skip
+    if json:
+        print_json(done)
+    elif looks:
+        print(_("Read {files} files: {new} new sections are remembered.").format(files=done["files"], new=done["new"]))
+        for problem in done["problems"]:
+            print(f"  {line(problem, 160)}", file=sys.stderr)
+    else:
+        _show_line(done)
+
+
+@app.command
+def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
+           said: Annotated[bool, Parameter(help="The conversations too in which it was said.")] = False,
+           yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
+    """Forget for ever: one item by its id, or all of a source, an origin, a layer or a time."""
+    fields = _given(id=id, layer=layer, source=source, origin=origin, hours=hours, said=said)
+    seen = reach("POST", "/memory/forget", {**fields, "preview": True})
+    if not json or not yes:
+        _show_forgotten(seen, json=json)
+    if not seen["items"] or (
+        not yes and (json or not confirm(_("Forget this for ever?"), _("Nothing was forgotten.")))
+    ):
+        return 0 if json else 1
+    done = reach("POST", "/memory/forget", fields, timeout=600)
+    if json:
+        print_json(done)
+    else:
+        print(paint(_("Forgotten: {count} pieces.").format(count=done["erased"]), "green"))
+    return 0
+
+
+@app.command
+def stats(*, json: Json = False) -> None:
+    """How much Hob remembers, by layer."""
+    seen = reach("GET", "/memory/status")
+    if json:
+        print_json(seen)
+        return
+    for layer in seen["layers"]:
+        days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
+        print(f"{layer['name']:<13} {layer['chunk_count']:>8,}  {days:<9}  {paint(layer['description'], 'dim')}")
+    totals = seen["totals"]
+    print(_("{total:,} items; at most {most:,} of those that expire").format(
+        total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
+
+
+@app.command
+def prune(*, json: Json = False) -> None:
+    """Let go of what has expired and of what is too much; this happens every day."""
+    _deleted(reach("POST", "/memory/prune", timeout=600), json=json)
+
+
+@app.command
+def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
+    """Empty a layer, or `all`. What the timeline and the files still hold is taken up again by a rebuild."""
+    if not yes and not confirm(_("Empty the layer {layer}?").format(layer=layer), _("Nothing was forgotten.")):
+        return 1
+    _deleted(reach("POST", "/memory/reset", {"layer": layer}, timeout=600), json=json)
+    return 0
+
+
+@app.command
+def export() -> None:
+    """Every item as a line of JSON."""
+    for each in reach_lines("/memory/export", {}):
+        print(each.rstrip("\n"))
+
+
+@app.command(name="import")
+def import_(file: Path, *, json: Json = False) -> None:
+    """Keep items that `hob memory export` wrote, each once."""
+    try:
+        text = file.expanduser().read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest(_("{file} cannot be read: {error}").format(file=file, error=error)) from error
+    done = reach("POST", "/memory/import", {"text": text}, timeout=None)
+    if json:
+        print_json(done)
+    else:
+        print(_("{items} items read, {new} of them new.").format(items=done["items"], new=done["new"]))
 
 
 @app.command(name="eval")
@@ -37,6 +191,35 @@ def eval_(file: Path, /, *, json: Annotated[bool, Parameter(help="As JSON.")] = 
     print(paint(f"{'':<28}{'n':>6}" + "".join(f"{name:>9}" for name in METRICS), "bold"))
     for name, score in {_("all"): report.whole, **report.categories}.items():
         print(f"{name:<28}{score.questions:>6}" + "".join(f"{100 * score.figures[each]:>9.1f}" for each in METRICS))
+
+
+def _deleted(done: Mapping[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(done)
+    else:
+        print(_("{count} items are gone.").format(count=done["deleted"]))
+
+
+def _show_line(item: Mapping[str, Any]) -> None:
+    trust = "" if item["trust"] == "trusted" else f", {paint(_('untrusted'), 'yellow')}"
+    where = f"{when(item['at'])}, {line(item['source'], 60)}{trust}"
+    print(f"{paint(item['id'][:12], 'dim')}  {line(item['text'], 100)}  [{where}]")
+
+
+def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(seen)
+        return
+    for item in seen["items"][:20]:
+        _show_line(item)
+    if len(seen["items"]) > 20:
+        print(_("… and {count} more").format(count=len(seen["items"]) - 20))
+    if not seen["items"]:
+        print(_("Nothing is remembered that fits."))
+    if seen["turns"]:
+        print(_("and the {count} turns in which it was said").format(count=len(seen["turns"])))
+    for file in seen["backups"]:
+        print(_("  this backup may still hold it; restoring it erases it again: {file}").format(file=line(file, 120)))
 
 
 def _fields(score: Score) -> dict[str, object]:

@@ -30,7 +30,7 @@ from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.copies import Copies, erase_in
 from hob.store.memory.items import drop_items
-from hob.store.memory.stones import stone_of
+from hob.store.memory.stones import stone_of, stone_of_item
 
 TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"
@@ -99,6 +99,10 @@ _CONTENT_OF_SESSION = (
     "SELECT text FROM memory_items WHERE scope = :key",
     "SELECT text FROM memory_items WHERE session = :key",
     "SELECT text FROM working_notes WHERE session = :key",
+)
+_CONTENT_OF_ITEMS = (
+    "SELECT text FROM memory_items WHERE id IN (SELECT value FROM json_each(:key))",
+    "SELECT m.text FROM memory_items m, json_each(m.evidence) e WHERE e.value IN (SELECT value FROM json_each(:key))",
 )
 # A summary that stands for an erased entry may repeat it.
 _SUMMARIES_OF_TURNS = (
@@ -259,6 +263,10 @@ class Erasure:
         pieces = await self._erase(asked[0], reason, elsewhere)
         return pieces + (await self.erase_session(session, reason) if session is not None else 0)
 
+    async def erase_items(self, ids: Sequence[str], reason: str) -> int:
+        """Forget these items of memory and what was made of them; how many pieces those were. Raises as above."""
+        return await self._erase(_Asked(json.dumps(list(ids)), (), _CONTENT_OF_ITEMS), reason)
+
     async def _erase(self, asked: "_Asked", reason: str, elsewhere: Callable[[], Sequence[Row]] = tuple) -> int:
         at = self._clock.now().timestamp()
 
@@ -341,7 +349,9 @@ def _doom_content(connection: apsw.Connection, asked: _Asked) -> tuple[list[Row]
 
 def _stones(connection: apsw.Connection, texts: Sequence[Row], blobs: set[str]) -> list[Row]:
     """The tombstones (content, hash) of what is doomed."""
-    return [*texts, *all_rows(connection, _STONES), *((0, bytes.fromhex(blob)) for blob in sorted(blobs))]
+    ids = all_rows(connection, "SELECT id FROM memory_items WHERE text IN doomed")
+    items = ((-1, stone_of_item(id)) for (id,) in ids)  # as it is known where it was carried out and comes in again
+    return [*texts, *all_rows(connection, _STONES), *items, *((0, bytes.fromhex(blob)) for blob in sorted(blobs))]
 
 
 def _erase_in_copy(asked: Sequence[_Asked], at: float, reason: str, connection: apsw.Connection) -> list[Row]:

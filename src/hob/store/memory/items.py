@@ -38,6 +38,10 @@ _ERASE = (
 )
 _OF_SOURCE = "SELECT seq, id, origin, trust FROM memory_items WHERE scope = ? AND agent = ? AND source = ?"
 _SOURCES = "SELECT DISTINCT source FROM memory_items WHERE scope = ? AND agent = ? AND source >= ? AND source < ?"
+_TURNS = (
+    "SELECT DISTINCT t.id, t.trace_id FROM memory_items i JOIN turns t ON t.id = i.turn"
+    " WHERE i.scope = ? AND i.agent = ? AND i.id IN ({})"
+)
 _AT_ONCE = 500
 
 
@@ -156,6 +160,12 @@ class ScopedItems:
         sql = f"SELECT {COLUMNS} FROM {TABLES} WHERE {mine} AND ({where}) ORDER BY i.at DESC, i.seq DESC LIMIT ?"  # noqa: S608
         rows = await self._readers.read(lambda c: all_rows(c, sql, (*whose, *values, limit)))
         return [load_item(row) for row in rows]
+
+    async def turns(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """The turns in which these items were said, and their traces. Raises StoreErrors."""
+        sql = _TURNS.format(marks(ids))
+        values = (self._scope.person, self._scope.agent, *ids)
+        return [(row[0], row[1]) for row in await self._readers.read(lambda c: all_rows(c, sql, values))]
 
     async def sources(self, prefix: str) -> list[str]:
         """The sources of its items that begin so. Raises StoreErrors."""

@@ -1,0 +1,239 @@
+"""What its owner sees and does of memory: look, add, forget, let go, carry out and in."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from hob.app.memory.documents import DocumentIndexer
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import SessionKey, TraceId
+from hob.core.labels import OWNER_LABEL, Label, Origin, Trust
+from hob.core.language import translatable
+from hob.core.memory import OWNER, Layer, MemoryItem, Recalled, Scope
+from hob.gateway.memory import ItemFilter
+from hob.memory.service import MemoryService
+from hob.memory.settings import MemorySettings
+from hob.store.store import Store
+
+COLOURS: Mapping[Layer, str] = {
+    Layer.SOUL: "#a855f7",
+    Layer.CONVERSATION: "#58a6ff",
+    Layer.TOOL: "#fb923c",
+    Layer.GROUP: "#22c55e",
+    Layer.ER1: "#fbbf24",
+    Layer.OBSERVATION: "#67e8f9",
+    Layer.FACT: "#f472b6",
+    Layer.DOCUMENT: "#94a3b8",
+}
+"""As the seed shows them; the last two are Hob's own."""
+DESCRIPTIONS: Mapping[Layer, str] = {
+    Layer.SOUL: "sections of the identity files",
+    Layer.CONVERSATION: "what was said",
+    Layer.TOOL: "what tools found",
+    Layer.GROUP: "what other agents share",
+    Layer.ER1: "what ER1 recorded",
+    Layer.OBSERVATION: "what was observed in conversations",
+    Layer.FACT: "what Hob was asked to remember",
+    Layer.DOCUMENT: "documents and daily notes",
+}
+_REASON = "its owner wanted it forgotten"
+_MOST = 10_000
+_DAY = 86_400.0
+
+
+class OwnerMemory:
+    """Implements the gateway's `MemoryControl` for the owner's memory."""
+
+    def __init__(
+        self, store: Store, service: MemoryService, settings: MemorySettings, clock: Clock, home: Path
+    ) -> None:
+        self._store = store
+        self._service = service
+        self._settings = settings
+        self._clock = clock
+        self._home = home
+        self._scope = Scope(OWNER)
+        self._documents = DocumentIndexer(store.items)
+
+    async def status(self) -> Mapping[str, Any]:
+        """The layers and totals, with the seed's fields and colours."""
+        counts = {each.layer: each for each in await self._store.memory_lifecycle.count(self._scope)}
+        total, most = sum(each.items for each in counts.values()), self._settings.max_items
+        limited = sum(each.items for each in counts.values() if self._settings.expiry(each.layer, 0.0) is not None)
+        return {
+            "layers": [
+                {
+                    "name": layer.value,
+                    "source_prefix": f"{layer}:",
+                    "description": DESCRIPTIONS[layer],
+                    "ttl_days": (self._settings.expiry(layer, 0.0) or 0.0) / _DAY,
+                    "chunk_count": counts[layer].items if layer in counts else 0,
+                    "color": COLOURS[layer],
+                }
+                for layer in Layer
+            ],
+            "totals": {
+                "total_chunks": total,
+                "max_chunks": most,
+                "oldest": min((each.oldest for each in counts.values()), default=None),
+                "newest": max((each.newest for each in counts.values()), default=None),
+            },
+            "led": _led(total, limited / most),
+            "config": asdict(self._settings),
+        }
+
+    async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
+        """The items for which the filter holds: with a query the best first, else the newest."""
+        return {"items": [_view(each) for each in await self._select(wanted)]}
+
+    async def item(self, id: str) -> Mapping[str, Any]:
+        """One item, whole. Raises NotFound."""
+        return _view(Recalled(await self._find(id), 0.0), whole=True)
+
+    async def add(self, text: str, source: str = "") -> Mapping[str, Any]:
+        """Remember what the owner says. Raises InvalidRequest."""
+        if not text.strip():
+            raise InvalidRequest(translatable("the text is empty"))
+        await self._store.memories.remember(text.strip(), SessionKey(OWNER), OWNER_LABEL, source)
+        found = await self._store.items.of(self._scope).select("i.layer = 'fact'", limit=20)
+        return _view(Recalled(next(each for each in found), 0.0))
+
+    async def add_files(self, path: str) -> Mapping[str, Any]:
+        """Remember a file, or a folder of them, by their sections. Raises NotFound."""
+        return asdict(await self._documents.add(Path(path)))
+
+    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
+        """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
+
+        Raises InvalidRequest where nothing limits it, NotFound.
+        """
+        if not (wanted.id or wanted.source or wanted.origin or wanted.since or wanted.layer):
+            raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
+        found = [each.item for each in await self._select(replace(wanted, limit=_MOST))]
+        if wanted.id and not found:
+            raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
+        turns = await self._turns(found) if said else {}
+        view = {
+            "items": [_view(Recalled(item, 0.0)) for item in found],
+            "turns": sorted(turns),
+            "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
+        }
+        if preview or not found:
+            return {**view, "erased": 0}
+        pieces = await self._store.erasure.erase_items([item.id for item in found], _REASON)
+        for trace in sorted(set(turns.values())):
+            pieces += await self._store.erasure.erase_trace(TraceId(trace), _REASON)
+        return {**view, "erased": pieces}
+
+    async def prune(self) -> Mapping[str, Any]:
+        """Let go of what has expired and of what is too much."""
+        return {"status": "ok", "deleted": await self._store.memory_lifecycle.prune(self._settings.max_items)}
+
+    async def reset(self, layer: str) -> Mapping[str, Any]:
+        """Empty a layer, or `all`. Raises InvalidRequest."""
+        try:
+            layers = tuple(Layer) if layer == "all" else (Layer(layer),)
+        except ValueError:
+            raise InvalidRequest(
+                translatable("there is no layer {layer}; there are all, {layers}", layer=layer, layers=", ".join(Layer))
+            ) from None
+        return {"status": "ok", "deleted": await self._store.memory_lifecycle.reset(self._scope, layers)}
+
+    async def export(self) -> AsyncIterator[str]:
+        """Every item as a line of JSON, the oldest first."""
+        for item in reversed(await self._store.items.of(self._scope).select()):
+            yield json.dumps(_view(Recalled(item, 0.0), whole=True), ensure_ascii=False) + "\n"
+
+    async def take_in(self, lines: Iterable[str]) -> Mapping[str, Any]:
+        """Keep items that were carried out, each once. What is not the owner's own words stays untrusted.
+
+        Raises InvalidRequest for what is none.
+        """
+        items = [_loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+        return {"items": len(items), "new": len(await self._store.items.add(items))}
+
+    async def _find(self, id: str) -> MemoryItem:
+        item = await self._service.find(id, self._scope)
+        if item is None:
+            raise NotFound(translatable("nothing in memory has the id {id}, or more than one item has", id=id))
+        return item
+
+    async def _select(self, wanted: ItemFilter) -> Sequence[Recalled]:
+        if wanted.id:
+            item = await self._service.find(wanted.id, self._scope)
+            return [] if item is None else [Recalled(item, 0.0)]
+        if wanted.query:
+            layers = (Layer(wanted.layer),) if wanted.layer else ()
+            found = await self._service.search(wanted.query, self._scope, wanted.limit, layers)
+            return [each for each in found if _holds(wanted, each.item)]
+        tests = {
+            "i.layer = ?": wanted.layer,
+            "(i.source = ? OR i.source GLOB ? || ':*')": wanted.source,
+            "i.origin = ?": wanted.origin,
+            "i.at >= ?": wanted.since,
+        }
+        where = " AND ".join(test for test, value in tests.items() if value) or "1"
+        values = [value for test, value in tests.items() if value for _ in range(test.count("?"))]
+        items = await self._store.items.of(self._scope).select(where, values, limit=wanted.limit)
+        return [Recalled(item, 0.0) for item in items]
+
+    async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
+        return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))
+
+
+def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:
+    return (
+        (not wanted.source or item.source == wanted.source or item.source.startswith(f"{wanted.source}:"))
+        and (not wanted.origin or item.label.origin == wanted.origin)
+        and item.at >= wanted.since
+    )
+
+
+def _led(total: int, part: float) -> str:
+    return "grey" if not total else "red" if part > 0.9 else "amber" if part > 0.7 else "purple"
+
+
+def _view(found: Recalled, *, whole: bool = False) -> dict[str, Any]:
+    item = found.item
+    view: dict[str, Any] = {
+        "id": item.id, "layer": item.layer.value, "source": item.source, "text": item.text, "at": item.at,
+        "origin": item.label.origin.value, "trust": item.label.trust.value, "speaker": item.speaker,
+        "session": item.session, "turn": item.turn, "color": COLOURS[item.layer],
+    }  # fmt: skip
+    if found.parts:
+        view |= {"score": found.score, "parts": dict(found.parts)}
+    if whole:
+        view |= {
+            "position": item.position, "role": item.role, "kind": item.kind, "importance": item.importance,
+            "valid_from": item.valid_from, "valid_to": item.valid_to, "superseded_by": item.superseded_by,
+            "evidence": list(item.evidence), "expires_at": item.expires_at,
+        }  # fmt: skip
+    return view
+
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_KEPT = ("session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "importance", "expires_at")
+
+
+def _loaded(line: str, number: int) -> MemoryItem:
+    """An item that was carried out. Who says that a stranger's text is the owner's is not believed: it has to be so."""
+    try:
+        value = json.loads(line)
+        text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
+        trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
+        layer, known = Layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
+        return MemoryItem(
+            scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
+            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=float(value.get("at", 0.0)),
+            evidence=tuple(map(str, value.get("evidence", ()))),
+            id=known if _ID.fullmatch(known) else "",
+            **{name: value[name] for name in _KEPT if value.get(name) is not None},
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidRequest(
+            translatable("line {number} is no item of memory ({error})", number=str(number), error=str(error))
+        ) from error

@@ -1,0 +1,52 @@
+"""Memory, for its owner: the port behind the routes."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFilter:
+    """Which items: by words, or by what they are. `since` is in Unix seconds."""
+
+    query: str = ""
+    id: str = ""
+    layer: str = ""
+    source: str = ""
+    origin: str = ""
+    since: float = 0.0
+    limit: int = 20
+
+
+class MemoryControl(Protocol):
+    """Looks at memory and changes it."""
+
+    async def status(self) -> Mapping[str, Any]:
+        """The layers and totals, with the seed's fields and colours."""
+
+    async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
+        """The items for which the filter holds: with a query the best first, else the newest."""
+
+    async def item(self, id: str) -> Mapping[str, Any]:
+        """One item, whole. Raises NotFound."""
+
+    async def add(self, text: str, source: str = "") -> Mapping[str, Any]:
+        """Remember what the owner says. Raises InvalidRequest."""
+
+    async def add_files(self, path: str) -> Mapping[str, Any]:
+        """Remember a file, or a folder of them, by their sections. Raises NotFound."""
+
+    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
+        """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""
+
+    async def prune(self) -> Mapping[str, Any]:
+        """Let go of what has expired and of what is too much."""
+
+    async def reset(self, layer: str) -> Mapping[str, Any]:
+        """Empty a layer, or `all`. Raises InvalidRequest."""
+
+    def export(self) -> AsyncIterator[str]:
+        """Every item as a line of JSON, the oldest first."""
+
+    async def take_in(self, lines: Iterable[str]) -> Mapping[str, Any]:
+        """Keep items that were carried out, each once. Raises InvalidRequest for what is none."""

@@ -1,0 +1,145 @@
+"""What Hob remembers, for its owner."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response, StreamingResponse
+
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import json_response
+from hob.gateway.memory import ItemFilter, MemoryControl
+
+_MOST_BYTES = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """Which items are wanted: by words, or by what they are."""
+
+    query: str = field("words that help to find it; without them the newest", "")
+    layer: str = field("one layer, e.g. `conversation`", "")
+    source: str = field("a source, e.g. `tool:web_fetch`", "")
+    origin: str = field("where it came from: owner, model, web, file, …", "")
+    since: float = field("not before this time (Unix seconds)", 0.0, at_least=0)
+    limit: int = field("at most so many", 20, at_least=1, at_most=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """What is to be remembered."""
+
+    text: str = field("the text", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Documents to remember."""
+
+    path: str = field("the file or folder", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What is to be forgotten."""
+
+    id: str = field("the beginning of an item's id", "")
+    layer: str = field("one layer", "")
+    source: str = field("a source, e.g. `tool:web_fetch`", "")
+    origin: str = field("where it came from: web, file, model, …", "")
+    since: float = field("not what is older (Unix seconds)", 0.0, at_least=0)
+    said: bool = field("the conversation too in which it was said", False)
+    preview: bool = field("only show what that is", False)
+
+
+@dataclass(frozen=True, slots=True)
+class ALayer:
+    """A layer of memory."""
+
+    layer: str = field("its name, or `all`", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Items that were carried out."""
+
+    text: str = field("the items, a line of JSON each", "")
+
+
+def _memory(call: EndpointCall[Any]) -> MemoryControl:
+    return call.api.port(MemoryControl)
+
+
+async def status(call: EndpointCall[Nothing]) -> Response:
+    """How much Hob remembers, by layer."""
+    return json_response(await _memory(call).status())
+
+
+async def items(call: EndpointCall[Looking]) -> Response:
+    """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
+    asked = call.asked
+    wanted = ItemFilter(asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit)
+    return json_response(await _memory(call).items(wanted))
+
+
+async def item(call: EndpointCall[Nothing]) -> Response:
+    """One item, by the beginning of its id."""
+    return json_response(await _memory(call).item(call.id))
+
+
+async def add(call: EndpointCall[Adding]) -> Response:
+    """Remember this."""
+    return json_response(await _memory(call).add(call.asked.text))
+
+
+async def add_files(call: EndpointCall[Files]) -> Response:
+    """Remember a file, or a folder of them, by their sections."""
+    return json_response(await _memory(call).add_files(call.asked.path))
+
+
+async def forget(call: EndpointCall[Forgetting]) -> Response:
+    """Forget for ever: the items, what was made of them and, if asked, what was said."""
+    asked = call.asked
+    wanted = ItemFilter("", asked.id, asked.layer, asked.source, asked.origin, asked.since)
+    return json_response(await _memory(call).forget(wanted, preview=asked.preview, said=asked.said))
+
+
+async def prune(call: EndpointCall[Nothing]) -> Response:
+    """Let go of what has expired and of what is too much."""
+    return json_response(await _memory(call).prune())
+
+
+async def reset(call: EndpointCall[ALayer]) -> Response:
+    """Empty a layer of memory."""
+    return json_response(await _memory(call).reset(call.asked.layer))
+
+
+async def export(call: EndpointCall[Nothing]) -> Response:
+    """Every item as a line of JSON."""
+
+    async def lines() -> AsyncIterator[str]:
+        async for line in _memory(call).export():
+            yield line
+
+    return StreamingResponse(lines(), media_type=LINES)
+
+
+async def take_in(call: EndpointCall[Lines]) -> Response:
+    """Keep items that were carried out, each once."""
+    return json_response(await _memory(call).take_in(call.asked.text.split("\n")))
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/memory/status", status, TokenScope.READ, Nothing),
+    Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, Looking),
+    Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
+    Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing),
+    Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True),
+    Endpoint("POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True),
+    Endpoint("POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True),
+    Endpoint("POST", "/memory/prune", prune, TokenScope.ADMIN, Nothing),
+    Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ALayer, local=True),
+    Endpoint("POST", "/memory/import", take_in, TokenScope.ADMIN, Lines, most_bytes=_MOST_BYTES, local=True),
+)

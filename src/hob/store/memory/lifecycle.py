@@ -1,0 +1,66 @@
+"""How much there is of memory, and what goes by itself: what has expired, and the oldest of what expires at all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.memory import Layer, Scope
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, marks
+from hob.store.database.writer import Writer
+from hob.store.memory.items import erase_items
+
+_COUNTS = "SELECT layer, count(*), min(at), max(at) FROM memory_items WHERE scope = ? AND agent = ? GROUP BY layer"
+_EXPIRED = "SELECT seq FROM memory_items WHERE expires_at <= ? ORDER BY expires_at LIMIT ?"
+_TOO_MANY = "SELECT seq FROM memory_items WHERE expires_at IS NOT NULL ORDER BY at DESC, seq DESC LIMIT ? OFFSET ?"
+_OF_LAYERS = "SELECT seq FROM memory_items WHERE scope = ? AND agent = ? AND layer IN ({}) LIMIT ?"
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCount:
+    """How many items a layer has, and when the oldest and the newest were said (Unix seconds)."""
+
+    layer: Layer
+    items: int
+    oldest: float
+    newest: float
+
+
+class MemoryLifecycle:
+    """Counts and lets go. What goes by itself leaves no tombstone: it may be taken up again."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def count(self, scope: Scope) -> Sequence[LayerCount]:
+        """The layers that have items. Raises StoreErrors."""
+        rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
+        return [LayerCount(Layer(layer), *rest) for layer, *rest in rows]
+
+    async def prune(self, most: int) -> int:
+        """Let go of what has expired, and of the oldest beyond `most` that expire; how many. Raises StoreErrors."""
+        now = self._clock.now().timestamp()
+        gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
+        return gone + await self._drop(_TOO_MANY, (_AT_ONCE, most))
+
+    async def reset(self, scope: Scope, layers: Sequence[Layer]) -> int:
+        """Let go of all of these layers; how many items. Raises StoreErrors."""
+        return await self._drop(_OF_LAYERS.format(marks(layers)), (scope.person, scope.agent, *layers, _AT_ONCE))
+
+    async def _drop(self, sql: str, values: Sequence[object]) -> int:
+        """A few at a time, so that no message waits for it."""
+        gone = 0
+        while some := await self._writer.write(partial(self._drop_some, sql, values)):
+            gone += some
+        return gone
+
+    def _drop_some(self, sql: str, values: Sequence[object], connection: apsw.Connection) -> int:
+        seqs = [row[0] for row in all_rows(connection, sql, values)]
+        erase_items(connection, seqs, self._clock.now().timestamp())
+        return len(seqs)
