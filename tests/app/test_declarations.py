@@ -8,8 +8,9 @@ from hob.app.subsystems import SUBSYSTEMS
 HEAVY = {"asyncio", "apsw", "starlette", "httpx2", "uvicorn", "hob.app.kernel", "hob.store.store", "hob.app.operations"}
 MEASURE = """
 import sys, time, tracemalloc, hob.config.loading
-import hob.app.maintenance.settings, hob.channels.webhooks.settings, hob.gateway.webhooks.settings
-import hob.guard.audit.security.settings, hob.tools.sandbox.settings
+import hob.app.maintenance.settings, hob.channels.webhooks.settings, hob.gateway.dashboard.settings
+import hob.gateway.webhooks.settings
+import hob.guard.audit.security.settings, hob.memory.settings, hob.tools.sandbox.settings, hob.tools.web.settings
 {before}
 began = time.process_time()
 import hob.app.subsystems

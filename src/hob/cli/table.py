@@ -58,7 +58,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("doctor", "daemon.doctor:doctor", "What is wrong here, and what to do about it."),
     ("service", "daemon.service:app", "Hob as a service: started with the machine and after failures."),
     ("upgrade", "setup.upgrade:upgrade", "How this Hob is upgraded, and what changed."),
-    ("memory", "data.memory:app", "What is remembered, and how well it is found."),
+    ("memory", "data.memory:app", "What Hob remembers: search it, add to it, forget."),
     ("backup", "data.backup:backup", "Write a copy of all that was said and is remembered to one file."),
     ("restore", "data.backup:restore", "Put a backup in place; what was there is kept."),
     ("export", "data.export:export", "Conversations as JSON lines."),
