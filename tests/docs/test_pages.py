@@ -11,6 +11,7 @@ from cyclopts import CycloptsError, MissingArgumentError
 from hob.agent.commands.table import COMMANDS, parse
 from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
+from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.table import build
 from hob.config.fields import find_setting
 
@@ -66,7 +67,7 @@ def test_command_line_is_really_asked() -> None:
 def test_reference_shows_every_command_as_it_is_taken() -> None:
     lines = [block.strip() for block in page("docs/reference/commands.md").blocks("text") if block.startswith("hob ")]
     plain = [re.sub(r"\|[\w|-]+", "", re.sub(r"[\[\]]", "", line)) for line in lines]
-    calls = [re.sub(r"\b(LIMIT|DAYS|MONTHLY)\b", "5", line).split()[1:] for line in plain]
+    calls = [re.sub(r"\b(LIMIT|DAYS|HOURS|MONTHLY)\b", "5", line).split()[1:] for line in plain]
     assert len(calls) > 15
     assert [(call, problem) for call in calls if (problem := complaint(call))] == []
 
@@ -102,7 +103,8 @@ def test_every_file_that_is_named_exists(each: Page) -> None:
 @each_page
 def test_every_slash_command_that_is_named_exists(each: Page) -> None:
     routes = {"ws"} | {endpoint.path.split("/")[1] for endpoint in ENDPOINTS}
-    known = {command.name for command in COMMANDS} | routes
+    features = {each.row.name for subsystem in SUBSYSTEMS for each in subsystem.slash_commands}
+    known = {command.name for command in COMMANDS} | features | routes
     named = [parsed[0] for code in each.inline() if (parsed := parse(code))]
     assert [name for name in named if name not in known and name != "word"] == []
 
