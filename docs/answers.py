@@ -249,6 +249,9 @@ class ApprovalAnswer(TypedDict):
     reason: str
     rule: str
     shown: Annotated[str, "all that would be done"]
+    question: Annotated[
+        dict[str, Any] | None, "the values that `shown` was made of; null for a question of an older Hob"
+    ]
     scopes: Annotated[list[str], "how far an approval may reach here"]
     session: str
     requester: str

@@ -137,13 +137,11 @@ async def test_backup_of_a_release_is_restored(context: House) -> None:
 
 
 async def test_person_of_a_release_is_erased_with_what_is_remembered_of_them(context: House) -> None:
-    async with context.world.serve(HOB_BACKUPS_DAILY="false") as daemon:
-        assert "walnut" in await told(daemon, call("recall", query="walnut cake"), "other")
-        await daemon.client.request("DELETE", "/sessions/api:other")
+    facts = ("memory", "search", "walnut cake", "--layer", "fact")
+    assert "Anna likes walnut cake." in (await context.world.hob(*facts)).out
     for who in ("api:token:anna", "anna"):
         erased = await context.world.hob("erase", who, "--yes")
         assert erased.status == 0, erased.err
-    async with context.world.serve(HOB_BACKUPS_DAILY="false") as daemon:
-        assert "walnut" not in await told(daemon, call("recall", query="cake"), "others")
+    assert "walnut" not in (await context.world.hob(*facts)).out
     files = (file for file in context.world.home.rglob("*") if file.is_file() and file.parent.name != "backups")
     assert [file for file in files if b"5551234" in file.read_bytes()] == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from hob.core.lazy import Lazy
 
@@ -27,8 +27,7 @@ Endpoints: TypeAlias = "Sequence[Endpoint[Any]]"
 Checks: TypeAlias = "Sequence[DoctorCheck]"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFiles:
+class KeptFiles(NamedTuple):
     """What a feature keeps outside of the database: a file or folder of the home. `in_backups`: it is carried along."""
 
     name: str
@@ -36,8 +35,7 @@ class KeptFiles:
     in_backups: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFiles:
+class StaticFiles(NamedTuple):
     """The files in a folder of a package. Below `path` whatever is no file there is answered with its `index.html`."""
 
     path: str
@@ -45,8 +43,7 @@ class StaticFiles:
     folder: str = "static"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolGroup:
+class ToolGroup(NamedTuple):
     """Tools that a session opens together: the few words that announce them, and their names."""
 
     name: str
@@ -54,16 +51,14 @@ class ToolGroup:
     tools: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureCommand:
+class FeatureCommand(NamedTuple):
     """A slash command, and what answers it over the kernel that its feature is opened over."""
 
     row: SlashCommand
     run: Lazy[Callable[[Kernel, CommandCall], Awaitable[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class CliCommand:
+class CliCommand(NamedTuple):
     """`hob NAME`: a function whose parameters are read from the command line, as in Hob's own commands."""
 
     name: str

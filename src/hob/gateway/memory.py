@@ -1,12 +1,10 @@
 """Memory, for its owner: the port behind the routes."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class ItemFilter:
+class ItemFilter(NamedTuple):
     """Which items: by words, or by what they are. `since` is in Unix seconds."""
 
     query: str = ""

@@ -110,4 +110,6 @@ def left_running() -> list[str]:
                 children = [int(pid) for pid in (task / "children").read_text().split()]
                 waiting += children
                 found += [Path(f"/proc/{pid}/cmdline").read_bytes().decode().replace("\0", " ") for pid in children]
-    return [line for line in found if line]
+    return [
+        line for line in found if line and "fork_server.py" not in line
+    ]  # of the journeys, whose process this is too

@@ -19,6 +19,7 @@ export interface ApprovalAnswer {
   reason: string;
   rule: string;
   shown: string;
+  question: Record<string, unknown> | null;
   scopes: string[];
   session: string;
   requester: string;
@@ -402,6 +403,7 @@ export interface SettledAnswer {
   reason: string;
   rule: string;
   shown: string;
+  question: Record<string, unknown> | null;
   scopes: string[];
   session: string;
   requester: string;

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ class OwnerMemory:
         """
         if not (wanted.id or wanted.source or wanted.origin or wanted.since or wanted.layer):
             raise InvalidRequest(translatable("say what to forget: an id, a source, an origin, a layer or a time"))
-        found = [each.item for each in await self._select(replace(wanted, limit=_MOST))]
+        found = [each.item for each in await self._select(wanted._replace(limit=_MOST))]
         if wanted.id and not found:
             raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
         turns = await self._turns(found) if said else {}
