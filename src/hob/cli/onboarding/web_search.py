@@ -40,7 +40,7 @@ def _ask(asks: Asks, now: str) -> str:
     return asks.choose(
         "Who searches the web for Hob? What you look for goes there.",
         (
-            (NOBODY, "nobody"),
+            (NOBODY, "no web search"),
             ("duckduckgo", "DuckDuckGo (needs no key)"),
             ("searxng", "your own SearXNG"),
             ("brave", "Brave Search (needs a key)"),
@@ -51,11 +51,7 @@ def _ask(asks: Asks, now: str) -> str:
 
 
 def _told(name: str) -> str:
-    return (
-        translatable("nobody searches the web")
-        if name == NOBODY
-        else translatable("{name} searches the web", name=name)
-    )
+    return translatable("no web search") if name == NOBODY else translatable("{name} searches the web", name=name)
 
 
 def _next(name: str) -> str:
