@@ -188,3 +188,10 @@ async def test_owner_sees_and_forgets_nothing_of_another_persons_memory(tmp_path
         assert (await control(hob).reset("all"))["deleted"] >= 0
         assert [item.id for item in await hob.app.store.items.of(Scope("person:anna")).select()] == [theirs.id]
         await hob.app.store.memories.remember("mine", SessionKey("owner"), OWNER_LABEL, TurnId("t_1"))
+
+
+@pytest.mark.parametrize("wanted", [ItemFilter(layer="0"), ItemFilter(query="tea", layer="nowhere")])
+async def test_layer_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path, wanted: ItemFilter) -> None:
+    async with visited(tmp_path, "I see.") as hob:
+        with pytest.raises(InvalidRequest, match="there is no layer"):
+            await control(hob).items(wanted)

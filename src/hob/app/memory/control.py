@@ -135,12 +135,7 @@ class OwnerMemory:
 
     async def reset(self, layer: str) -> Mapping[str, Any]:
         """Empty a layer, or `all`. Raises InvalidRequest."""
-        try:
-            layers = tuple(Layer) if layer == "all" else (Layer(layer),)
-        except ValueError:
-            raise InvalidRequest(
-                translatable("there is no layer {layer}; there are all, {layers}", layer=layer, layers=", ".join(Layer))
-            ) from None
+        layers = tuple(Layer) if layer == "all" else _layers(layer)
         return {"status": "ok", "deleted": await self._store.memory_lifecycle.reset(self._scope, layers)}
 
     async def export(self) -> AsyncIterator[str]:
@@ -166,8 +161,8 @@ class OwnerMemory:
         if wanted.id:
             item = await self._service.find(wanted.id, self._scope)
             return [] if item is None else [Recalled(item, 0.0)]
+        layers = _layers(wanted.layer) if wanted.layer else ()
         if wanted.query:
-            layers = (Layer(wanted.layer),) if wanted.layer else ()
             found = await self._service.search(wanted.query, self._scope, wanted.limit, layers)
             return [each for each in found if _holds(wanted, each.item)]
         tests = {
@@ -183,6 +178,15 @@ class OwnerMemory:
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))
+
+
+def _layers(name: str) -> tuple[Layer, ...]:
+    try:
+        return (Layer(name),)
+    except ValueError:
+        raise InvalidRequest(
+            translatable("there is no layer {layer}; there are all, {layers}", layer=name, layers=", ".join(Layer))
+        ) from None
 
 
 def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:

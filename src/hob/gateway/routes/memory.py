@@ -135,7 +135,7 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/status", status, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, Looking),
     Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
-    Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing),
+    Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
     Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True),
     Endpoint("POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True),
