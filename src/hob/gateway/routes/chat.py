@@ -48,7 +48,7 @@ async def post(call: EndpointCall[ChatRequest]) -> Response:
 
 
 async def get(call: EndpointCall[WaitQuery]) -> Response:
-    """What became of a message, whoever asks and however often Hob was restarted since.
+    """What became of a message; any caller is told the same, also after restarts.
 
     `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
     it grows. The status is what `POST /chat` would have had: 202 with `Location` while it is not over.
