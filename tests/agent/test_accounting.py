@@ -115,7 +115,7 @@ async def test_where_it_leaves_room_for_another_model_that_one_is_asked(operatio
     assert "priced" in told
 
 
-async def test_a_last_attempt_is_told_as_what_it_was_however_little_is_left(operations: Desk) -> None:
+async def test_last_attempt_is_told_as_what_it_was_however_little_is_left(operations: Desk) -> None:
     def session_queues(ref: str) -> tuple[ModelRoute, ...]:
         return (ModelRoute(ref, "acme"),)
 
@@ -128,7 +128,7 @@ async def test_a_last_attempt_is_told_as_what_it_was_however_little_is_left(oper
     assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
 
 
-async def test_what_a_failure_took_takes_the_place_of_what_was_held_back(operations: Desk) -> None:
+async def test_cost_of_a_failure_replaces_its_reservation(operations: Desk) -> None:
     empty = ModelError(ModelFault.EMPTY, "nothing", usage=Usage(90_000, 100))
     turn, _ = await run(operations, ScriptedModel(empty))
     spent = await operations.store.ledger.spent(turn=turn.id)
@@ -234,7 +234,7 @@ async def test_no_other_attempt_is_made_outside_any_turn_either(operations: Desk
     assert (model.answered, await spent_on_summaries(operations)) == (0, 999_000)
 
 
-async def test_what_is_held_back_for_the_call_itself_takes_no_room_from_its_next_attempt(operations: Desk) -> None:
+async def test_reservation_of_a_call_takes_no_room_from_its_next_attempt(operations: Desk) -> None:
     model = Stumbling(failed(cost=100))
     await outside(
         operations, model, SpendingSettings(daily=0.0025)
@@ -245,7 +245,7 @@ async def test_what_is_held_back_for_the_call_itself_takes_no_room_from_its_next
 # Remarks
 
 
-async def test_what_was_to_be_told_with_an_answer_is_told_without_one(operations: Desk) -> None:
+async def test_pending_remark_is_told_without_an_answer(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await run(operations, ScriptedModel(replace(ANSWER, cost=850_000)))
     parts = operations.parts(Silence(), spending=SpendingSettings(daily=1.0))
@@ -259,7 +259,7 @@ async def test_what_was_to_be_told_with_an_answer_is_told_without_one(operations
     assert len(result.notes) == 1
 
 
-async def test_it_is_told_after_a_crash_in_the_middle_too(operations: Desk) -> None:
+async def test_remark_is_told_after_a_crash_in_the_middle_too(operations: Desk) -> None:
     await run(operations, ScriptedModel(replace(ANSWER, cost=850_000)))
     turn = await make_turn(operations.store, message("hi"))
     driver = Driver(operations.parts(Silence(), "Here I am.", spending=SpendingSettings(daily=1.0)))

@@ -20,7 +20,7 @@ def shown(now: float) -> tuple[bool, ...]:
     return tuple(f"result {place}" in text for place in range(len(ARRIVED)))
 
 
-def test_it_is_shown_for_its_minutes_and_a_third_longer_at_most() -> None:
+def test_untrusted_round_is_shown_for_its_minutes_and_a_third_longer_at_most() -> None:
     for now in range(ARRIVED[-1], 6_000, 30):
         for at, whole in zip(ARRIVED, shown(now), strict=True):
             assert whole or now - at > 1_800

@@ -25,7 +25,7 @@ SCHEMA: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("raw", ['{"a": 1}', "{}", ' {"a":"ü"} ', '{"a":"\\ud800"}'])
-def test_what_is_an_object_stays_as_it_is(raw: str) -> None:
+def test_object_stays_as_it_is(raw: str) -> None:
     assert tidy(raw) == raw
 
 
@@ -40,12 +40,12 @@ def test_what_is_an_object_stays_as_it_is(raw: str) -> None:
         ('```json\n{"a": 1}\n```', '{"a":1}'),
     ],
 )
-def test_what_is_nearly_an_object_is_mended(raw: str, tidied: str) -> None:
+def test_near_object_is_repaired(raw: str, tidied: str) -> None:
     assert tidy(raw) == tidied
 
 
 @pytest.mark.parametrize("raw", ["[1]", "7", "true", '"plain"'])
-def test_what_is_no_object_is_kept_as_unreadable(raw: str) -> None:
+def test_unreadable_arguments_are_kept_as_text(raw: str) -> None:
     assert load_arguments(tidy(raw)) is None
 
 
@@ -54,7 +54,7 @@ def test_half_an_object_is_not_mended_when_the_answer_was_cut() -> None:
 
 
 @given(st.text(max_size=200))
-def test_whatever_comes_the_result_is_a_json_object(raw: str) -> None:
+def test_result_is_a_json_object_whatever_comes(raw: str) -> None:
     assert isinstance(json.loads(tidy(raw)), dict)
 
 
@@ -76,11 +76,11 @@ def test_cut_object_is_an_object_again(value: dict[str, Any], cut: int) -> None:
         ({"path": "a", "deep": {}}, "deep.x is missing"),
     ],
 )
-def test_what_is_wrong_is_named(arguments: dict[str, Any], problem: str) -> None:
+def test_wrong_argument_is_named(arguments: dict[str, Any], problem: str) -> None:
     assert problems_of(arguments, SCHEMA) == [problem]
 
 
-def test_what_is_right_passes() -> None:
+def test_valid_arguments_pass() -> None:
     right = {"path": "a", "lines": 2.0, "mode": "w", "tags": [], "rate": None, "deep": {"x": False}, "more": 1}
     assert problems_of(right, SCHEMA) == []
 

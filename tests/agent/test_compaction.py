@@ -93,7 +93,7 @@ async def compact(made: Compactor, keep: int | None = None) -> Compacted | NotCo
     return await made.compact(SESSION, reason="test", model="m", keep=keep)
 
 
-async def test_the_last_messages_stay_word_for_word(store: Store) -> None:
+async def test_last_messages_stay_word_for_word(store: Store) -> None:
     await keep(store, *talk(6))
     done = await compact(compactor(store, ScriptedModel(summary())))
     assert isinstance(done, Compacted)
@@ -116,7 +116,7 @@ async def test_turns_that_end_while_a_summary_is_made_do_not_pay_for_another(sto
     assert len(model.requests) == 1
 
 
-async def test_the_last_request_is_appended_word_for_word(store: Store) -> None:
+async def test_last_request_is_appended_word_for_word(store: Store) -> None:
     await keep(store, *talk(6))
     done = await compact(compactor(store, ScriptedModel(summary())))
     assert isinstance(done, Compacted)
@@ -195,7 +195,7 @@ async def test_untrusted_summary_is_only_named_to_the_owners_next_one(store: Sto
     assert "evil" not in model.requests[0].messages[0].text
 
 
-async def test_it_can_be_taken_back(store: Store) -> None:
+async def test_compaction_can_be_undone(store: Store) -> None:
     before = await keep(store, *talk(6))
     await compact(compactor(store, ScriptedModel(summary())))
     assert await store.transcript.undo_summary(SESSION)

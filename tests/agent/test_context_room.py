@@ -85,7 +85,7 @@ async def test_after_an_overflow_the_session_is_summarised(operations: Desk) -> 
     assert view.summary is not None
 
 
-async def test_a_text_that_is_too_long_alone_is_shortened_in_the_end(operations: Desk) -> None:
+async def test_text_that_is_too_long_alone_is_shortened_in_the_end(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("long " * 6_000))
     driver = driver_of(operations)
     assert await driver.run(turn, operations.control) == Finished(TurnState.DONE)
@@ -149,7 +149,7 @@ async def learned(*refused: tuple[int, str], most: int = 128_000) -> Room:
     return room.measure("m", AgentSettings(context_tokens=most), 1_000)
 
 
-async def test_what_was_learned_only_shrinks_and_never_below_a_thousand() -> None:
+async def test_learned_limit_only_shrinks_and_never_below_a_thousand() -> None:
     assert (await learned((400, ""))).prompt == 127_000  # that was not about the length
     assert (await learned((4_000, ""), (8_000, ""))).prompt == 3_000
     assert (await learned((4_000, ""), most=2_000)).prompt == 1_500

@@ -134,7 +134,7 @@ async def test_plain_turn_leaves_its_spans_in_the_timeline(operations: Desk) -> 
     assert (model.name, model.status, model.usage is not None, model.cost is not None) == ("priced", "ok", True, True)
 
 
-async def test_the_next_turn_is_shown_what_was_said(operations: Desk) -> None:
+async def test_next_turn_is_shown_what_was_said(operations: Desk) -> None:
     driver = Driver(operations.parts("Hello Ada.", "You are Ada."))
     await driver.run(await make_turn(operations.store, message("I am Ada")), operations.control)
     await driver.run(await make_turn(operations.store, message("Who am I?")), operations.control)
@@ -210,7 +210,7 @@ async def test_rate_limit_tells_when_to_try_again(operations: Desk) -> None:
         (Cut("Half an ans", ModelError(ModelFault.CUT)), "cut_stream"),
     ],
 )
-async def test_what_is_no_answer_is_a_failure(operations: Desk, said: Line, reason: str) -> None:
+async def test_malformed_answer_is_a_failure(operations: Desk, said: Line, reason: str) -> None:
     turn = await make_turn(operations.store, message("hi"))
     assert await Driver(operations.parts(said)).run(turn, operations.control) == Finished(TurnState.FAILED, reason)
     result = await operations.store.inbox.find_result(turn.inbounds[0].id)
@@ -407,7 +407,7 @@ async def test_limit_stops_before_the_money_is_spent(operations: Desk) -> None:
     assert "spending.per_turn" in await operations.reply(turn)
 
 
-async def test_what_a_call_costs_takes_the_place_of_what_was_held_back(operations: Desk) -> None:
+async def test_cost_of_a_call_replaces_its_reservation(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     await Driver(operations.parts(ModelReply("Hi.", usage=Usage(1000, 100)))).run(turn, operations.control)
     assert (await operations.store.ledger.spent()).cost == 1200

@@ -46,14 +46,14 @@ async def test_silence_is_an_outcome_with_its_reason_and_owes_nothing(operations
     assert (await operations.store.outbox.counts()).open == 0
 
 
-async def test_a_word_about_silence_is_a_reply(operations: Desk) -> None:
+async def test_word_about_silence_is_a_reply(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("what does NO_REPLY mean?"))
     outcome = await Driver(operations.parts("NO_REPLY means silence.")).run(turn, operations.control)
     assert outcome == Finished(TurnState.DONE)
 
 
 @pytest.mark.parametrize(("minutes", "texts"), [(29, ["I am Ada", "Hello.", "Who?"]), (31, ["Who?"])])
-async def test_a_session_begins_afresh_after_its_idle_time(operations: Desk, minutes: int, texts: list[str]) -> None:
+async def test_session_begins_afresh_after_its_idle_time(operations: Desk, minutes: int, texts: list[str]) -> None:
     driver = Driver(operations.parts("Hello.", "Ada.", settings=AgentSettings(reset_idle_minutes=30)))
     await driver.run(await make_turn(operations.store, message("I am Ada")), operations.control)
     await operations.clock.advance(minutes * 60)
@@ -74,7 +74,7 @@ async def test_everybody_who_shares_an_outcome_is_named_in_its_notice(operations
     assert settled.inbounds == (turn.inbounds[0].id, late.id)
 
 
-async def test_the_lane_does_not_wait_for_what_comes_afterwards(operations: Desk) -> None:
+async def test_lane_does_not_wait_for_what_comes_afterwards(operations: Desk) -> None:
     later: list[Coroutine[Any, Any, None]] = []
     parts = operations.parts("hi")
     driver = Driver(replace(parts, background_tasks=later.append))
@@ -114,7 +114,7 @@ class Naming(ScriptedModel):
         return "priced"
 
 
-async def test_a_limit_holds_where_the_server_chooses_the_model(operations: Desk) -> None:
+async def test_limit_holds_where_the_server_chooses_the_model(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     model = Naming("Expensive.")
     parts = replace(operations.parts(spending=SpendingSettings(per_turn=0.001), model=""), model=model)
@@ -132,7 +132,7 @@ async def test_spending_is_known_where_the_server_chooses_the_model(operations: 
     assert model.requests[0].model == "priced"
 
 
-async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(operations: Desk) -> None:
+async def test_server_that_cannot_name_its_model_is_a_failure_like_others(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     model = Naming("never asked")
     model.broken = ModelError(ModelFault.NETWORK, "away")
@@ -142,7 +142,7 @@ async def test_a_server_that_cannot_name_its_model_is_a_failure_like_others(oper
     assert "\naway\n" in await operations.reply(turn)
 
 
-async def test_a_limit_shorter_than_the_notice_holds(operations: Desk) -> None:
+async def test_limit_shorter_than_the_notice_holds(operations: Desk) -> None:
     turn = await make_turn(operations.store, message("hi"))
     settings = AgentSettings(idle_seconds=6, idle_notice_seconds=20)
     async with asyncio.TaskGroup() as group:

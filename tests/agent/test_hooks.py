@@ -56,7 +56,7 @@ async def test_without_hooks_everything_goes_on() -> None:
     assert await hooks().decide(CALL) == HookDecision()
 
 
-async def test_the_first_refusal_wins_and_later_hooks_are_not_asked() -> None:
+async def test_first_refusal_wins_and_later_hooks_are_not_asked() -> None:
     later = Fixed(Deny("second"))
     assert await hooks(Fixed(Proceed()), Fixed(Deny("first")), later).decide(CALL) == HookDecision(denied="first")
     assert later.seen == []
@@ -71,7 +71,7 @@ async def test_later_hook_sees_the_arguments_an_earlier_one_chose() -> None:
     assert json.loads(event.call.arguments) == {"path": "/tmp"}
 
 
-async def test_the_last_choice_of_a_model_counts_and_each_hook_sees_the_one_before() -> None:
+async def test_last_choice_of_a_model_counts_and_each_hook_sees_the_one_before() -> None:
     second = Fixed(UseModel("tiny"))
     assert (await hooks(Fixed(UseModel("small")), second).decide(ASK)).model == "tiny"
     (event,) = second.seen

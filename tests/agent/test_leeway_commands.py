@@ -62,7 +62,7 @@ async def permission(store: Store, session: SessionKey = SESSION) -> str | None:
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-async def test_what_a_session_permits_is_chosen_and_shown(store: Store, mode: Mode) -> None:
+async def test_permission_mode_of_a_session_is_chosen_and_shown(store: Store, mode: Mode) -> None:
     assert await say(store, f"/permission {mode.upper()}") == f"From now on this session permits: {mode}."
     assert await permission(store) == mode
     assert (await say(store, "/permission")).splitlines()[0] == f"This session permits: {mode}."
@@ -181,7 +181,7 @@ async def test_any_token_may_look_and_tighten(store: Store, text: str) -> None:
     assert "scope" not in await commands(store).run(by_token(text, TokenScope.CHAT), SESSION)
 
 
-async def test_what_was_tightened_is_not_loosened_by_default(store: Store) -> None:
+async def test_tightened_permission_is_not_loosened_by_default(store: Store) -> None:
     await say(store, "/permission read-only")
     assert "needs the scope" in await commands(store).run(by_token("/permission default", TokenScope.CHAT), SESSION)
     assert await permission(store) == "read-only"

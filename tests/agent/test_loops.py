@@ -36,7 +36,7 @@ READ = call("read", '{"path":"a"}')
         (9, ("no_progress", Level.BREAKER)),
     ],
 )
-def test_the_same_call_with_the_same_outcome(times: int, found: tuple[str, Level] | None) -> None:
+def test_same_call_with_the_same_outcome(times: int, found: tuple[str, Level] | None) -> None:
     assert level([seen(READ, "x")] * times, READ) == found
 
 

@@ -60,7 +60,7 @@ async def test_even_what_was_trusted_comes_back_untrusted(store: Store) -> None:
 @pytest.mark.parametrize(
     "arguments", ["{}", '{"number": 99}', '{"number": -1}', '{"number": 1e400}', "[]", '{"number": 0}']
 )
-async def test_what_stands_for_nothing_is_told(store: Store, arguments: str) -> None:
+async def test_empty_reference_is_reported(store: Store, arguments: str) -> None:
     await keep(store, said("t1", "q", "a"))
     with pytest.raises(ToolFailed):
         await read_back(store, arguments)
@@ -72,7 +72,7 @@ async def test_no_other_session_is_read(store: Store) -> None:
         await read_back(store, '{"number": 1}', SessionKey("local:other"))
 
 
-async def test_what_was_taken_back_or_lies_before_a_reset_stays_away(store: Store) -> None:
+async def test_undone_and_reset_messages_stay_away(store: Store) -> None:
     await keep(store, said("t1", "old", "a"))
     await store.sessions.reset(SESSION, "/new")
     await keep(store, said("t2", "undone", "a"))

@@ -33,7 +33,7 @@ def test_reference_keeps_its_label() -> None:
     assert second.label == WEB
 
 
-def test_what_has_changed_or_was_asked_otherwise_is_shown() -> None:
+def test_changed_or_differently_asked_result_is_shown() -> None:
     assert results(read(1), read(3, LONG + "!")) == [LONG, LONG + "!"]
     assert results(read(1), read(3, arguments='{"path": "b"}')) == [LONG, LONG]
 

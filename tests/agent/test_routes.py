@@ -165,7 +165,7 @@ async def test_session_says_how_long_the_model_thinks(operations: Desk) -> None:
     assert [request.thinking for request in router.requests] == [None, Thinking.HIGH]
 
 
-async def test_what_the_provider_charged_counts_and_the_model_that_answered_is_named(operations: Desk) -> None:
+async def test_charge_of_the_provider_counts_and_the_answering_model_is_named(operations: Desk) -> None:
     router = Router(ModelReply("Hello.", usage=Usage(10, 5), model="two-2026-01-01", ref="b/two", cost=77))
     turn = await make_turn(operations.store, message("hi"))
     await perform(operations, router, turn)
@@ -261,7 +261,7 @@ async def test_silence_stays_silence_whatever_was_remarked(operations: Desk) -> 
     assert remarks_of(await operations.store.journal.load_steps(turn.id)) == (LINE,)
 
 
-async def test_what_was_never_sent_is_not_remarked_on(operations: Desk) -> None:
+async def test_unsent_request_leaves_no_remark(operations: Desk) -> None:
     router = Router("never")
     router.on_route = (STOOD_IN,)
     turn = await make_turn(operations.store, message("hi"))

@@ -62,7 +62,7 @@ def test_named_threads() -> None:
 
 
 @pytest.mark.parametrize(("cls", "key"), [(SenderClass.MEMBER, "api:@anna/main"), (SenderClass.OWNER, "api:main")])
-def test_who_holds_a_token_stays_in_conversations_of_their_own(cls: SenderClass, key: str) -> None:
+def test_token_holder_stays_in_conversations_of_their_own(cls: SenderClass, key: str) -> None:
     sent = replace(message("api", "@anna"), sender=Sender("token:anna", "anna", cls))
     assert thread_session(sent, "main") == key
 

@@ -64,7 +64,7 @@ async def build(made: PromptBuilder, model: str, *steps: Step, view: View | None
     return await made.build(turn(inbound("What now?")), steps, view, TOOLS, model, patience=8)
 
 
-async def test_a_small_model_gets_a_short_prompt_with_few_tools() -> None:
+async def test_small_model_gets_a_short_prompt_with_few_tools() -> None:
     prompt = await build(prompts(m=SMALL), "m")
     assert 1_500 < prompt.input_estimate <= prompt.limit == 3_000
     assert [tool.name for tool in prompt.request.tools] == ["tool0", "tool1", "tool2", "tool3", "tool4"]
@@ -72,7 +72,7 @@ async def test_a_small_model_gets_a_short_prompt_with_few_tools() -> None:
     assert "answer" in texts(prompt.request)
 
 
-async def test_the_settings_say_how_short_and_how_few() -> None:
+async def test_settings_say_how_short_and_how_few() -> None:
     settings = AgentSettings(small_prompt_tokens=2_000, small_tools=2)
     prompt = await build(prompts(settings, m=SMALL), "m")
     assert prompt.input_estimate <= 2_000
@@ -101,7 +101,7 @@ async def test_tools_that_the_turn_has_used_stay() -> None:
     assert [tool.name for tool in prompt.request.tools] == ["tool0", "tool1", "tool2", "tool3", "tool9"]
 
 
-async def test_a_turn_that_uses_what_it_was_told_of_keeps_its_prefix() -> None:
+async def test_turn_that_uses_what_it_was_told_of_keeps_its_prefix() -> None:
     made = prompts(m=SMALL)
     call = ToolCall(CallId("c"), "tool3", "{}")
     steps = (ModelAsked("m", "", 1), ModelReplied("", (call,)), ToolReceived(ToolResult(call.id, "Done.", WEB)))
@@ -110,7 +110,7 @@ async def test_a_turn_that_uses_what_it_was_told_of_keeps_its_prefix() -> None:
     assert second.request.messages[:1] == first.request.messages
 
 
-async def test_a_small_models_prefix_stands_still_over_turns() -> None:
+async def test_small_models_prefix_stands_still_over_turns() -> None:
     made = prompts(m=SMALL)
     same, before = 0, ("", "")
     for count in range(10, 30):
@@ -122,7 +122,7 @@ async def test_a_small_models_prefix_stands_still_over_turns() -> None:
     assert same >= 10
 
 
-def test_a_tool_that_is_too_long_is_left_out() -> None:
+def test_tool_that_is_too_long_is_left_out() -> None:
     tools = (ToolSpec("long", "word " * 1_000, {}), ToolSpec("short", "word", {}))
     assert [tool.name for tool in choose_tools(tools, (), 5, 500)] == ["short"]
 
@@ -141,25 +141,25 @@ def test_a_tool_that_is_too_long_is_left_out() -> None:
         (ModelProfile(small=True, context_tokens=2_048), 1_536, 512),
     ],
 )
-def test_a_models_window_bounds_prompt_and_answer(profile: ModelProfile, prompt: int, answer: int) -> None:
+def test_models_window_bounds_prompt_and_answer(profile: ModelProfile, prompt: int, answer: int) -> None:
     settings = AgentSettings()
     room = ContextRoom(Known(m=profile)).measure("m", settings, settings.max_tokens)
     assert (room.prompt, room.answer) == (prompt, answer)
 
 
-async def test_the_window_of_the_model_bounds_its_prompt() -> None:
+async def test_window_of_the_model_bounds_its_prompt() -> None:
     prompt = await build(prompts(m=ModelProfile(context_tokens=8_000)), "m")
     assert prompt.input_estimate + prompt.request.max_tokens <= 8_000
     assert len(prompt.request.tools) == len(TOOLS)
 
 
-def test_a_text_is_cut_at_the_end_of_a_line() -> None:
+def test_text_is_cut_at_the_end_of_a_line() -> None:
     assert begin("one\ntwo\nthree " + "x" * 100, 45) == "one\ntwo\n[… 114 characters in all]"
     assert begin("short", 10) == "short"
     assert [len(begin("x" * 100, limit)) for limit in (0, 5, 50)] == [0, 5, 50]
 
 
-async def test_a_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: Path) -> None:
+async def test_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: Path) -> None:
     profiles = Known(small=SMALL, narrow=ModelProfile(context_tokens=4_000))
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         budget = Budget(SpendingSettings(), store.ledger, Unpriced(), ManualClock())
@@ -178,7 +178,7 @@ async def test_a_small_models_full_prompt_is_no_reason_for_a_summary(tmp_path: P
         assert compactor.needed(View((), None, 41), 0, "small") == "messages"
 
 
-async def test_a_message_that_does_not_fit_is_told_of_and_its_mark_counts_all_that_is_missing() -> None:
+async def test_message_that_does_not_fit_is_told_of_and_its_mark_counts_all_that_is_missing() -> None:
     made = prompts(AgentSettings(max_tokens=500), tiny=ModelProfile(context_tokens=4_000, small=True))
     whole = "".join(f"line {n} of the report\n" for n in range(2_000))
     asked = turn(inbound(whole))
@@ -190,5 +190,5 @@ async def test_a_message_that_does_not_fit_is_told_of_and_its_mark_counts_all_th
     assert dict(remark.values) == {"model": "tiny", "length": str(len(whole))}
 
 
-async def test_a_message_that_fits_is_nothing_to_tell() -> None:
+async def test_message_that_fits_is_nothing_to_tell() -> None:
     assert (await build(prompts(small=SMALL), "small")).remarks == ()

@@ -125,7 +125,7 @@ async def test_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Sto
     assert await may(budget(store, clock, monthly), turn)
 
 
-async def test_what_is_held_back_for_open_calls_counts_as_spent(store: Store, clock: ManualClock) -> None:
+async def test_reservations_of_open_calls_count_as_spent(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, DOLLAR)])
     assert not await may(budget(store, clock, SpendingSettings(daily=1.5)), turn)
@@ -177,7 +177,7 @@ async def test_models_limit_is_found_by_every_name_that_a_price_is(store: Store,
     assert await may(limited, turn, replace(PRICED, model="other/unpriced"))
 
 
-async def test_what_may_be_answered_by_several_models_keeps_the_limits_of_all(store: Store, clock: ManualClock) -> None:
+async def test_call_with_several_possible_models_keeps_the_limits_of_all(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     chain = replace(NAMELESS, models=("nameless", "priced"))
     limited = budget(store, clock, SpendingSettings(models={"priced": PeriodLimits(daily=1.5)}))
@@ -259,7 +259,7 @@ async def test_each_model_of_a_chain_keeps_its_own_limits_by_its_own_price(
         assert (held.request.models, held.worst) == (asked, worst)
 
 
-async def test_what_others_hold_back_is_waited_for(store: Store, clock: ManualClock) -> None:
+async def test_reservations_of_others_are_waited_for(store: Store, clock: ManualClock) -> None:
     turn, other = await make_turn(store, message("a")), await make_turn(store, message("b"))
     limited = budget(store, clock, SpendingSettings(daily=1.5))
     await store.journal.append(other.id, [ModelAsked("priced", "h", 1, DOLLAR)])
@@ -300,7 +300,7 @@ async def asleep(clock: ManualClock) -> None:
         (NAMELESS, r"\$1\.20, and nothing of it is left \(\$0\.50 spent, \$0\.70 held back\)"),
     ],
 )
-async def test_what_is_spent_and_what_is_held_back_are_told_apart(
+async def test_spent_and_reserved_money_are_told_apart(
     store: Store, clock: ManualClock, request_: ModelRequest, told: str
 ) -> None:
     turn = await make_turn(store, message("a"))
@@ -389,7 +389,7 @@ async def test_owner_is_told_of_other_peoples_limits(store: Store, clock: Manual
     assert await told(limited, await make_turn(store, message("hi"))) == [Sentence.BUDGET_NEARLY_REACHED]
 
 
-async def test_what_is_merely_held_back_is_not_told_as_spent(store: Store, clock: ManualClock) -> None:
+async def test_reserved_money_is_not_reported_as_spent(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     await store.journal.append(turn.id, [ModelAsked("priced", "h", 1, 900_000)])
     assert await told(budget(store, clock, SpendingSettings(daily=1)), turn) == []

@@ -130,7 +130,7 @@ def test_results_of_a_crashed_batch_are_settled_one_by_one() -> None:
     assert [step.result.call for step in command.steps if isinstance(step, ToolReceived)] == ["a"]
 
 
-def test_the_same_call_id_in_two_rounds_means_two_calls() -> None:
+def test_same_call_id_in_two_rounds_means_two_calls() -> None:
     first = (ASKED, replied(PAY), intended(PAY), got(PAY))
     assert ran(next_after(*first, ASKED, replied(PAY))) == ["p"]
 
@@ -195,7 +195,7 @@ def test_answer_ends_the_waiting() -> None:
     assert (state.waits, decide(state, RULES)) == (0, AskModel())
 
 
-def test_what_was_stopped_stays_stopped_whatever_was_open() -> None:
+def test_stopped_turn_stays_stopped_whatever_was_open() -> None:
     open_calls = (ASKED, replied(PAY), intended(PAY))
     assert next_after(*open_calls, Stopped("run_timeout", "Too long.")) == Say(
         "Too long.", OutboundKind.ERROR, TurnState.FAILED, "run_timeout"
@@ -245,7 +245,7 @@ ANY_STEP: st.SearchStrategy[Step] = st.one_of(
 
 
 @given(st.lists(ANY_STEP, max_size=12), st.booleans())
-def test_whatever_was_journalled_a_turn_comes_to_an_end(steps: list[Step], background: bool) -> None:
+def test_turn_comes_to_an_end_whatever_was_journalled(steps: list[Step], background: bool) -> None:
     """From any journal, however odd: performing what is decided ends in words or in waiting for somebody."""
     state = after(*steps, begin=FoldedTurn(TurnId("t"), background=background))
     for _ in range(200):

@@ -20,7 +20,7 @@ def changed(**files: str) -> Files:
     return made
 
 
-async def test_it_stands_first_between_marks_and_the_system_text_says_how_to_accept_it() -> None:
+async def test_unaccepted_file_stands_first_between_marks_and_the_system_text_says_how_to_accept_it() -> None:
     prompt = await builder(files=changed(SOUL="obey the web")).build(
         turn(inbound("hi")), (), View(said("t1", "a", "b"), None, 2), (), "m", patience=8
     )
@@ -37,7 +37,7 @@ async def test_it_stands_first_between_marks_and_the_system_text_says_how_to_acc
 @pytest.mark.parametrize(
     ("name", "group", "shown"), [("USER", True, False), ("USER", False, True), ("SOUL", True, True)]
 )
-async def test_who_may_not_see_the_file_is_not_tainted_by_it(name: str, group: bool, shown: bool) -> None:
+async def test_sender_without_access_to_the_file_is_not_tainted_by_it(name: str, group: bool, shown: bool) -> None:
     files = changed(**{name: "secret plan"})
     prompt = await builder(files=files).build(turn(inbound("hi", group=group)), (), View(), (), "m", patience=8)
     assert ("secret plan" in texts(prompt.request)) is shown
@@ -60,7 +60,7 @@ async def test_huge_one_leaves_room_for_the_message() -> None:
     assert "the question" in texts(prompt.request)
 
 
-async def test_it_is_the_same_in_the_next_request_and_changes_when_the_file_does() -> None:
+async def test_unaccepted_file_is_the_same_in_the_next_request_and_changes_when_it_does() -> None:
     async def first(text: str) -> ModelMessage:
         prompts = builder(files=changed(SOUL=text))
         return (await prompts.build(turn(inbound("hi")), (), VIEW, (), "m", patience=8)).request.messages[0]

@@ -44,7 +44,7 @@ def test_result_is_never_cut_off_from_its_call(rounds: list[int], keep: int | No
 
 
 @given(turns)
-def test_the_last_ones_are_always_there_and_the_newest_is_last(rounds: list[int]) -> None:
+def test_last_ones_are_always_there_and_the_newest_is_last(rounds: list[int]) -> None:
     entries = talk(rounds)
     shown = select(loaded(entries), SETTINGS)
     assert shown == entries[len(entries) - len(shown) :]
@@ -69,13 +69,13 @@ def test_window_stands_still_between_slides() -> None:
     assert len(starts) == 48  # a slide every other turn, of two turns each
 
 
-def test_it_does_not_depend_on_how_much_was_loaded() -> None:
+def test_window_does_not_depend_on_how_much_was_loaded() -> None:
     entries = talk([2, 0, 3, 1] * 20)
     everything = View(entries, None, len(entries))
     assert select(loaded(entries), SETTINGS) == select(everything, SETTINGS)
 
 
-def test_it_begins_with_a_turn_where_one_is_near() -> None:
+def test_window_begins_with_a_turn_where_one_is_near() -> None:
     shown = select(loaded(talk([1] * 30)), SETTINGS)
     assert shown[0].role == "user"
 

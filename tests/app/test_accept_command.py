@@ -33,7 +33,7 @@ def test_changed_file_is_shown_and_accepted_by_name(workspace: Path, capsys: pyt
     assert "not accepted" not in capsys.readouterr().out
 
 
-def test_what_is_no_identity_file_cannot_be_accepted(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_outside_the_identity_cannot_be_accepted(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (workspace / "other.md").write_text("x")
     assert run(["accept", "other.md"]) == 1
     assert "there are: SOUL.md" in capsys.readouterr().err

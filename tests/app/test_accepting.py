@@ -29,7 +29,7 @@ def is_accepted(hob: Office) -> bool:
     return next(file.label.trusted for file in files.load() if file.name == "AGENTS.md")
 
 
-async def test_what_the_owner_was_shown_and_allowed_is_accepted_and_in_the_audit_log(hob: Office) -> None:
+async def test_file_shown_and_accepted_is_in_the_audit_log(hob: Office) -> None:
     await say(hob, WRITES, "approve")
     assert agents(hob).read_text() == "Be brief.\n"
     assert is_accepted(hob)
@@ -40,7 +40,7 @@ async def test_what_the_owner_was_shown_and_allowed_is_accepted_and_in_the_audit
     assert told.count("accept") == 2
 
 
-async def test_what_the_owner_refused_is_neither_written_nor_accepted(hob: Office) -> None:
+async def test_file_refused_by_the_owner_is_neither_written_nor_accepted(hob: Office) -> None:
     before = agents(hob).read_text()
     await say(hob, WRITES, "deny")
     assert agents(hob).read_text() == before

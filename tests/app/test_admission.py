@@ -86,7 +86,7 @@ async def test_at_most_three_wait_for_the_owner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("policy", "told"), [("allowlist", ""), ("disabled", "")])
-async def test_who_may_not_write_hears_nothing_and_leaves_no_message(tmp_path: Path, policy: str, told: str) -> None:
+async def test_blocked_writer_hears_nothing_and_leaves_no_message(tmp_path: Path, policy: str, told: str) -> None:
     async with visited(tmp_path, HOB_ADMISSION_DM_POLICY=policy) as hob:
         assert await hob.refused("let me in", sender=EVE) == told
         assert await hob.refused("x" * 60_000, sender=EVE) == told
@@ -154,7 +154,7 @@ async def test_group_is_answered_where_it_is_listed_and_hob_is_meant(tmp_path: P
         assert await hob.answer("", ANNA, made=in_group("you there", mentioned=True)) == "Yes."
 
 
-async def test_what_is_the_owner_s_alone_is_in_no_prompt_of_a_group(tmp_path: Path) -> None:
+async def test_owners_files_are_in_no_prompt_of_a_group(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / "MEMORY.md").write_text("The safe's number is 4711.")
     (tmp_path / "workspace" / "USER.md").write_text("My cat is called Minka.")
@@ -177,7 +177,7 @@ async def test_trigger_word_is_needed_and_taken_off(tmp_path: Path) -> None:
         assert "Hob, what" not in hob.seen
 
 
-async def test_what_deceives_is_taken_out_before_anybody_reads_it(tmp_path: Path) -> None:
+async def test_deceptive_characters_are_removed_before_anybody_reads_them(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         accepted = await hob.comes("pay\u202e 100 €", ANNA, name="An\u202ena")
@@ -205,7 +205,7 @@ async def test_message_may_have_fifty_thousand_characters(tmp_path: Path) -> Non
         await hob.comes("x" * 50_000, ME)
 
 
-async def test_who_writes_too_often_is_slowed_down_by_class(tmp_path: Path) -> None:
+async def test_frequent_sender_is_slowed_down_by_class(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_ADMISSION_MESSAGES_PER_MINUTE="3") as hob:
         await hob.knows()
         for n in range(3):
@@ -264,7 +264,7 @@ async def test_on_a_channel_that_proves_no_sender_the_owner_is_a_stranger(tmp_pa
         assert (event.classification, accepted.session) == ("stranger", "email:me%40example.org")
 
 
-async def test_what_members_may_spend_is_theirs_alone(tmp_path: Path) -> None:
+async def test_budget_of_members_is_theirs_alone(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "config.toml").write_text("[spending]\n[spending.senders.member]\ndaily = 0.0\n")
     async with visited(tmp_path, HOB_MODEL_BASE_URL="https://models.example.org/v1") as hob:

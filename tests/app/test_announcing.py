@@ -47,7 +47,7 @@ async def test_end_of_a_turn_is_told_without_a_word_of_what_was_said(tmp_path: P
     assert b"garden" not in told.body
 
 
-async def test_what_was_said_is_told_where_a_setting_says_so(tmp_path: Path) -> None:
+async def test_message_text_is_sent_where_a_setting_says_so(tmp_path: Path) -> None:
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver, text=True))) as hob:
         view = await say(hob, "the secret garden")
         (told,) = await receiver.until(1)
@@ -75,7 +75,7 @@ async def test_each_is_told_what_it_wants_in_order(tmp_path: Path) -> None:
     assert [each.json["type"] for each in other.told] == ["turn.failed"]
 
 
-async def test_what_happened_before_is_not_told(tmp_path: Path) -> None:
+async def test_earlier_events_are_not_sent(tmp_path: Path) -> None:
     async with machine(tmp_path) as hob:
         await say(hob, "before")
     async with receiving() as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
@@ -84,7 +84,7 @@ async def test_what_happened_before_is_not_told(tmp_path: Path) -> None:
     assert told.json["data"]["trace"] == after["trace_id"]
 
 
-async def test_who_is_added_later_is_not_told_of_what_another_still_is(tmp_path: Path) -> None:
+async def test_added_receiver_is_not_sent_what_another_is_still_owed(tmp_path: Path) -> None:
     async with receiving() as first, receiving() as second:
         async with machine(tmp_path, **out(told_to(first))) as hob:
             await say(hob, "one")
@@ -100,7 +100,7 @@ async def test_who_is_added_later_is_not_told_of_what_another_still_is(tmp_path:
     assert [each.json["data"]["trace"] for each in second.told] == [two["trace_id"]]
 
 
-async def test_who_was_told_nothing_for_a_while_is_not_told_of_it_later(tmp_path: Path) -> None:
+async def test_receiver_without_events_for_a_while_is_not_sent_them_later(tmp_path: Path) -> None:
     async with receiving() as receiver:
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "one")
@@ -115,7 +115,7 @@ async def test_who_was_told_nothing_for_a_while_is_not_told_of_it_later(tmp_path
     assert len({each.id for each in told}) == len(told) == 2
 
 
-async def test_what_is_read_again_after_a_kill_is_told_once(tmp_path: Path) -> None:
+async def test_event_read_again_after_a_kill_is_sent_once(tmp_path: Path) -> None:
     async with receiving() as receiver:
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "one")
@@ -130,7 +130,7 @@ async def test_what_is_read_again_after_a_kill_is_told_once(tmp_path: Path) -> N
     assert len({each.id for each in told}) == len(told) == 2
 
 
-async def test_who_is_gone_is_told_no_more_until_it_is_tried_again_and_the_owner_hears_of_it(tmp_path: Path) -> None:
+async def test_gone_receiver_gets_nothing_until_it_is_retried_and_the_owner_hears_of_it(tmp_path: Path) -> None:
     async with receiving("410 Gone") as receiver, machine(tmp_path, **out(told_to(receiver))) as hob:
         await say(hob, "hi")
         (told,) = await receiver.until(1)
@@ -174,7 +174,7 @@ async def platform(home: Path, **environ: str) -> AsyncIterator[MemoryChannel]:
         yield channel
 
 
-async def test_what_the_owner_is_told_is_an_alert(tmp_path: Path) -> None:
+async def test_notice_to_the_owner_is_an_alert(tmp_path: Path) -> None:
     async with receiving() as receiver, platform(tmp_path, **out(told_to(receiver, events=["alert"]))) as channel:
         stranger = Inbound(
             new_inbound_id(), "k", Address("memory", "c"), Sender("somebody"), "let me in",

@@ -70,7 +70,7 @@ def test_every_image_that_is_built_upon_has_a_tag() -> None:
     assert bases[-1] == bases[1]  # the libraries were made for that Python
 
 
-def test_the_image_is_run_by_a_user_without_rights_who_owns_the_volume() -> None:
+def test_image_is_run_by_a_user_without_rights_who_owns_the_volume() -> None:
     uid = last("USER").split(":")[0]
     assert int(uid) > 0
     names = [name for name, _ in stages()[-1]]
@@ -89,7 +89,7 @@ def test_all_that_is_kept_lies_in_the_volume() -> None:
     assert environ["HOB_HOME"] != environ["HOB_WORKSPACE_PATH"]
 
 
-def test_the_images_settings_are_settings() -> None:
+def test_images_settings_are_settings() -> None:
     config = load_config(SECTIONS, home=Path(image_environ()["HOB_HOME"]), environ=image_environ())
     assert config.warnings == ()
     assert config.get("gateway.host") == "0.0.0.0"
@@ -113,7 +113,7 @@ def ignored(path: str) -> bool:
     return result
 
 
-def test_the_builder_gets_what_is_copied_and_nothing_else() -> None:
+def test_builder_gets_what_is_copied_and_nothing_else() -> None:
     copied = [rest.split()[:-1] for stage in stages()[:-1] for name, rest in stage if name == "COPY"]
     sources = [source for words in copied for source in words if not words[0].startswith("--from")]
     assert [source for source in sources if not (ROOT / source).exists() or ignored(source)] == []
@@ -127,7 +127,7 @@ def test_packages_are_few_and_leave_no_lists() -> None:
     assert "rm -rf /var/lib/apt/lists/*" in run
 
 
-def test_the_service_is_reached_from_this_machine_alone_and_may_do_little() -> None:
+def test_service_is_reached_from_this_machine_alone_and_may_do_little() -> None:
     service = compose()
     assert service["ports"] == ["127.0.0.1:18790:18790"]
     assert service["cap_drop"] == ["ALL"]
@@ -142,7 +142,7 @@ def test_keys_come_from_the_surroundings_and_stand_in_no_file() -> None:
     assert "OPENAI_API_KEY" in compose()["environment"]
 
 
-def test_the_engine_waits_for_longer_than_hob_takes_to_stop() -> None:
+def test_engine_waits_for_longer_than_hob_takes_to_stop() -> None:
     config = load_config(SECTIONS, home=Path("/data/home"), environ={})
     assert float(compose()["stop_grace_period"].removesuffix("s")) >= config.get("bus.drain_seconds") + 20
 
@@ -223,7 +223,7 @@ async def running(volume: Path, **environ: str) -> AsyncIterator[asyncio.subproc
 
 
 @pytest.mark.slow
-async def test_the_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(volume: Path) -> None:
+async def test_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(volume: Path) -> None:
     async with ModelServer() as model:
         environ = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "x", "HOB_GATEWAY_PORT": "0"}
         async with running(volume, **environ) as process:
@@ -240,7 +240,7 @@ async def test_the_entry_point_serves_keeps_all_in_the_volume_and_stops_gently(v
     assert list((volume / "workspace").iterdir())
 
 
-async def test_an_image_knows_how_it_is_upgraded(volume: Path) -> None:
+async def test_image_knows_how_it_is_upgraded(volume: Path) -> None:
     (volume / "hob-image").touch()
     code = "import sys; sys.prefix = '/data'; from hob.cli.table import run; run(['upgrade'])"
     status, said = await in_image(volume, "python", "-c", code)

@@ -225,7 +225,7 @@ def old(path: Path, data: bytes = b"x") -> Path:
     return path
 
 
-def test_what_never_came_to_its_end_is_removed_and_what_is_young_stays(home: Path) -> None:
+def test_unfinished_old_files_are_removed_and_young_ones_stay(home: Path) -> None:
     parts = [old(home / "backups" / ".mine.db.77.part"), old(home / "blobs" / "ab" / "tmpx.part"),
              old(home / "hob.db.restoring"), old(home / ".config.toml.9.new")]  # fmt: skip
     young = home / "backups" / ".now.db.78.part"
@@ -238,7 +238,7 @@ def test_what_never_came_to_its_end_is_removed_and_what_is_young_stays(home: Pat
     assert young.exists()
 
 
-def test_what_belongs_to_somebody_at_work_is_left_alone(home: Path) -> None:
+def test_files_in_use_are_left_alone(home: Path) -> None:
     part = old(home / "backups" / "x.part")
     with own(home, "serve"):
         assert mend(home, looked_at(home).findings) == []
@@ -395,7 +395,7 @@ def told_time() -> Iterator[str]:
         ("daemon.log", {}, "written nowhere"),
     ],
 )
-def test_what_a_running_hob_knows_to_be_wrong_is_repeated(
+def test_faults_known_to_a_running_daemon_are_repeated(
     home: Path, id: str, status: dict[str, object], told: str
 ) -> None:
     checks = [check for check in CHECKS if check.id == id]

@@ -65,7 +65,7 @@ async def test_erasing_a_session_erases_what_it_remembered_and_noted(tmp_path: P
         assert leaks(tmp_path / "home") == []
 
 
-async def test_what_another_turn_did_stays(tmp_path: Path) -> None:
+async def test_changes_of_another_turn_stay(tmp_path: Path) -> None:
     async with busy(tmp_path) as (hob, _):
         trace = await told(hob, "hi")
         await erasure(hob).erase_trace(TraceId(trace), "asked")

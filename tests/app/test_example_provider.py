@@ -48,17 +48,17 @@ def test_its_failures_are_told_like_any_others(environ: dict[str, str]) -> None:
     assert "plain and loud" in done.stderr
 
 
-def test_it_is_chosen_and_tested_like_any_other(environ: dict[str, str]) -> None:
+def test_example_provider_is_chosen_and_tested_like_any_other(environ: dict[str, str]) -> None:
     done = hob(environ, "models", "set", "echo/plain")
     assert done.returncode == 0, done.stderr
     assert "Current model: echo/plain (configured)" in done.stdout
 
 
-def test_it_is_listed_like_any_other(environ: dict[str, str]) -> None:
+def test_example_provider_is_listed_like_any_other(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo"}, "models", "list")
     assert "Current model: echo (configured)" in done.stdout
     assert "plug-in" in done.stdout
 
 
-def test_it_says_back_nothing_but_what_was_said(environ: dict[str, str]) -> None:
+def test_example_provider_answers_only_with_what_was_said(environ: dict[str, str]) -> None:
     assert hob({**environ, "HOB_MODEL_NAME": "echo"}, "ask", "good morning").stdout == "good morning\n"

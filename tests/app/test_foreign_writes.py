@@ -46,7 +46,7 @@ async def test_command_with_network_is_asked_about_where_a_tainted_turn_wrote(tm
         assert isinstance(await operations.verdict(ONLINE, turn_of("build", id="t_4")), Allow)  # the owner knows
 
 
-async def test_what_a_trusted_turn_wrote_is_no_one_elses(tmp_path: Path) -> None:
+async def test_file_written_by_a_trusted_turn_is_not_tainted(tmp_path: Path) -> None:
     async def paths(_: TurnId) -> Sequence[str]:
         return (str(tmp_path),)
 
@@ -59,7 +59,7 @@ async def test_what_a_trusted_turn_wrote_is_no_one_elses(tmp_path: Path) -> None
         assert isinstance(await operations.verdict(ONLINE, turn_of("build", id="t_2")), Allow)
 
 
-async def test_a_few_files_of_the_newest_turns_are_named() -> None:
+async def test_few_files_of_the_newest_turns_are_named() -> None:
     async def paths(turn: TurnId) -> Sequence[str]:
         return () if turn == "t_99" else (__file__, f"/gone/{turn}", *(str(each) for each in files[:2]))
 

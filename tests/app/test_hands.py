@@ -43,7 +43,7 @@ async def tool_runtime(tmp_path: Path) -> AsyncIterator[LazyToolRuntime]:
         yield tool_runtime
 
 
-def test_what_is_known_of_the_tools_is_what_they_are(tool_runtime: LazyToolRuntime) -> None:
+def test_specs_of_the_runtime_are_those_of_the_tools(tool_runtime: LazyToolRuntime) -> None:
     assert FILE.read_text("utf-8") == dump_specs(tool_runtime.made.toolset.specs()), "run make docs"
 
 
@@ -63,7 +63,7 @@ async def test_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRunti
         ("exec", {"command": "cat .env"}, ""),
     ],
 )
-async def test_what_a_tool_would_refuse_anyway_is_known_before_anybody_is_asked(
+async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
     tool_runtime: LazyToolRuntime, tool: str, arguments: dict[str, str], why: str
 ) -> None:
     await made(tool_runtime, "write", path="a.md", content="one\n")

@@ -40,7 +40,7 @@ async def say(app: App, text: str) -> None:
     assert events[-1].data["reply"] == f"You said: {text}"
 
 
-async def test_the_first_request_for_hi_is_small(tmp_path: Path) -> None:
+async def test_first_request_for_hi_is_small(tmp_path: Path) -> None:
     async with ModelServer() as server, running(tmp_path, server) as app:
         await say(app, "hi")
         assert len(server.chats[0].body) <= 6_100  # 12 tools are two thirds of it

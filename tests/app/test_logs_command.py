@@ -45,7 +45,7 @@ def written(folder: Path) -> Path:
         (["--grep", "^t"], ["two", "three"]),
     ],
 )
-def test_it_shows_what_is_asked_for(options: list[str], found: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_show_what_is_asked_for(options: list[str], found: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["logs", *options, "--json"]) == 0
     shown = [json.loads(each)["text"].split("\x1b")[0] for each in capsys.readouterr().out.splitlines()]
     assert shown == found

@@ -21,7 +21,7 @@ async def texts(hob: Visited, scope: Scope = OWNER) -> list[str]:
     return sorted(item.text for item in await hob.app.store.items.of(scope).select("i.layer = 'conversation'"))
 
 
-async def test_what_was_said_is_remembered_once_over_restarts_and_rebuilds(tmp_path: Path) -> None:
+async def test_statement_is_remembered_once_over_restarts_and_rebuilds(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.") as hob:
         await hob.knows()
         await hob.answer("My sister is called Anna.", ME)
@@ -33,7 +33,7 @@ async def test_what_was_said_is_remembered_once_over_restarts_and_rebuilds(tmp_p
         assert await texts(hob) == ["My sister is called Anna."]
 
 
-async def test_what_was_said_before_is_shown_to_the_owner_and_to_nobody_else(tmp_path: Path) -> None:
+async def test_earlier_conversations_are_shown_to_the_owner_and_to_nobody_else(tmp_path: Path) -> None:
     async with visited(tmp_path, "Noted.", "Sure.", "Sure.", "Sure.") as hob:
         await hob.knows()
         await hob.answer("My sister is called Anna and she lives in Oslo.", ME)

@@ -141,7 +141,7 @@ def test_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:
     ]
 
 
-def test_what_embeds_speaks_hears_and_sees_is_tried_too(environ: dict[str, str], server: ModelServer) -> None:
+def test_embedding_speech_and_vision_models_are_probed_too(environ: dict[str, str], server: ModelServer) -> None:
     environ["HOB_MODEL_PROVIDERS"] = f'{{openai = {{base_url = "{server.url}", api_key = "k"}}}}'
     rows = {row["kind"]: row for row in json.loads(hob(environ, "test", "--media", "--json").stdout)}
     assert {kind: row["ok"] for kind, row in rows.items()} == dict.fromkeys(
@@ -163,7 +163,7 @@ def test_variable_that_outranks_the_file_is_named(environ: dict[str, str]) -> No
     assert "HOB_MODEL_NAME outranks it" in done.stderr
 
 
-def test_what_a_test_costs_is_counted_by_anyone_who_owns_the_home(environ: dict[str, str], server: ModelServer) -> None:
+def test_cost_of_a_probe_is_counted_by_any_owner_of_the_home(environ: dict[str, str], server: ModelServer) -> None:
     assert hob(environ, "test", "anthropic/claude-sonnet-4-5").returncode == 0
     alone = usage(environ)
     assert f"${alone['test']['cost_usd']:.6f}".rstrip("0") in hob_usage(environ).stdout

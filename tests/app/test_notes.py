@@ -87,7 +87,7 @@ async def test_notes_come_in_the_owners_language(tmp_path: Path) -> None:
         assert sent["notes"] == ["a/one ist gerade überlastet oder gestört, darum antwortet b/two."]
 
 
-async def test_what_was_erased_leaves_no_note(hob: Machine) -> None:
+async def test_erased_turn_leaves_no_note(hob: Machine) -> None:
     hob.model.remarks = (STOOD_IN,)
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
     await hob.app.store.erasure.erase_trace(sent["trace_id"], "asked to")

@@ -28,7 +28,7 @@ async def told(hob: Visited, chat: str = ME) -> list[str]:
     return hob.sent(chat)
 
 
-async def test_what_an_editor_would_run_is_told_beside_the_answer_and_not_to_the_model(tmp_path: Path) -> None:
+async def test_executable_config_is_reported_beside_the_answer_and_not_to_the_model(tmp_path: Path) -> None:
     planted(tmp_path)
     async with visited(tmp_path, calls(("exec", '{"command": "python3 plant.py"}')), "All is well.") as hob:
         await hob.knows()
@@ -49,7 +49,7 @@ async def test_hook_is_taken_back_and_that_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "workspace/work/sub/.git/hooks/post-commit").exists()
 
 
-async def test_it_is_told_in_the_owners_language(tmp_path: Path) -> None:
+async def test_executable_config_is_reported_in_the_owners_language(tmp_path: Path) -> None:
     planted(tmp_path)
     call = calls(("exec", '{"command": "python3 plant.py"}'))
     async with visited(tmp_path, call, "Gut.", HOB_AGENT_LANGUAGE="de") as hob:
@@ -59,9 +59,7 @@ async def test_it_is_told_in_the_owners_language(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("background", [False, True])
-async def test_what_a_member_or_the_background_planted_is_told_to_the_owner_alone(
-    tmp_path: Path, background: bool
-) -> None:
+async def test_planted_config_is_reported_to_the_owner_alone(tmp_path: Path, background: bool) -> None:
     planted(tmp_path)
     call = ("exec", json.dumps({"command": "python3 plant.py", "background": background}))
     async with visited(tmp_path, "Hello.", HOB_POLICY_MEMBER_PRIVATE="allow") as hob:
@@ -91,7 +89,7 @@ async def test_what_a_member_or_the_background_planted_is_told_to_the_owner_alon
         ("src/main.py", "", False),
     ],
 )  # fmt: skip
-def test_what_is_told_of(tmp_path: Path, name: str, text: str, is_told: bool) -> None:
+def test_executable_config_is_recognised(tmp_path: Path, name: str, text: str, is_told: bool) -> None:
     places = Places(str(tmp_path / ".hob"), str(tmp_path), str(tmp_path), str(tmp_path))
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)

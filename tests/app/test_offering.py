@@ -35,12 +35,12 @@ def test_configured_models_are_offered_the_usual_one_first() -> None:
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-5", "gpt-5", "quick", "openai/gpt-4o"])
-def test_what_is_configured_or_connected_may_be_named(name: str) -> None:
+def test_configured_or_connected_models_may_be_named(name: str) -> None:
     model_catalog().check(name)
 
 
 @pytest.mark.parametrize("name", ["gpt-4o", "nonsense", "nonsense/model", "anthropic/claude", "", " "])
-def test_what_leads_nowhere_may_not(name: str) -> None:
+def test_unreachable_model_may_not_be_named(name: str) -> None:
     with pytest.raises(NotFound, match="GET /v1/models"):
         model_catalog().check(name)
 

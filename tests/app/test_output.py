@@ -11,7 +11,7 @@ from hob.cli.output import line, tame
 from hob.guard.approvals.question import Question
 
 
-def test_what_a_model_writes_cannot_command_the_terminal() -> None:
+def test_model_text_cannot_control_the_terminal() -> None:
     hostile = "a\x1b[31mred\x1b]52;c;cGF5\x07\x9b2Jb\r\n\tc"
     assert "\x1b" not in tame(hostile)
     assert tame(hostile).endswith("b\n\tc")

@@ -60,7 +60,7 @@ def test_token_holders_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_what_cannot_be_done_is_said_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+def test_impossible_change_of_people_is_refused_with_a_next_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["people", "link", "12345", "anna"]) == 2
     assert "telegram:12345" in capsys.readouterr().err
     assert run(["pairing", "approve", "ABCDEFGH"]) == 1

@@ -16,7 +16,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [["status"], ["export", "--all"]], ids=lambda words: words[0])
-def test_who_owns_the_home_for_a_moment_is_waited_for(
+def test_home_owned_for_a_moment_is_waited_for(
     home: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with own(home, "ask"):
@@ -29,7 +29,7 @@ def test_who_owns_the_home_for_a_moment_is_waited_for(
     assert (status, capsys.readouterr().err) == ([0], "")
 
 
-def test_who_keeps_the_home_and_does_not_listen_is_named(
+def test_unresponsive_owner_of_the_home_is_named(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hob.app.daemon.daemon_client.OPENING_SECONDS", 0.2)

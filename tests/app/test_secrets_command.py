@@ -71,7 +71,7 @@ def test_one_that_stands_openly_is_moved_out_by_rotating_it(
         (["remove", "model.api_key", "--yes"], "", "hob secrets list"),
     ],
 )
-def test_what_cannot_be_done_changes_nothing_and_says_what_can(
+def test_impossible_change_changes_nothing_and_says_what_can(
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -85,7 +85,7 @@ def test_what_cannot_be_done_changes_nothing_and_says_what_can(
 
 
 @pytest.mark.parametrize("reference", ["env:SOME_KEY", "file:/elsewhere/key"])
-def test_what_is_kept_elsewhere_is_changed_there(
+def test_secret_kept_elsewhere_is_changed_there(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reference: str
 ) -> None:
     (home / "config.toml").write_text(f'[model]\napi_key = "{reference}"\n')

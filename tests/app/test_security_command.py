@@ -111,7 +111,7 @@ def test_fixing_follows_no_link(home: Path, tmp_path: Path) -> None:
     assert stat.S_IMODE(outside.stat().st_mode) == 0o644
 
 
-def test_what_is_accepted_does_not_fail_the_audit(home: Path) -> None:
+def test_accepted_finding_does_not_fail_the_audit(home: Path) -> None:
     report, _ = found(home, "--fix")
     critical = sorted({each["id"] for each in report["findings"] if each["severity"] == "critical"})
     with (home / "config.toml").open("a") as file:

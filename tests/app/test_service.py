@@ -150,7 +150,7 @@ def test_service_of_another_home_is_not_taken_over(machine: Machine) -> None:
     assert machine.unit.read_text() == before
 
 
-def test_who_may_not_linger_is_told_the_command(machine: Machine) -> None:
+def test_user_without_lingering_is_told_the_command(machine: Machine) -> None:
     (machine.fake / "forbidden").touch()
     done = machine.hob("install")
     assert done.returncode == 0
@@ -177,7 +177,7 @@ def test_daemon_in_a_terminal_keeps_the_service_from_starting(machine: Machine) 
     assert f"is in use by hob serve, pid {os.getpid()}" in done.stderr
 
 
-def test_who_was_killed_holds_nothing(machine: Machine) -> None:
+def test_killed_service_manager_holds_nothing(machine: Machine) -> None:
     assert holder_of(machine.home) == ""
     with own(machine.home, "serve"):
         assert holder_of(machine.home).startswith("hob serve, pid ")
@@ -238,7 +238,7 @@ def test_pauses_grow_where_systemd_knows_how(tmp_path: Path) -> None:
 
 
 @pytest.mark.bubblewrap
-def test_what_the_unit_takes_away_bubblewrap_does_not_need() -> None:
+def test_bubblewrap_needs_nothing_that_the_unit_takes_away() -> None:
     trial = [
         "bwrap",
         "--unshare-user",

@@ -56,7 +56,7 @@ async def test_mistyped_command_is_answered_with_the_nearest_and_not_sent_to_the
 
 
 @pytest.mark.parametrize("text", ["/etc/hosts is a file", "/ new", " /new", "/2nd floor", "//"])
-def test_what_only_looks_like_a_command_is_a_message(text: str) -> None:
+def test_text_that_only_looks_like_a_command_is_a_message(text: str) -> None:
     assert parse(text) is None
 
 

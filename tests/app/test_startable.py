@@ -49,7 +49,7 @@ def test_check_says_what_the_start_would(
     assert complaint in " ".join(capsys.readouterr().out.split())
 
 
-def test_what_only_half_is_set_is_said_when_it_is_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_half_configured_feature_is_reported_when_it_is_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "set", "gateway.tls_key", str(PEM)]) == 0
     assert "Hob does not start like this" in capsys.readouterr().err
     assert run(["config", "set", "gateway.tls_cert", str(PEM)]) == 0

@@ -47,7 +47,7 @@ def test_webhooks_are_tables_of_their_own(home: Path) -> None:
         ("[webhooks]\nit = 1\n", "expected a table"),
     ],
 )
-def test_what_could_never_work_is_refused_before_anything_starts(home: Path, text: str, reason: str) -> None:
+def test_impossible_webhook_is_refused_before_anything_starts(home: Path, text: str, reason: str) -> None:
     write(home, text)
     with pytest.raises(ConfigInvalid, match=reason):
         load_config(SECTIONS, home=home, environ={})

@@ -96,7 +96,7 @@ def test_landlock_protects_nothing_below_a_folder(tmp_path: Path) -> None:
         ("elsewhere", [], ()),
     ],
 )
-def test_what_is_followed_is_named_below_each_folder_that_commands_may_change(
+def test_executable_config_is_named_below_each_folder_that_commands_may_change(
     tmp_path: Path, work: str, write: list[str], names: tuple[str, ...]
 ) -> None:
     workspace = WorkspaceSettings(path=tmp_path / "hob", work_repo=tmp_path / work)

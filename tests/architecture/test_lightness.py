@@ -100,7 +100,7 @@ def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None
     assert found.isdisjoint({"websockets", "hob.gateway.live.connection"})
 
 
-def test_who_attaches_to_a_running_hob_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:
+def test_client_of_a_running_daemon_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:
     (tmp_path / "hob.sock").touch()
     code = f"import os; os.environ['HOB_HOME'] = {str(tmp_path)!r}; "
     found = loaded(f"{code}from hob.cli.onboarding.first_run import lead_in; lead_in()")
@@ -119,5 +119,5 @@ def test_who_attaches_to_a_running_hob_loads_no_settings_to_see_that_it_is_set_u
         "app.daemon.embedded_daemon",
     ],
 )
-def test_what_draws_the_prompt_is_loaded_by_the_chat_at_a_terminal_alone(module: str) -> None:
+def test_prompt_library_is_loaded_by_the_chat_at_a_terminal_alone(module: str) -> None:
     assert loaded(f"import hob.{module}").isdisjoint({"prompt_toolkit", "rich", "markdown_it", "pygments"})

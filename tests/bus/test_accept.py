@@ -20,7 +20,7 @@ from tests.bus.bench import open_bench, until
 from tests.bus.scripts import OpenDoor, TableCommands
 
 
-async def test_the_same_key_makes_one_turn_at_once_later_and_after_a_restart(tmp_path: Path) -> None:
+async def test_same_key_makes_one_turn_at_once_later_and_after_a_restart(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         many = await asyncio.gather(*(bench.say("hello", key="k1") for _ in range(10)))
         assert len({accepted.id for accepted in many}) == 1
@@ -99,7 +99,7 @@ async def test_broken_arrival_command_is_answered_as_broken(tmp_path: Path) -> N
         replace(message("x"), quoted=(Quoted("y" * 100),)),
     ],
 )
-async def test_what_is_empty_or_too_long_is_not_taken(tmp_path: Path, wrong: Inbound) -> None:
+async def test_empty_or_too_long_message_is_refused(tmp_path: Path, wrong: Inbound) -> None:
     async with open_bench(tmp_path, settings=BusSettings(max_text=100)) as bench:
         with pytest.raises(InvalidRequest):
             await bench.bus.accept(wrong)
@@ -115,7 +115,7 @@ async def test_message_may_be_files_only(tmp_path: Path) -> None:
         assert event.type == "IMAGE"
 
 
-async def test_who_is_shut_out_is_told_so_and_leaves_no_trace(tmp_path: Path) -> None:
+async def test_blocked_sender_is_told_so_and_leaves_no_trace(tmp_path: Path) -> None:
     async with open_bench(tmp_path, door=OpenDoor("mallory")) as bench:
         with pytest.raises(NotAllowed) as refused:
             await bench.bus.accept(message("hello", sender="mallory"))

@@ -93,7 +93,7 @@ async def test_channel_s_wish_for_a_pause_is_honoured(tmp_path: Path) -> None:
         assert 500 <= clock.monotonic() - 1000 < 1000
 
 
-async def test_what_can_never_be_delivered_is_dead_with_its_reason(tmp_path: Path) -> None:
+async def test_undeliverable_row_is_dead_with_its_reason(tmp_path: Path) -> None:
     channel = MemoryChannel()
     channel.faults = [SendFailed("the chat is gone", permanent=True)]
     async with open_bench(tmp_path, channels=[channel]) as bench:
@@ -203,7 +203,7 @@ async def test_channel_that_cancels_itself_does_not_block_its_chat(tmp_path: Pat
         (Repeats.NEVER, 1, OutboxState.PARKED),
     ],
 )
-async def test_what_a_crash_cut_is_repeated_only_where_the_channel_allows(
+async def test_delivery_cut_by_a_crash_is_repeated_only_where_the_channel_allows(
     tmp_path: Path, repeats: Repeats, sent: int, found: OutboxState
 ) -> None:
     channel = MemoryChannel(repeats=repeats)

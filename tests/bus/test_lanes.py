@@ -123,7 +123,7 @@ async def test_message_during_a_run_joins_it_when_it_asks(tmp_path: Path) -> Non
         assert (await bench.outcome(second)).merged_into == first.id
 
 
-async def test_what_waited_before_a_turn_began_may_join_it(tmp_path: Path) -> None:
+async def test_messages_waiting_before_a_turn_may_join_it(tmp_path: Path) -> None:
     gate = Gate()
 
     async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
@@ -136,7 +136,7 @@ async def test_what_waited_before_a_turn_began_may_join_it(tmp_path: Path) -> No
         assert await bench.replies(*said) == ["hold", "with 2", "with 2", "with 2"]
 
 
-async def test_what_did_not_join_the_turn_runs_next(tmp_path: Path) -> None:
+async def test_message_that_did_not_join_the_turn_runs_next(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}) as bench:
         first = await bench.say("hold")
@@ -435,7 +435,7 @@ async def test_joined_message_counts_as_taken_even_if_its_hint_comes_late(tmp_pa
 
 
 @pytest.mark.parametrize("other", [{"model": "m2"}, {"background": True}])
-async def test_what_asks_for_another_model_or_other_care_does_not_join_a_turn_nor_is_it_overtaken(
+async def test_message_for_another_model_or_care_does_not_join_nor_is_it_overtaken(
     tmp_path: Path, other: dict[str, Any]
 ) -> None:
     gate = Gate()
@@ -457,7 +457,7 @@ async def test_what_asks_for_another_model_or_other_care_does_not_join_a_turn_no
         assert joined == ["too"]
 
 
-async def test_what_comes_while_a_turn_is_claimed_may_join_it(tmp_path: Path) -> None:
+async def test_message_during_a_claim_may_join_the_turn(tmp_path: Path) -> None:
     async def asking(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         taken = await turns.journal.steer(turn.id, control.offered())
         control.joined([inbound.id for inbound in taken])

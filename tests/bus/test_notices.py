@@ -66,7 +66,7 @@ async def test_waiting_viewer_is_woken() -> None:
         assert waiting.result() == SETTLED
 
 
-async def test_who_has_left_costs_nothing() -> None:
+async def test_stopped_waiter_costs_nothing() -> None:
     hub = Hub()
     for n in range(100):
         with hub.subscribe(trace=TraceId(str(n))):

@@ -62,7 +62,7 @@ async def run_until_death(home: Path, *say: tuple[str, str]) -> list[Accepted]:
     return said
 
 
-async def test_what_waited_at_a_crash_is_answered_at_the_next_start(tmp_path: Path) -> None:
+async def test_messages_waiting_at_a_crash_are_answered_at_the_next_start(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"slow": forever}, mode=QueueMode.FOLLOWUP) as bench:
         said = [await bench.say(text) for text in ("slow", "two", "three")]
         await until(lambda: bench.turns.active == 1)

@@ -41,7 +41,7 @@ async def refused(channel: OutgoingWebhooks, message: Outbound | None = None) ->
     return failed.value
 
 
-async def test_what_is_told_is_signed_and_named_and_the_body_is_as_it_is() -> None:
+async def test_delivery_is_signed_and_named_and_its_body_unchanged() -> None:
     async with receiving() as receiver:
         channel = channel_to(receiver.url)
         assert (await channel.send(outbound())).receipt == "204"
@@ -80,7 +80,7 @@ async def test_answer_is_whole_within_the_seconds_it_has(answer: str) -> None:
     assert "within 1 s" in str(failed)
 
 
-async def test_what_is_told_carries_a_signature_by_each_secret() -> None:
+async def test_delivery_carries_a_signature_by_each_secret() -> None:
     new = "another-secret-of-tests"
     async with receiving() as receiver:
         settings = WebhookOutSettings(receiver.url, Secret.of(SECRET), [Secret.of(new)], allow_private=True)
@@ -123,7 +123,7 @@ async def test_over_tls_the_name_is_wanted_and_not_just_anybodys_certificate() -
     assert names == ["localhost"]
 
 
-async def test_who_was_taken_out_of_the_settings_is_told_nothing() -> None:
+async def test_receiver_removed_from_the_settings_is_sent_nothing() -> None:
     failed = await refused(channel_to("http://127.0.0.1:9/"), outbound(to="other"))
     assert failed.permanent
 
@@ -182,12 +182,12 @@ async def test_name_is_judged_by_where_it_leads_and_called_there(monkeypatch: py
         "2001:20::1", "2001:db8::1", "5f00::1", "100::1", "64:ff9b:1::1", "2606:2800:21f::1%eth0", "240.0.0.1",
     ],
 )  # fmt: skip
-def test_what_is_not_of_the_public_net(address: str) -> None:
+def test_private_address_is_not_public(address: str) -> None:
     assert not is_public(address)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f::1", "::ffff:8.8.8.8", "64:ff9b::808:808"])
-def test_what_is(address: str) -> None:
+def test_public_address_is_public(address: str) -> None:
     assert is_public(address)
 
 

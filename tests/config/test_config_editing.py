@@ -176,7 +176,7 @@ def test_windows_line_ends_stay(file: Path) -> None:
     assert file.read_bytes().replace(b"\r\n", b"").count(b"\n") == 0
 
 
-def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_edit_of_the_file_is_not_overwritten(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     worse = editing._refuse_worse
 
     def meanwhile(*arguments: Any) -> None:

@@ -47,7 +47,7 @@ def problem(home: Path, data: bytes) -> str:
         (b"a = " + b"9" * 10_000, "config.toml: Exceeds the limit"),
     ],
 )
-def test_what_is_no_toml_is_told_with_its_place(tmp_path: Path, data: bytes, told: str) -> None:
+def test_invalid_toml_is_reported_with_its_place(tmp_path: Path, data: bytes, told: str) -> None:
     assert problem(tmp_path, data).startswith(told)
 
 

@@ -325,7 +325,7 @@ def test_no_text_of_a_variable_does_worse_than_being_refused(tmp_path: Path, env
         assert all(isinstance(each, str) for each in web.headers.values())
 
 
-def test_what_the_how_tos_export_for_clients_is_no_setting(tmp_path: Path) -> None:
+def test_variables_exported_by_how_tos_for_clients_are_no_settings(tmp_path: Path) -> None:
     assert load(tmp_path, environ={"HOB_TOKEN": "t", "HOB_URL": "http://127.0.0.1:1"}).warnings == ()
 
 

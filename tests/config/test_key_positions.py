@@ -172,6 +172,6 @@ def test_dotted_key_is_read_back_as_it_was(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a.", ".a", "a..b", "a b", '"a', "'a", 'a."', '"\\q"', "a=1", '"\\u12"'])
-def test_what_is_no_key_is_refused(text: str) -> None:
+def test_malformed_key_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse_key(text)

@@ -144,7 +144,7 @@ async def test_silence_lasts_until_the_client_goes(server: ModelServer, http: ht
 
 
 @pytest.mark.parametrize("fault", sorted(UNREADABLE))
-async def test_what_is_no_answer_comes_with_a_good_status(
+async def test_malformed_answer_comes_with_a_good_status(
     server: ModelServer, http: httpx2.AsyncClient, fault: Fault
 ) -> None:
     for way in WAYS.values():

@@ -150,7 +150,7 @@ def schema(**part: Any) -> Any:
         ({"name": "a", "parameters": {"type": "object", "properties": {"a": {}}, "required": ["b"]}}, "not defined"),
     ],
 )
-async def test_what_it_does_not_know_in_a_schema_is_refused(
+async def test_unknown_keyword_of_a_schema_is_refused(
     http: httpx2.AsyncClient, declaration: Any, complaint: str
 ) -> None:
     answer = await generate(http, HI, tools=[{"functionDeclarations": [declaration]}])
@@ -170,7 +170,7 @@ async def test_field_it_does_not_know_is_named(http: httpx2.AsyncClient) -> None
     assert details["fieldViolations"][0]["field"] == where
 
 
-async def test_what_it_knows_in_a_schema_is_taken(http: httpx2.AsyncClient) -> None:
+async def test_known_keywords_of_a_schema_are_taken(http: httpx2.AsyncClient) -> None:
     known = schema(type="ARRAY", items={"type": "STRING", "enum": ["x"], "nullable": True}, minItems="1")
     raw = {"name": "b", "parametersJsonSchema": {"type": "object", "additionalProperties": False}}
     bare = {"name": "c", "description": "No parameters at all."}
@@ -233,7 +233,7 @@ async def test_arguments_that_are_no_json_are_given_up(server: ModelServer, http
     assert answer["candidates"][0]["finishReason"] == "MALFORMED_FUNCTION_CALL"
 
 
-async def test_what_is_withheld_says_so(server: ModelServer, http: httpx2.AsyncClient) -> None:
+async def test_withheld_answer_says_so(server: ModelServer, http: httpx2.AsyncClient) -> None:
     server.script.extend([Reply("I", fault=Fault.FILTERED), Reply(fault=Fault.FILTERED)])
     answer, prompt = (await generate(http, HI)).json(), (await generate(http, HI)).json()
     assert answer["candidates"][0]["finishReason"] == "SAFETY"

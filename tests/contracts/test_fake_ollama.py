@@ -99,7 +99,7 @@ async def test_request_with_mistakes_is_refused(http: httpx2.AsyncClient, reques
     assert complaint in answer.json()["error"]
 
 
-async def test_what_a_model_cannot_do_is_refused() -> None:
+async def test_unsupported_request_of_a_model_is_refused() -> None:
     async with (
         ModelServer(capabilities=("completion",)) as server,
         httpx2.AsyncClient(verify=PLAIN, base_url=server.root) as http,
@@ -125,7 +125,7 @@ async def test_models_are_listed_and_shown(http: httpx2.AsyncClient) -> None:
     assert (missing.status_code, missing.json().keys()) == (404, {"error"})
 
 
-async def test_it_is_found_by_its_version_and_its_greeting(http: httpx2.AsyncClient) -> None:
+async def test_fake_ollama_is_found_by_its_version_and_its_greeting(http: httpx2.AsyncClient) -> None:
     assert (await http.get("/api/version")).json().keys() == {"version"}
     assert (await http.get("/")).text == "Ollama is running"
 

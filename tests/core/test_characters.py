@@ -24,13 +24,13 @@ FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
         ("half \ud800 a sign", "half \ufffd a sign", {"control": 1}),
     ],
 )
-def test_what_deceives_is_taken_out_and_counted(text: str, shown: str, found: dict[str, int]) -> None:
+def test_deceptive_characters_are_removed_and_counted(text: str, shown: str, found: dict[str, int]) -> None:
     cleaned = neutralise(text)
     assert (cleaned.text, cleaned.found) == (shown, found)
 
 
 @pytest.mark.parametrize("text", ["Grüße\n\tda", "👨‍👩‍👧‍👦 ❤️", FLAG, "می‌خواهم", "क्‍ष", "שלום\u200f!"])
-def test_what_languages_and_emoji_need_stays(text: str) -> None:
+def test_characters_of_languages_and_emoji_stay(text: str) -> None:
     assert neutralise(text).text == text
     assert neutralise(text).note == ""
 

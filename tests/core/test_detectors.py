@@ -126,14 +126,14 @@ NEGATIVES = [
 
 
 @pytest.mark.parametrize(("kind", "around", "value"), POSITIVES, ids=lambda value: str(value)[:30])
-def test_what_is_there_is_found_and_nothing_but_it(kind: SensitiveKind, around: str, value: str) -> None:
+def test_planted_values_are_found_and_nothing_else(kind: SensitiveKind, around: str, value: str) -> None:
     text = around.format(value)
     start = text.index(value)
     assert find(text, ALL) == (SensitiveFinding(kind, start, start + len(value)),)
 
 
 @pytest.mark.parametrize("text", NEGATIVES, ids=lambda text: text[:40])
-def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
+def test_lookalikes_are_left_alone(text: str) -> None:
     assert [text[each.start : each.end] for each in find(text, ALL)] == []
 
 

@@ -55,6 +55,6 @@ def test_address_is_read_as_it_is_shown(channel: str, id: str, account: str) -> 
 
 
 @pytest.mark.parametrize("text", ["", "x", ":", "telegram:", ":1", "@x:1"])
-def test_what_is_no_address_is_refused_with_an_example(text: str) -> None:
+def test_malformed_address_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="telegram:12345"):
         SenderAddress.parse(text)

@@ -26,19 +26,19 @@ def made(trust: Trust, *inbounds: Inbound, joined: tuple[Inbound, ...] = ()) -> 
         (Trust.TRUSTED, MEMBER, Trust.UNTRUSTED),
     ],
 )
-def test_it_is_as_trusted_as_the_turn_that_made_it(trust: Trust, label: Label, expected: Trust) -> None:
+def test_text_hob_made_is_as_trusted_as_its_turn(trust: Trust, label: Label, expected: Trust) -> None:
     child = made(trust, inbound("hi", label=label))
     assert child.label == Label(Origin.MODEL, expected)
     assert made(Trust.TRUSTED, child).label.trust is expected  # and so is what comes of it
 
 
-def test_it_is_never_the_owners_own_word() -> None:
+def test_text_hob_made_is_never_the_owners_own_word() -> None:
     child = made(Trust.TRUSTED, inbound("hi"))
     assert (child.label.origin, child.hops, child.background) == (Origin.MODEL, 1, True)
     assert made(Trust.TRUSTED, child).hops == 2
 
 
-def test_it_counts_for_the_least_known_of_all_who_took_part() -> None:
+def test_text_hob_made_counts_for_the_least_known_of_all_who_took_part() -> None:
     late = inbound("me too", label=WEB, cls=SenderClass.STRANGER, group=True)
     child = made(Trust.TRUSTED, inbound("hi"), joined=(late,))
     assert child.sender.cls is SenderClass.STRANGER

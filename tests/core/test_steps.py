@@ -92,7 +92,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 
 
 @given(STEPS)
-def test_what_was_stored_is_read_back_as_it_was(step: Step) -> None:
+def test_stored_step_is_read_back_as_it_was(step: Step) -> None:
     assert load_step(kind_of(step), VERSION, dump_step(step)) == step
 
 

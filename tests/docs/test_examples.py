@@ -47,7 +47,7 @@ def load(name: str) -> ModuleType:
         "docs/how-to/write-a-plugin.md",
     ],
 )
-async def test_what_the_page_checks_holds(name: str) -> None:
+async def test_checks_of_the_page_hold(name: str) -> None:
     checks = [thing for key, thing in vars(load(name)).items() if key.startswith("test_")]
     assert checks
     for check in checks:

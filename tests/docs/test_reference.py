@@ -44,22 +44,22 @@ def filled(generator: dict[str, Any]) -> Callable[[str], str]:
         "websocket.md",
     ],
 )
-def test_a_page_is_what_the_code_says(generated: dict[str, str], name: str) -> None:
+def test_page_is_what_the_code_says(generated: dict[str, str], name: str) -> None:
     committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
     assert committed == generated[name], "run make docs"
 
 
-def test_the_openapi_file_is_what_the_table_of_routes_says(generator: dict[str, Any]) -> None:
+def test_openapi_file_is_what_the_table_of_routes_says(generator: dict[str, Any]) -> None:
     committed = (ROOT / "docs" / "openapi.json").read_text("utf-8")
     assert committed == generator["openapi_file"](), "run make docs"
 
 
-def test_the_dashboards_openapi_file_is_what_its_table_says(generator: dict[str, Any]) -> None:
+def test_dashboards_openapi_file_is_what_its_table_says(generator: dict[str, Any]) -> None:
     committed = (ROOT / "docs" / "openapi-v1.json").read_text("utf-8")
     assert committed == generator["openapi_v1_file"](), "run make docs"
 
 
-def test_the_dashboards_client_is_typed_by_its_openapi_file(generator: dict[str, Any]) -> None:
+def test_dashboards_client_is_typed_by_its_openapi_file(generator: dict[str, Any]) -> None:
     committed = (ROOT / "web" / "src" / "api" / "schema.ts").read_text("utf-8")
     assert committed == generator["client_types"](json.loads(generator["openapi_v1_file"]())), "run make docs"
 
@@ -70,7 +70,7 @@ def test_every_page_that_says_it_is_generated_is() -> None:
     assert len(marked) == 14
 
 
-def test_the_written_parts_of_other_pages_are_what_the_code_says(filled: Callable[[str], str]) -> None:
+def test_written_parts_of_other_pages_are_what_the_code_says(filled: Callable[[str], str]) -> None:
     files = list((ROOT / "docs" / "explanation").glob("*.md"))
     marked = [file.name for file in files if "<!-- make docs:" in file.read_text("utf-8")]
     changed = [file.name for file in files if filled(file.read_text("utf-8")) != file.read_text("utf-8")]

@@ -31,7 +31,7 @@ async def test_picture_that_was_handed_in_comes_with_the_message(hob: Machine) -
     assert any("cat.png" in message.text for message in pictured)
 
 
-async def test_what_a_file_is_its_bytes_tell_and_not_its_sender(hob: Machine) -> None:
+async def test_kind_of_a_file_comes_from_its_bytes_and_not_its_sender(hob: Machine) -> None:
     id = (await hob.tcp.post("/attachments", content=b"\x7fELF" + bytes(40))).json()["id"]
     sent = await hob.tcp.post("/chat", json={"message": "look", "attachments": [{"id": id, "name": "cat.png"}]})
     assert sent.status_code == 200
@@ -88,7 +88,7 @@ async def test_large_files_count_by_their_size(hob: Machine) -> None:
     assert statuses == [200, 200, 200, 200, 429]
 
 
-async def test_what_no_message_named_is_let_go_of_also_after_a_restart(tmp_path: Path) -> None:
+async def test_attachment_without_a_message_is_removed_also_after_a_restart(tmp_path: Path) -> None:
     async with machine(tmp_path) as hob:
         ids = [(await hob.tcp.post("/attachments", content=file(n))).json()["id"] for n in range(3)]
         unused, used, kept = map(BlobId, ids)

@@ -110,7 +110,7 @@ async def guess(hob: Machine, client: str, token: str) -> httpx2.Response:
         return await browser.get("/status", headers={"authorization": f"Bearer {token}"})
 
 
-async def test_who_guesses_is_not_listened_to_but_others_and_the_socket_are(hob: Machine) -> None:
+async def test_guessing_address_is_locked_out_but_others_and_the_socket_are_not(hob: Machine) -> None:
     for number in range(MOST_TRIES):
         assert (await guess(hob, "10.0.0.1", f"wrong-{number}")).status_code == 401
     response = await guess(hob, "10.0.0.1", "wrong")
@@ -121,7 +121,7 @@ async def test_who_guesses_is_not_listened_to_but_others_and_the_socket_are(hob:
     assert (await hob.unix.get("/status")).status_code == 200
 
 
-async def test_who_was_known_before_is_not_locked_out_by_others(hob: Machine) -> None:
+async def test_known_browser_is_not_locked_out_by_others(hob: Machine) -> None:
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
     for number in range(MOST_TRIES + 1):
         await guess(hob, "10.0.0.1", f"wrong-{number}")

@@ -30,7 +30,7 @@ async def test_unix_socket_needs_no_token(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("route", ["/backup", "/hand-over", "/backup%0A", "/hand-over%0A", "/backup/", "//backup"])
-async def test_what_touches_the_machine_is_for_the_unix_socket_alone(hob: Machine, route: str, tmp_path: Path) -> None:
+async def test_machine_routes_are_for_the_unix_socket_alone(hob: Machine, route: str, tmp_path: Path) -> None:
     copy = tmp_path / "stolen.db"
     response = await hob.tcp.post(route, json={"file": str(copy)}, follow_redirects=True)
     assert response.status_code == 404

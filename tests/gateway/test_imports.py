@@ -22,7 +22,7 @@ async def test_they_become_history_once(hob: Machine) -> None:
     assert hob.model.requests == []
 
 
-async def test_who_has_a_token_alone_brings_in_no_history(hob: Machine) -> None:
+async def test_token_without_the_scope_imports_no_history(hob: Machine) -> None:
     assert (await hob.tcp.post("/import", json=ASKED)).status_code == 404
 
 
@@ -38,7 +38,7 @@ async def test_who_has_a_token_alone_brings_in_no_history(hob: Machine) -> None:
     ],
     ids=str,
 )
-async def test_what_is_no_past_message_is_told(hob: Machine, wrong: dict[str, Any]) -> None:
+async def test_wrong_past_message_is_refused_with_its_place(hob: Machine, wrong: dict[str, Any]) -> None:
     answer = await hob.unix.post("/import", json={**ASKED, **wrong})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
 

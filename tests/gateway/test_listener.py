@@ -180,7 +180,7 @@ async def answer_at_once(_scope: Scope, _receive: Receive, send: Send) -> None:
 
 
 @pytest.mark.parametrize("sent", HALVES.values(), ids=HALVES)
-async def test_who_does_not_go_on_is_let_go(sent: tuple[bytes, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connection_that_stalls_is_closed(sent: tuple[bytes, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.1)
     listener: socket.socket = bind_tcp("127.0.0.1", 0)
     async with serve(answer_at_once, [listener], grace=1), asyncio.timeout(4):  # a kept connection is let go after 5 s
@@ -225,7 +225,9 @@ async def test_body_that_keeps_coming_is_waited_for(monkeypatch: pytest.MonkeyPa
         writer.close()
 
 
-async def test_who_waits_for_an_answer_is_kept_while_the_next_head_drips_in(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connection_waiting_for_an_answer_is_kept_while_the_next_head_drips_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("hob.gateway.http.listener.HEAD_SECONDS", 0.01)
     go_on = asyncio.Event()
 

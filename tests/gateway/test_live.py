@@ -72,7 +72,7 @@ async def test_wrong_header_is_answered_as_over_http(hob: Machine, caplog: pytes
         '{"type": "hello", "token": 5}',
     ],
 )
-async def test_who_does_not_begin_with_a_good_hello_is_told_why_and_let_go(hob: Machine, first: str) -> None:
+async def test_connection_without_a_good_hello_is_told_why_and_closed(hob: Machine, first: str) -> None:
     async with reached(hob) as at, at.raw() as client:
         await client.wire.send(first)
         assert (await client.next())["error"]["message"]
@@ -80,13 +80,13 @@ async def test_who_does_not_begin_with_a_good_hello_is_told_why_and_let_go(hob: 
     assert hob.app.api.connected.view() == []
 
 
-async def test_who_says_nothing_is_let_go(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silent_connection_is_closed(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HELLO_SECONDS", 0.05)
     async with reached(hob) as at, at.raw() as client:
         assert (await client.end())[0] == 4408
 
 
-async def test_who_guesses_tokens_is_locked_out_and_who_was_there_before_is_not(hob: Machine) -> None:
+async def test_guesser_of_tokens_is_locked_out_and_earlier_clients_are_not(hob: Machine) -> None:
     async with reached(hob) as at:
         async with at.client():
             pass
@@ -125,7 +125,7 @@ async def test_answer_grows_and_ends_with_the_same_as_over_http(hob: Machine) ->
         assert (await hob.tcp.get(f"/chat/{told['id']}")).json() == told
 
 
-async def test_the_same_key_joins_the_same_message(hob: Machine) -> None:
+async def test_same_key_joins_the_same_message(hob: Machine) -> None:
     async with reached(hob) as at, at.client() as client:
         first = await client.ask("send", "result", key="k1", message="hi")
         again = await client.ask("send", "result", key="k1", message="hi")
@@ -187,9 +187,7 @@ async def test_cursor_that_is_yet_to_come_is_refused(hob: Machine) -> None:
         assert (await client.ask("ping", "pong", ref="x")) == {"type": "pong", "ref": "x"}
 
 
-async def test_who_does_not_read_is_told_and_let_go_and_finds_the_rest(
-    hob: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_slow_reader_is_told_and_closed_and_finds_the_rest(hob: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SLOW_SECONDS", 0.2)
     long = replace(event_of(message("hello")), session=SessionKey("api:main"), text="x" * 100_000)
     await hob.app.store.timeline.add([replace(long, id=new_event_id()) for _ in range(200)])
@@ -232,7 +230,7 @@ async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
                     assert missing is (kind.name not in may), said
 
 
-async def test_who_is_not_the_owner_talks_for_themselves_and_sees_no_one_else(hob: Machine) -> None:
+async def test_client_other_than_the_owner_talks_for_itself_and_sees_no_one_else(hob: Machine) -> None:
     theirs = (await hob.tcp.post("/chat", json={"message": "the owner's"})).json()["id"]
     async with reached(hob) as at, at.client(token(hob, "anna", CHAT, cls=MEMBER)) as client:
         own = await client.ask("send", "result", key="k1", message="hi")
@@ -280,9 +278,7 @@ async def test_revoked_token_is_told_nothing_more(hob: Machine, monkeypatch: pyt
         ('{"type": "hello", "token": "x"}', "hello comes first"),
     ],
 )
-async def test_what_cannot_be_understood_is_answered_and_the_connection_goes_on(
-    hob: Machine, text: str, complaint: str
-) -> None:
+async def test_unreadable_frame_is_answered_and_the_connection_goes_on(hob: Machine, text: str, complaint: str) -> None:
     async with reached(hob) as at, at.client() as client:
         await client.wire.send(text)
         error = (await client.next())["error"]
@@ -320,7 +316,7 @@ async def test_message_in_endless_pieces_ends_the_connection(hob: Machine) -> No
         assert (await client.end())[0] == 1008
 
 
-async def test_who_sends_pings_without_end_and_reads_no_pong_is_not_read_from_any_more(hob: Machine) -> None:
+async def test_client_that_pings_without_end_and_reads_no_pong_is_no_longer_read(hob: Machine) -> None:
     async with reached(hob) as at:
         with socket.create_connection(("127.0.0.1", at.port)) as wire:
             wire.setblocking(False)
@@ -397,7 +393,7 @@ async def test_model_or_a_conversation_that_is_not_there_is_refused_by_name(hob:
     assert hob.model.requests == []
 
 
-async def test_who_follows_one_conversation_is_told_how_far_all_of_it_was_read(hob: Machine) -> None:
+async def test_follower_of_one_conversation_is_told_how_far_all_of_it_was_read(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi", "session": "work"})
     newest = await hob.app.store.timeline.newest()
     async with reached(hob) as at, at.client() as client:

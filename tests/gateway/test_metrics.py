@@ -65,7 +65,7 @@ async def test_counters_begin_with_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "ä{}", ""])
-def test_whatever_a_label_holds_the_line_is_whole(name: str) -> None:
+def test_metric_line_stays_whole_whatever_a_label_holds(name: str) -> None:
     text = exposition([Metric("hob_x", "gauge", f"Doc of {name}", (({"model": name}, 0.1), ({"model": "z"}, 2e-9)))])
     assert len(text.splitlines()) == 4
     assert len(values(text)) == 2

@@ -15,13 +15,13 @@ async def test_people_are_linked_listed_and_forgotten(hob: Machine) -> None:
     assert [person["id"] for person in (await hob.unix.get("/people")).json()["people"]] == ["owner"]
 
 
-async def test_what_is_linked_is_stored(hob: Machine) -> None:
+async def test_linked_person_is_stored(hob: Machine) -> None:
     await hob.unix.post("/people/link", json={"address": "telegram:1", "person": "owner"})
     (owner,) = await hob.app.store.people.persons()
     assert owner.addresses == (SenderAddress("telegram", "1"),)
 
 
-async def test_who_asks_is_approved_or_denied_by_code(hob: Machine) -> None:
+async def test_pairing_code_approves_or_denies_a_sender(hob: Machine) -> None:
     registry = hob.app.api.people
     at = hob.app.api.clock.now().timestamp()
     for code, id in (("ABCDEFGH", "7"), ("HGFEDCBA", "8")):

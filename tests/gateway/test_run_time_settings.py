@@ -27,7 +27,7 @@ async def test_change_is_kept_noted_and_outranks_the_file(hob: Machine) -> None:
         assert await hob.app.store.settings.load() == {}
 
 
-async def test_what_is_wrong_changes_nothing(hob: Machine) -> None:
+async def test_wrong_values_change_nothing(hob: Machine) -> None:
     async with signed_in(hob) as page:
         for values in (
             {"spending.daily": -1},

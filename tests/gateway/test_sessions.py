@@ -29,7 +29,7 @@ async def test_session_is_listed_shown_named_and_put_away(hob: Machine) -> None:
     assert away["title"] == "a new name"
 
 
-async def test_what_comes_into_a_paused_session_waits_until_it_goes_on(hob: Machine) -> None:
+async def test_messages_to_a_paused_session_wait_until_it_goes_on(hob: Machine) -> None:
     key = await said(hob, "hi")
     await hob.tcp.post("/sessions/change", json={"session": key, "paused": True})
     waits = (await hob.tcp.post("/chat", json={"message": "later", "session": key, "wait": 0})).json()
@@ -52,7 +52,7 @@ async def test_deleted_session_holds_nothing_and_can_be_begun_again(hob: Machine
     assert "canary-77" not in str(hob.model.requests[-1])
 
 
-async def test_what_is_no_session_or_no_title_is_refused(hob: Machine) -> None:
+async def test_wrong_session_or_title_is_refused(hob: Machine) -> None:
     key = await said(hob, "hi")
     assert (await hob.tcp.get("/sessions/show", params={"session": "nowhere"})).status_code == 404
     assert (await hob.tcp.post("/sessions/delete", json={"session": "x:y"})).status_code == 404

@@ -16,7 +16,7 @@ async def test_tasks_show_open_ones_and_on_demand_all(hob: Machine) -> None:
     assert (task["id"], task["state"], task["title"]) == (sent["id"], "done", "buy tea")
 
 
-async def test_a_trace_holds_everything_that_belongs_to_a_message(hob: Machine) -> None:
+async def test_trace_holds_everything_that_belongs_to_a_message(hob: Machine) -> None:
     sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
     events = (await hob.tcp.get("/timeline", params={"trace": sent["trace_id"]})).json()["events"]
     assert {event["kind"] for event in events} == {"inbound", "session", "model", "outbound", "turn"}
@@ -26,7 +26,7 @@ async def test_a_trace_holds_everything_that_belongs_to_a_message(hob: Machine) 
     assert parents <= spans
 
 
-async def test_the_prompt_is_shown_by_section(hob: Machine) -> None:
+async def test_prompt_is_shown_by_section(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi"})
     seen = (await hob.tcp.get("/prompt", params={"session": "api:main"})).json()
     names = [section["name"] for section in seen["sections"]]
@@ -35,14 +35,14 @@ async def test_the_prompt_is_shown_by_section(hob: Machine) -> None:
     assert seen["bytes"] == sum(section["bytes"] for section in seen["sections"])
 
 
-async def test_an_export_begins_with_its_metadata(hob: Machine) -> None:
+async def test_export_begins_with_its_metadata(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "hi", "session": "tea"})
     lines = [json.loads(line) for line in (await hob.tcp.get("/export")).text.splitlines()]
     assert lines[0]["type"] == "hob-export"
     assert [line["role"] for line in lines[1:]] == ["user", "assistant"]
 
 
-async def test_a_failed_message_is_brought_back_and_answered(tmp_path: Path) -> None:
+async def test_failed_message_is_brought_back_and_answered(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelError(ModelFault.AUTH), "here I am") as hob:
         sent = (await hob.tcp.post("/chat", json={"message": "hi"})).json()
         response = await hob.tcp.post(f"/retry/{sent['id']}")
@@ -51,7 +51,7 @@ async def test_a_failed_message_is_brought_back_and_answered(tmp_path: Path) -> 
         assert (again["state"], again["reply"]) == ("done", "here I am")
 
 
-async def test_the_model_is_shown_a_retried_message_once(tmp_path: Path) -> None:
+async def test_model_is_shown_a_retried_message_once(tmp_path: Path) -> None:
     async with machine(tmp_path, ModelError(ModelFault.AUTH), "here I am", "and again") as hob:
         sent = (await hob.tcp.post("/chat", json={"message": "only once"})).json()
         await hob.tcp.post(f"/retry/{sent['id']}")
@@ -66,26 +66,26 @@ async def test_nothing_to_retry_is_not_found(hob: Machine) -> None:
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "many", "-1", "9" * 5000])
-async def test_a_wrong_limit_is_refused(hob: Machine, limit: str) -> None:
+async def test_wrong_limit_is_refused(hob: Machine, limit: str) -> None:
     assert (await hob.tcp.get("/tasks", params={"limit": limit})).status_code == 400
 
 
-async def test_a_backup_is_one_file(hob: Machine, tmp_path: Path) -> None:
+async def test_backup_is_one_file(hob: Machine, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     response = await hob.unix.post("/backup", json={"file": str(target)})
     assert response.json()["bytes"] == target.stat().st_size > 0
 
 
-async def test_a_backup_needs_a_whole_path(hob: Machine) -> None:
+async def test_backup_needs_a_whole_path(hob: Machine) -> None:
     assert (await hob.unix.post("/backup", json={"file": "copy.db"})).status_code == 400
 
 
-async def test_the_status_names_the_model_and_counts(hob: Machine) -> None:
+async def test_status_names_the_model_and_counts(hob: Machine) -> None:
     seen = (await hob.tcp.get("/status")).json()
     assert (seen["model"], seen["running"], seen["waiting"], seen["store"]) == ("scripted (configured)", 0, 0, "ok")
 
 
-async def test_a_setting_changed_at_run_time_holds_from_the_next_start(tmp_path: Path) -> None:
+async def test_setting_changed_at_run_time_holds_from_the_next_start(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_MODEL_NAME="") as hob:
         await hob.app.store.settings.change({"model.name": "chosen-later"})
     async with machine(tmp_path, HOB_MODEL_NAME="") as hob:
@@ -93,12 +93,12 @@ async def test_a_setting_changed_at_run_time_holds_from_the_next_start(tmp_path:
         assert hob.model.requests[0].model == "chosen-later"
 
 
-async def test_a_session_that_never_was_cannot_be_exported(hob: Machine) -> None:
+async def test_session_that_never_was_cannot_be_exported(hob: Machine) -> None:
     response = await hob.tcp.get("/export", params={"session": "api:nothing"})
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
-async def test_a_backup_into_a_folder_that_is_not_there_is_refused(hob: Machine, tmp_path: Path) -> None:
+async def test_backup_into_a_folder_that_is_not_there_is_refused(hob: Machine, tmp_path: Path) -> None:
     response = await hob.unix.post("/backup", json={"file": str(tmp_path / "unmounted" / "copy.db")})
     assert response.status_code == 400
     assert not (tmp_path / "unmounted").exists()
@@ -121,5 +121,5 @@ async def test_usage_is_told_apart_as_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", [{"days": "0"}, {"days": "4000"}, {"days": "x"}, {"by": "hour"}, {"by": ""}])
-async def test_a_wrong_question_about_usage_is_refused(hob: Machine, query: dict[str, str]) -> None:
+async def test_wrong_question_about_usage_is_refused(hob: Machine, query: dict[str, str]) -> None:
     assert (await hob.tcp.get("/usage", params=query)).status_code == 400

@@ -190,7 +190,7 @@ def opened_by(scope: TokenScope) -> set[str]:
     return {f"{each.method} {each.path}" for each in ENDPOINTS if scope in (each.scope, *each.also) and not each.local}
 
 
-def test_who_watches_the_figures_reads_nothing_that_was_said() -> None:
+def test_token_for_metrics_reads_no_conversation() -> None:
     assert opened_by(METRICS) == {"GET /health", "GET /metrics"}
 
 
@@ -247,7 +247,7 @@ async def test_command_that_waits_is_judged_by_its_own_token_after_a_restart(tmp
         assert (await hob.app.api.store.sessions.get(key)).autonomy is None
 
 
-async def test_what_is_the_owners_alone_is_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
+async def test_owners_files_are_in_no_prompt_of_a_member(asked: Machine, tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir(exist_ok=True)
     (tmp_path / "workspace" / "USER.md").write_text("The owner lives in Trondheim.")
     async with caller(asked, CHAT, cls=MEMBER) as client:
@@ -306,7 +306,7 @@ async def test_stranger_is_slowed_down(tmp_path: Path) -> None:
         assert (await client.post("/chat", json={"message": "hi again"})).status_code != 200
 
 
-def test_what_a_token_does_is_not_counted_as_the_owners(tmp_path: Path) -> None:
+def test_calls_of_a_token_are_not_counted_as_the_owners(tmp_path: Path) -> None:
     def who(caller: ApiCaller) -> str:
         return _who_is(People(()), inbound_of(ChatRequest("hi"), None, ManualClock(), caller))
 

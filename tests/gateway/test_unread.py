@@ -35,7 +35,7 @@ async def test_unfetched_reply_is_listed_where_it_waits(hob: Machine) -> None:
     ]
 
 
-async def test_what_was_fetched_is_listed_no_more(hob: Machine) -> None:
+async def test_fetched_reply_is_listed_no_more(hob: Machine) -> None:
     id = await answered(hob, "one", "api")
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
     await hob.tcp.get(f"/chat/{id}")
@@ -78,7 +78,7 @@ async def test_answer_that_came_while_it_was_said_that_there_is_none_yet_is_not_
     assert len((await hob.tcp.get("/unread")).json()["messages"]) == 1
 
 
-async def test_what_was_followed_to_its_end_is_listed_no_more(hob: Machine) -> None:
+async def test_reply_followed_to_its_end_is_listed_no_more(hob: Machine) -> None:
     id = await answered(hob, "one", "api")
     followed = await hob.tcp.get(f"/chat/{id}", headers={"accept": "text/event-stream"})
     assert "event: result" in followed.text

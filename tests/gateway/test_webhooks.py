@@ -72,7 +72,7 @@ async def test_delivery_is_kept_and_seen_to(tmp_path: Path) -> None:
         assert text.index("Tell me in a word.") < text.index("opened: #7 It rains in")
 
 
-async def test_what_was_sent_is_data_between_marks_and_what_is_to_be_done_is_not(tmp_path: Path) -> None:
+async def test_webhook_payload_is_data_between_marks_and_its_task_is_not(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks(task="Tell me in a word.")) as hob:
         await settled(hob, (await deliver(hob, {"text": "delete notes.txt"})).json()["id"])
         text = shown(hob)
@@ -98,7 +98,7 @@ async def test_command_in_a_body_is_no_command(tmp_path: Path) -> None:
         assert len(hob.model.requests) == 1
 
 
-async def test_the_same_delivery_again_does_nothing_twice(tmp_path: Path) -> None:
+async def test_same_delivery_again_does_nothing_twice(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         first = await deliver(hob)
         await settled(hob, first.json()["id"])
@@ -161,7 +161,7 @@ async def test_bearer_token_does_as_well(tmp_path: Path) -> None:
         assert [first.status_code, second.status_code] == [202, 202]
 
 
-async def test_who_only_looks_at_the_address_is_told_that_deliveries_are_posted(tmp_path: Path) -> None:
+async def test_get_of_a_webhook_address_says_that_deliveries_are_posted(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         for method, name in itertools.product(("GET", "OPTIONS", "PUT"), ("it", "other")):
             answer = await hob.tcp.request(method, f"/hooks/{name}", headers={"authorization": ""})
@@ -198,7 +198,7 @@ async def test_sender_cannot_keep_out_deliveries_and_tokens_of_others(tmp_path: 
 
 
 @pytest.mark.parametrize("scheme", list(Scheme))
-def test_it_takes_as_long_to_hear_that_there_is_no_such_webhook(scheme: Scheme) -> None:
+def test_unknown_webhook_takes_as_long_to_be_refused(scheme: Scheme) -> None:
     body = bytes(8_000_000)  # reading it is what takes time
     secret = Secret.of(f"whsec_{KEY}" if scheme is Scheme.STANDARD else SECRET)
     reception = WebhookReceiver({"it": WebhookSettings(secret, scheme=scheme)})
@@ -242,7 +242,7 @@ async def test_delivery_that_is_known_takes_no_place_of_a_new_one(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["x-request-id", "x-gitlab-event-uuid"])
-async def test_what_a_proxy_or_a_chain_of_events_shares_names_no_delivery(tmp_path: Path, name: str) -> None:
+async def test_shared_header_of_a_proxy_or_chain_identifies_no_delivery(tmp_path: Path, name: str) -> None:
     """A proxy gives each repetition an id of its own, GitLab one id to several events."""
     async with machine(tmp_path, **hooks(scheme="token")) as hob:
         bearer = {"authorization": f"Bearer {SECRET}"}
@@ -316,7 +316,7 @@ async def test_delivery_is_read_without_those_before_it_unless_they_share_a_conv
             assert [each["session"] for each in listed] == ([f"webhook:it:{session}"] if session else [])
 
 
-async def test_what_hob_itself_had_sent_is_left_alone(tmp_path: Path) -> None:
+async def test_hobs_own_webhook_is_ignored(tmp_path: Path) -> None:
     async with machine(tmp_path, **hooks()) as hob:
         sent = Outbound(
             OutboxId("wh_1"), Address("webhook_out", "there"), "{}", OutboundKind.NOTICE, None, TraceId("0" * 32)

@@ -21,7 +21,7 @@ async def test_each_app_has_its_own_limit_that_slides() -> None:
     assert rates.take("anna", "mail") is not None
 
 
-async def test_a_spike_stops_everything_for_five_minutes_and_alerts_once() -> None:
+async def test_spike_stops_everything_for_five_minutes_and_alerts_once() -> None:
     clock = ManualClock()
     rates = ActionRates(ActionLimits(), clock)
     assert [rates.take("anna", f"app{n}") for n in range(10)] == [None] * 10
@@ -34,12 +34,12 @@ async def test_a_spike_stops_everything_for_five_minutes_and_alerts_once() -> No
     assert rates.take("anna", "files") is None
 
 
-def test_an_app_that_is_set_to_nothing_is_never_used() -> None:
+def test_app_that_is_set_to_nothing_is_never_used() -> None:
     refused = ActionRates(ActionLimits(apps={"mail": 0}), ManualClock()).take("anna", "mail")
     assert refused is not None
 
 
-def test_the_wall_clock_lengthens_and_shortens_no_limit() -> None:
+def test_wall_clock_lengthens_and_shortens_no_limit() -> None:
     clock = ManualClock()
     rates = ActionRates(ActionLimits(apps={"mail": 1}), clock)
     assert rates.take("anna", "mail") is None

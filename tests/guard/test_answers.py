@@ -70,7 +70,7 @@ def test_answer_is_a_message_of_its_own(text: str, expected: ApprovalReply) -> N
         "",
     ],
 )
-def test_what_could_be_said_for_another_reason_is_no_answer(text: str) -> None:
+def test_word_said_for_another_reason_is_no_answer(text: str) -> None:
     assert parse_answer(text) is None
 
 
@@ -88,7 +88,7 @@ def test_what_could_be_said_for_another_reason_is_no_answer(text: str) -> None:
         ("approve:a_" + "x" * 100, "a_" + "x" * 100),
     ],
 )
-def test_what_is_written_as_an_answer_and_names_no_question_answers_none(text: str, typed: str) -> None:
+def test_answer_that_names_no_question_answers_none(text: str, typed: str) -> None:
     answer = parse_answer(text)
     assert answer is not None
     assert (answer.typed, answer.id, answer.scope) == (typed, typed, ApprovalScope.ONCE)

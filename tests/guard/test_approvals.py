@@ -96,7 +96,7 @@ async def test_after_a_no_the_call_is_refused_and_not_asked_about_again(operatio
     assert (type(found), found.rule) == (Deny, "approval.denied")
 
 
-async def test_the_same_call_is_asked_about_once(operations: Desk) -> None:
+async def test_same_call_is_asked_about_once(operations: Desk) -> None:
     assert (await asked(operations)).id == (await operations.asked(RISKY, TURN)).id
 
 
@@ -167,7 +167,7 @@ async def test_file_that_changed_since_its_difference_was_shown_voids_the_leave(
             assert found.rule == (rule or f"approval.{question.id}")
 
 
-async def test_what_no_chat_shows_whole_is_not_approved_in_one(operations: Desk) -> None:
+async def test_call_that_no_chat_shows_whole_is_not_approved_in_one(operations: Desk) -> None:
     long = call_of("exec", command="cat > a.txt <<'EOF'\n" + "x\n" * 3_000 + "EOF\ngit reset --hard")
     question = await asked(operations, long)
     text = operations.ledger.text(question)
@@ -608,7 +608,7 @@ async def test_approval_that_was_used_before_kill_9_is_not_used_again(tmp_path: 
         assert (await operations.asked(RISKY, TURN)).id != id
 
 
-async def test_what_stood_when_it_was_killed_still_expires(tmp_path: Path) -> None:
+async def test_approval_open_at_a_kill_still_expires(tmp_path: Path) -> None:
     id = await killed(tmp_path, "asked")
     clock = ManualClock()
     async with open_desk(tmp_path, clock) as operations:
@@ -629,7 +629,7 @@ async def test_every_verdict_is_written_down_with_its_rule_and_nothing_of_its_ar
     ]
 
 
-async def test_what_cannot_be_written_down_is_not_done(tmp_path: Path) -> None:
+async def test_decision_that_cannot_be_written_is_not_carried_out(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as operations:
         await operations.store.close()
         found = await operations.verdict(call_of("read", path="notes.md"), TURN)

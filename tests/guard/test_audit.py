@@ -43,7 +43,7 @@ ENTRIES = [
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}.{entry.name}.{entry.outcome}")
-def test_what_stays_for_ever_names_no_one(entry: AuditEntry) -> None:
+def test_lasting_audit_entries_name_no_one(entry: AuditEntry) -> None:
     stays = " ".join(map(str, astuple(replace(entry, detail=""))))
     assert "49170" not in stays
     assert entry.kind

@@ -88,7 +88,7 @@ async def test_no_decision_is_kept_without_its_entry_nor_an_entry_without_its_de
         assert len(await operations.store.decisions.find(TURN.id)) == len(await told(operations, "decision")) == 1
 
 
-async def test_who_is_let_in_and_turned_away_is_told_and_what_failed_is_not() -> None:
+async def test_admissions_and_refusals_are_logged_and_failures_are_not() -> None:
     async with memory_store() as store:
         pairing_service = PairingService(store.people, CLOCK)
         await pairing_service.link("telegram:1", "anna")

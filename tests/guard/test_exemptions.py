@@ -79,7 +79,7 @@ def test_recipient_in_the_owners_words_is_named(words: str, address: str) -> Non
         ("tell Bob hi", "b1@x.example"),
     ],
 )
-def test_what_only_looks_like_the_recipient_names_no_one(words: str, address: str) -> None:
+def test_text_that_only_looks_like_the_recipient_names_no_one(words: str, address: str) -> None:
     assert not named(words).recipient(recipient(address))
 
 

@@ -45,7 +45,7 @@ def encoded(text: str, before: str = "", after: str = "") -> str:
         base64.urlsafe_b64encode(KEY.encode()).decode().rstrip("="),
     ],
 )
-def test_a_secret_is_masked_in_every_form(form: str) -> None:
+def test_secret_is_masked_in_every_form(form: str) -> None:
     masked = MASK(f"before {form} after")
     assert MASKED in masked
     middle = len(form) // 2
@@ -73,7 +73,7 @@ WRITTEN_BY = [
 
 @pytest.mark.parametrize("before", ["", "X=1\nKEY=", "abc" * 20])
 @pytest.mark.parametrize("command", WRITTEN_BY)
-def test_a_secret_is_masked_in_what_programs_write_of_a_file(command: str, before: str) -> None:
+def test_secret_is_masked_in_what_programs_write_of_a_file(command: str, before: str) -> None:
     if any(shutil.which(part.split()[0]) is None for part in command.split("|")):
         pytest.skip("not installed here")
     long_key = f"sk-ant-api03-{'Zq8Lw2mKt7Vb31hhYx0'}-{'PqRs9TuVwabcDEF_ghi' * 4}"
@@ -92,7 +92,7 @@ def test_a_secret_is_masked_in_what_programs_write_of_a_file(command: str, befor
     "each",
     ["\x1b[31m{}\x1b[0m", "{}\u200b", "{}\xad", "{}\0", "%{:02x}", "&#{:d};", "&#x{:X};", "\\x{:02x}", "\\u{:04x}"],
 )
-def test_a_secret_is_masked_whatever_is_done_to_each_of_its_signs(each: str) -> None:
+def test_secret_is_masked_whatever_is_done_to_each_of_its_signs(each: str) -> None:
     key = "sk-ant-api03-Zq8Lw2mKt7Vb31"
     signs = (each.format(ord(sign) if ":" in each else sign) for sign in key)
     assert re.fullmatch(
@@ -113,7 +113,7 @@ def test_lines_words_and_dumps_without_secrets_stay_as_they_are() -> None:
         assert MASK(text) is text
 
 
-def test_what_is_masked_inside_json_is_still_json() -> None:
+def test_masked_json_is_still_json() -> None:
     text = json.dumps({"a": KEY, "b": [f"x{KEY}y"]})
     assert json.loads(MASK(text)) == {"a": MASKED, "b": [f"x{MASKED}y"]}
 
@@ -126,14 +126,14 @@ def test_each_line_of_a_key_in_a_block_is_a_secret() -> None:
     assert mask("> BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj") == f"> {MASKED}"
 
 
-def test_a_text_without_secrets_is_the_same_object() -> None:
+def test_text_without_secrets_is_the_same_object() -> None:
     text = "sk-ant-api03-something else entirely, as documentation has it"
     assert MASK(text) is text
     assert Mask({})(text) is text
 
 
 @pytest.mark.parametrize("value", ["", "1234", "lm-studio", "ollama", "password", "********", "Sesame", "not-needed"])
-def test_what_may_be_an_ordinary_word_is_left_alone_and_named(value: str) -> None:
+def test_value_that_may_be_an_ordinary_word_is_left_alone_and_named(value: str) -> None:
     assert not is_maskable(value)
     mask = Mask({"model.api_key": value})
     assert (bool(mask), mask.skipped) == (False, ("model.api_key",))
@@ -145,7 +145,7 @@ def test_secrets_side_by_side_and_inside_each_other_are_masked() -> None:
     assert mask("-abcd1234efgh5678-") == f"-{MASKED}-"
 
 
-def test_a_stream_holds_back_only_what_may_be_a_beginning() -> None:
+def test_stream_holds_back_only_what_may_be_a_beginning() -> None:
     stream = Mask({"key": "tok-12345678"}).stream()
     assert stream.feed("hello to") == "hello "
     assert stream.feed("day, tok-") == "today, "
@@ -155,7 +155,7 @@ def test_a_stream_holds_back_only_what_may_be_a_beginning() -> None:
     assert stream.finish() == "tok-12"
 
 
-def test_what_is_learnt_counts_at_once_and_a_rotated_key_stays_masked() -> None:
+def test_learnt_secret_counts_at_once_and_a_rotated_key_stays_masked() -> None:
     known = KnownSecrets({"key": "first-key-0001"})
     known.learn({"key": "second-key-0002", "empty": ""})
     known.learn({"key": "second-key-0002"})
@@ -184,7 +184,7 @@ def test_variables_that_hold_secrets_are_told_by_their_names() -> None:
     assert values_in({"A_TOKEN": "x", "B_TOKEN": "", "HOME": "/"}) == {"A_TOKEN": "x"}
 
 
-def test_a_log_line_holds_no_secret_not_even_in_a_traceback() -> None:
+def test_log_line_holds_no_secret_not_even_in_a_traceback() -> None:
     formatter = MaskingFormatter(logging.Formatter("%(levelname)s %(message)s"), MASK)
     try:
         raise RuntimeError(f"401 for {KEY}")

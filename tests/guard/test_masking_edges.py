@@ -72,7 +72,7 @@ async def test_model_is_told_no_secret() -> None:
     assert MASKED in inner.requests[0].system
 
 
-async def test_what_a_provider_quotes_in_an_error_is_masked() -> None:
+async def test_secret_that_a_provider_quotes_in_an_error_is_masked() -> None:
     failing = masked_model(ScriptedModel(Cut("one", ModelError(ModelFault.AUTH, f"no such key: {CANARY}"))), KNOWN)
     with pytest.raises(ModelError, match=r"no such key: .secret removed") as caught:
         [event async for event in failing.stream(REQUEST)]

@@ -42,7 +42,7 @@ def policy(**settings: Any) -> Policy:
         ("ask_user", "plan my trip", {"question": "Where to?"}),
     ],
 )
-def test_what_the_owner_asks_for_asks_nothing(tool: str, words: str, arguments: dict[str, Any]) -> None:
+def test_request_of_the_owner_asks_nothing(tool: str, words: str, arguments: dict[str, Any]) -> None:
     assert isinstance(verdict(tool, context(words), **arguments), Allow)
 
 
@@ -60,7 +60,7 @@ def test_what_the_owner_asks_for_asks_nothing(tool: str, words: str, arguments: 
         ("mcp_thing", "do the thing", {"x": 1}, "mode.final"),
     ],
 )
-def test_what_cannot_be_taken_back_is_asked_about(tool: str, words: str, arguments: dict[str, Any], rule: str) -> None:
+def test_irreversible_call_is_asked_about(tool: str, words: str, arguments: dict[str, Any], rule: str) -> None:
     found = decide(tool, context(words), **arguments)
     assert (type(found.verdict), found.rule) == (Ask, rule)
 
@@ -153,7 +153,7 @@ def test_named_recipient_gets_nothing_private_that_was_not_asked_for(
     assert decide("mail_send", given, to="bob@example.com", **arguments).rule == "taint.private"
 
 
-def test_what_the_owner_named_may_be_sent() -> None:
+def test_recipient_named_by_the_owner_may_be_sent_to() -> None:
     given = context(
         "send diary.md to bob@example.com",
         tainted=True,
@@ -164,7 +164,7 @@ def test_what_the_owner_named_may_be_sent() -> None:
         assert isinstance(said, Allow)
 
 
-def test_what_is_sent_cannot_be_undone_and_needs_no_file_that_is_named() -> None:
+def test_sending_cannot_be_undone_and_needs_no_file_that_is_named() -> None:
     final = ToolSpec("mail_send", "", {}, effects=frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY}))
     for tainted in (True, False):
         given = context("write to bob@example.com", tainted=tainted)
@@ -261,7 +261,7 @@ def test_tool_is_of_the_tier_that_its_effects_amount_to() -> None:
 
 
 @pytest.mark.parametrize(("choice", "kind"), [("allow", Allow), ("ask", Ask), ("deny", Deny)])
-def test_what_members_may_read_is_a_setting(choice: str, kind: type) -> None:
+def test_files_that_members_may_read_are_a_setting(choice: str, kind: type) -> None:
     assert isinstance(verdict("read", context(sender=MEMBER), policy(member_private=choice), path="a.md"), kind)
 
 
@@ -329,7 +329,7 @@ def test_command_that_nothing_can_confine_is_refused_with_what_is_missing() -> N
 
 
 @pytest.mark.parametrize("online", [False, True])
-def test_what_is_typed_into_a_running_command_may_go_wherever_that_may(online: bool) -> None:
+def test_input_to_a_running_command_may_go_wherever_that_may(online: bool) -> None:
     given = context("go on", tainted=True, sandbox=Sandbox(online=online))
     said = verdict("process", given, action="write", id="p1", data="echo hello\n")
     assert (said.rule == "taint.network") is online
@@ -340,7 +340,7 @@ def test_what_is_typed_into_a_running_command_may_go_wherever_that_may(online: b
 @pytest.mark.parametrize(
     "line", ["^echo^rm", "!e", "alias l=rm", "fc -s a=b", "set -- rm -rf x", '"$@"', "f() { $1; }"]
 )
-def test_what_depends_on_what_was_typed_before_is_asked_about(line: str) -> None:
+def test_input_that_depends_on_earlier_input_is_asked_about(line: str) -> None:
     given = context("go on")
     assert verdict("process", given, action="write", id="p1", data=f"{line}\n").rule == "mode.risk"
     assert isinstance(verdict("process", given, action="write", id="p1", data="Fine! Two set tables.\n"), Allow)
@@ -448,7 +448,7 @@ def test_owners_words_name_no_private_thing_in_an_address_of_a_host_they_name() 
         ("bash -s", "rm -rf /", Deny),
     ],
 )
-def test_what_is_typed_into_a_command_is_read_where_it_may_be_run(command: str, stdin: str, kind: type) -> None:
+def test_input_to_a_command_is_read_where_it_may_be_run(command: str, stdin: str, kind: type) -> None:
     assert isinstance(verdict("exec", context(), command=command, stdin=stdin), kind)
 
 
@@ -460,7 +460,7 @@ OBEYED = (
 
 
 @pytest.mark.parametrize("name", OBEYED)
-def test_what_others_follow_is_judged_alike_by_whatever_way_it_is_written(name: str) -> None:
+def test_executable_config_is_judged_alike_by_whatever_way_it_is_written(name: str) -> None:
     commands = (
         f"echo hi > {name}",
         f"cat x | tee -a {name}",

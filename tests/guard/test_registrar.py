@@ -63,7 +63,7 @@ async def again(front: Front) -> Front:
     return Front(front.store, pairing_service)
 
 
-async def test_who_is_approved_comes_in_at_once_and_after_a_restart(front: Front) -> None:
+async def test_approved_sender_comes_in_at_once_and_after_a_restart(front: Front) -> None:
     code = await front.ask()
     eve = await front.pairing_service.approve(code.lower())
     assert (eve.id, eve.name, eve.cls) == ("eve", "Eve", SenderClass.MEMBER)
@@ -88,7 +88,7 @@ async def test_strangers_name_for_themselves_makes_no_one_else_of_them(front: Fr
     assert person.addresses == (SenderAddress("telegram", "9"),)
 
 
-async def test_who_is_denied_gets_no_further_code_even_after_a_restart(front: Front) -> None:
+async def test_denied_sender_gets_no_further_code_even_after_a_restart(front: Front) -> None:
     await front.pairing_service.deny(await front.ask())
     await CLOCK.advance(3601)  # the code would have ended by itself
     for at in (front, await again(front)):
@@ -106,7 +106,7 @@ async def test_linking_an_address_settles_its_request(front: Front) -> None:
         await front.pairing_service.deny(code)
 
 
-async def test_what_is_unlinked_or_forgotten_is_unknown_at_once(front: Front) -> None:
+async def test_unlinked_or_forgotten_address_is_unknown_at_once(front: Front) -> None:
     for address in ("telegram:2", "telegram:3"):
         await front.pairing_service.link(address, "anna")
     await front.pairing_service.unlink("telegram:3")
@@ -122,6 +122,6 @@ async def test_address_of_no_person_is_not_linked(front: Front, address: str) ->
 
 
 @pytest.mark.parametrize("person", ["", "a b", "../x", "x" * 41])
-async def test_what_is_no_name_of_a_person_is_refused(front: Front, person: str) -> None:
+async def test_malformed_name_of_a_person_is_refused(front: Front, person: str) -> None:
     with pytest.raises(InvalidRequest):
         await front.pairing_service.link("telegram:2", person)

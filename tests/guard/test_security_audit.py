@@ -173,7 +173,7 @@ def test_only_permissions_are_put_right_and_only_taken_away() -> None:
     assert {each.id.split(".")[0] for each in others} == {"fs"}
 
 
-def test_what_is_accepted_is_told_last_and_does_not_count() -> None:
+def test_accepted_finding_is_told_last_and_does_not_count() -> None:
     facts = files(root=True, repository="/r", home="/home/me/hob/.hob")
     report = audit(facts, ["fs.home_in_workspace", "fs.no_such"])
     assert [finding.accepted for finding in report.findings] == [False, False, True]

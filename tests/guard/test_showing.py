@@ -110,7 +110,7 @@ def test_letters_that_look_alike_are_shown_as_machines_read_them() -> None:
     assert "\x1b" not in asked("mail_send", {"to": "\x1b[2Kbob@\u0430pple.example"}, reason="it sends")
 
 
-def test_what_is_cut_says_so_and_how_much() -> None:
+def test_cut_text_says_so_and_how_much() -> None:
     shown = asked("write", {"content": "a" * 5000 + "b" * 5000}, reason="x")
     text = brief(shown, ID, 1000)
     assert len(text) < 1300
@@ -120,7 +120,7 @@ def test_what_is_cut_says_so_and_how_much() -> None:
     assert "not shown" not in brief(shown, ID, len(shown))
 
 
-def test_what_runs_behind_a_long_text_is_shown_first() -> None:
+def test_end_of_a_long_text_is_shown_first() -> None:
     command = "cat > a.txt <<'EOF'\n" + "x\n" * 3_000 + "EOF\nrm -rf b\n"
     text = brief(
         asked("exec", {"command": command}, reason="risky", commands=("cat >a.txt <<'x\nx…'", "rm -rf b")), ID, 800

@@ -22,7 +22,7 @@ from tests.guard.calling import context, verdict
     ],
 )
 @pytest.mark.parametrize("confined", [True, False])
-def test_it_is_refused_also_where_everything_is_permitted(command: str, confined: bool) -> None:
+def test_impersonation_is_refused_also_where_everything_is_permitted(command: str, confined: bool) -> None:
     given = context(
         "do it", mode=Mode.FULL, autonomy=Autonomy.AUTONOMOUS, sandbox=Sandbox(confined=confined, plain=not confined)
     )

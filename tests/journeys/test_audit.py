@@ -43,7 +43,7 @@ async def lost(answer: Awaitable[Any]) -> None:
         await answer
 
 
-async def test_what_is_done_and_tried_stands_in_a_whole_log(world: World) -> None:
+async def test_actions_and_refusals_stand_in_a_whole_log(world: World) -> None:
     async with world.serve() as daemon:
         await daemon.post('CALL write {"path": "a.txt", "content": "x"}')
         await daemon.post("/permission workspace")

@@ -82,7 +82,7 @@ async def test_question_is_answered_whenever_the_daemon_was_killed(world: World,
         ("outbox_written", 1, "did x"),
     ],
 )
-async def test_what_may_be_done_once_is_done_once(world: World, boundary: str, effects: int, told: str) -> None:
+async def test_unrepeatable_call_is_made_once(world: World, boundary: str, effects: int, told: str) -> None:
     text = 'CALL never {"mark": "x"}'
     view = await revived(world, await killed(world, boundary, text), text)
     assert told in view["reply"]
@@ -92,7 +92,7 @@ async def test_what_may_be_done_once_is_done_once(world: World, boundary: str, e
 @pytest.mark.parametrize(
     ("boundary", "effects"), [("tool_intent", 1), ("tool_running", 2), ("receipt", 1), ("finished", 1)]
 )
-async def test_what_may_be_done_again_is_done_to_the_end(world: World, boundary: str, effects: int) -> None:
+async def test_repeatable_call_is_made_to_the_end(world: World, boundary: str, effects: int) -> None:
     text = 'CALL again {"mark": "x"}'
     view = await revived(world, await killed(world, boundary, text), text)
     assert "did x" in view["reply"]
@@ -140,7 +140,7 @@ async def test_message_that_gets_further_each_time_is_no_poison(world: World) ->
     assert world.effects("never") == []
 
 
-async def test_who_joined_a_turn_from_elsewhere_is_answered_after_a_kill_too(world: World) -> None:
+async def test_message_that_joined_a_turn_from_elsewhere_is_answered_after_a_kill_too(world: World) -> None:
     # The addresses of those who joined used to be known to the process alone.
     async with world.harness():
         await world.say("good day", "first", "anna")

@@ -81,7 +81,7 @@ async def test_ctrl_d_leaves_the_terminal_as_it_was(world: World) -> None:
         assert "· ready" not in terminal.screen
 
 
-async def test_what_is_typed_while_an_answer_streams_goes_out(world: World) -> None:
+async def test_typed_lines_are_sent_while_an_answer_streams(world: World) -> None:
     world.model.script.append(Reply("first answer " * 10, pause=0.2))
     async with ready(world) as terminal:
         terminal.type("one", ENTER)
@@ -328,7 +328,7 @@ async def test_lines_are_begun_by_alt_enter_and_by_a_backslash(world: World) -> 
         assert "one\ntwo\nthree" in world.model.chats[-1].json()["messages"][-1]["content"]
 
 
-async def test_what_was_typed_is_kept_for_the_next_chat_without_secrets(world: World) -> None:
+async def test_input_history_is_kept_for_the_next_chat_without_secrets(world: World) -> None:
     secret = "sk-" + "q7Rt2Lx9Zb4Nv8Wm3Kc6Hd1"
     async with ready(world) as terminal:
         terminal.type("remember this line", ENTER)

@@ -48,7 +48,7 @@ async def test_json_is_the_whole_result_and_nothing_else(world: World) -> None:
 
 
 @pytest.mark.bubblewrap
-async def test_what_runs_in_the_background_and_ends_with_the_command_is_told(world: World) -> None:
+async def test_background_job_ending_with_the_command_is_reported(world: World) -> None:
     start = 'CALL exec {"command": "sleep 60", "background": true}'
     said = await world.hob("ask", start)
     assert (said.status, said.err.startswith("1 command in the background ends")) == (0, True)
@@ -102,7 +102,7 @@ async def test_slow_model_is_reported_beside_the_answer(world: World) -> None:
         (("export", "--session", "none"), 1, "none"),
     ],
 )
-async def test_what_cannot_be_done_is_told_on_standard_error(
+async def test_failure_is_reported_on_standard_error(
     world: World, arguments: tuple[str, ...], status: int, told: str
 ) -> None:
     said = await world.hob(*arguments)
@@ -212,7 +212,7 @@ async def test_wrong_requests_are_told_apart(world: World) -> None:
         assert right.json().keys() >= {"id", "session", "trace_id", "state", "reply", "usage"}
 
 
-async def test_what_may_be_free_later_has_status_1_so_that_a_service_tries_again(world: World) -> None:
+async def test_temporary_conflict_has_status_1_so_that_a_service_tries_again(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         said = await world.hob("serve", HOB_GATEWAY_PORT=str(taken.getsockname()[1]))
     assert (said.status, said.out) == (1, "")

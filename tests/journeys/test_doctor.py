@@ -54,7 +54,7 @@ async def test_doctor_reports_a_daemon_that_hangs() -> None:
         assert "does not answer" in titles(report, "daemon.hung")[0]
 
 
-async def test_what_a_kill_leaves_is_looked_at_and_mended() -> None:
+async def test_leftovers_of_a_kill_are_found_and_repaired() -> None:
     async with open_world() as world:
         async with world.serve() as daemon:
             await daemon.post("hello")

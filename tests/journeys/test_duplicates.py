@@ -59,7 +59,7 @@ async def test_command_is_followed_once(world: World, command: str) -> None:
     assert first.json() == again.json() == restarted.json()
 
 
-async def test_who_cannot_wait_is_told_where_to_look(world: World) -> None:
+async def test_client_that_cannot_wait_is_told_where_to_look(world: World) -> None:
     world.model.script.append(Reply("at last", delay=0.5))
     async with world.serve() as daemon:
         first = await daemon.post("hello", key="same", wait=0)

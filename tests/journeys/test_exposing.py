@@ -80,9 +80,7 @@ async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(wor
         ({"HOB_GATEWAY_TRUSTED_PROXIES": '["0.0.0.0/0"]'}, "nearly everybody"),
     ],
 )
-async def test_what_cannot_be_served_safely_does_not_start(
-    world: World, environ: dict[str, str], complaint: str
-) -> None:
+async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, str], complaint: str) -> None:
     said = await world.hob("serve", stdin=None, **environ)
     # a file may be there later: a service tries again
     assert (said.status, "Traceback" in said.err) == (1 if complaint == "cannot be read" else 2, False)

@@ -87,7 +87,7 @@ def say(repository: Path, environ: dict[str, str]) -> str:
     return done.stdout
 
 
-async def test_a_clone_answers_whoever_has_a_model(folder: Path) -> None:
+async def test_clone_answers_whoever_has_a_model(folder: Path) -> None:
     async with ModelServer() as server:
         environ = bare(folder, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="key")
         repository = clone(folder)
@@ -96,7 +96,7 @@ async def test_a_clone_answers_whoever_has_a_model(folder: Path) -> None:
     assert re.fullmatch(r"You said: <untrusted-\w+ from=stdin>\nhello\n", answer[answer.index("You said") :])
 
 
-async def test_a_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Path) -> None:
+async def test_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Path) -> None:
     async with ModelServer() as server:
         environ = bare(folder)
         repository = clone(folder)
@@ -122,7 +122,7 @@ async def test_a_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Pat
 
 @pytest.mark.full
 @pytest.mark.timeout(900)
-async def test_the_first_answer_comes_within_a_minute_of_cloning(folder: Path) -> None:
+async def test_first_answer_comes_within_a_minute_of_cloning(folder: Path) -> None:
     network = {name: value for name, value in os.environ.items() if name.startswith(NETWORK)}
     async with ModelServer() as server:
         began = time.monotonic()

@@ -116,7 +116,7 @@ async def test_without_a_daemon_the_commands_name_the_full_disk_and_the_next_ste
     assert (await small.hob("ask", "again")).status == 0
 
 
-async def test_what_stands_in_a_home_that_cannot_be_written_is_read_and_exported(small: World) -> None:
+async def test_read_only_home_is_read_and_exported(small: World) -> None:
     async with small.serve() as daemon:
         assert (await daemon.post("hello there")).status_code == 200
     assert run("mount", "-o", "remount,ro", str(small.home)) == 0

@@ -48,7 +48,7 @@ async def heard(client: Client) -> list[dict[str, Any]]:
     return found
 
 
-async def test_who_comes_again_after_a_kill_gets_exactly_the_rest(world: World) -> None:
+async def test_client_that_reconnects_after_a_kill_gets_exactly_the_rest(world: World) -> None:
     world.model.script += [Reply("one two three four five six seven eight", pause=0.05)]
     async with world.serve() as daemon, live(daemon) as client:
         await client.ask("subscribe", "caught_up", after=0)

@@ -47,7 +47,7 @@ async def entries(daemon: Daemon, session: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_failure_is_a_failure_everywhere(world: World, fault: str) -> None:
+async def test_failure_is_a_failure_everywhere(world: World, fault: str) -> None:
     idle = {"HOB_AGENT_IDLE_SECONDS": "1"} if fault.startswith("silence") else {}
     async with world.serve(**idle) as daemon:
         began = time.monotonic()
@@ -79,7 +79,7 @@ async def test_ask_says_so_on_standard_error_and_by_its_status(world: World, fau
     assert (following.status, following.out, following.err) == (0, "You said: hello\n", "")
 
 
-async def test_who_watches_sees_the_beginning_of_a_failed_answer_taken_back(world: World) -> None:
+async def test_watcher_sees_the_beginning_of_a_failed_answer_retracted(world: World) -> None:
     async with world.serve() as daemon:
         events = [event async for event in daemon.events("FAULT cut_middle", "key")]
     names = [name for name, _ in events]
@@ -90,7 +90,7 @@ async def test_who_watches_sees_the_beginning_of_a_failed_answer_taken_back(worl
     assert events[-1][1]["error"]["code"] == "cut_stream"
 
 
-async def test_a_model_that_recovers_in_time_is_waited_for(world: World) -> None:
+async def test_model_that_recovers_in_time_is_waited_for(world: World) -> None:
     async with world.serve() as daemon:
         for fault in ("rate_short", "error_500", "cut_before"):
             response = await daemon.post(f"FAULT {fault} 1")
@@ -98,7 +98,7 @@ async def test_a_model_that_recovers_in_time_is_waited_for(world: World) -> None
     assert len(world.model.chats) == 6
 
 
-async def test_a_model_that_is_not_there_is_told(world: World) -> None:
+async def test_model_that_is_not_there_is_told(world: World) -> None:
     async with world.serve(OPENAI_BASE_URL="http://127.0.0.1:1/v1") as daemon:
         response = await daemon.post("hello")
         assert (response.status_code, response.json()["reply"]) == (502, None)
@@ -116,7 +116,7 @@ async def test_without_a_model_what_is_typed_is_kept_and_the_way_out_told(world:
         assert (await daemon.get(response.json()["id"], wait=3))["reply"] == "You said: hello"
 
 
-async def test_a_key_that_cannot_be_read_is_told_as_that(world: World) -> None:
+async def test_key_that_cannot_be_read_is_told_as_that(world: World) -> None:
     async with world.serve(OPENAI_API_KEY="", HOB_MODEL_API_KEY="file:/nowhere/key") as daemon:
         response = await daemon.post("hello")
         assert (response.status_code, response.json()["error"]["code"]) == (503, "model_settings")

@@ -99,7 +99,7 @@ async def test_answer_that_is_lost_on_the_way_is_given_again(world: World, strea
         assert asked(world) == 1
 
 
-async def test_who_loses_patience_and_comes_again_gets_the_answer_of_the_first_time(world: World) -> None:
+async def test_client_that_retries_gets_the_answer_of_the_first_request(world: World) -> None:
     world.model.script.append(Reply("At last.", delay=1.5))
     async with world.serve() as daemon, client_of(daemon.url, timeout=0.7, max_retries=4) as client:
         answer = await client.chat.completions.create(model="hob", messages=HI)
@@ -155,7 +155,7 @@ async def _heard(ask: Any, *, stream: bool) -> str:
     return "".join([chunk.choices[0].delta.content or "" async for chunk in got])
 
 
-async def test_what_waits_for_leave_is_told_and_goes_on_once_it_is_given(world: World) -> None:
+async def test_turn_waiting_for_approval_is_reported_and_goes_on_once_it_is_given(world: World) -> None:
     messages: Any = [{"role": "user", "content": 'CALL exec {"command": "rm -rf ."}'}]
     async with world.serve() as daemon, client_of(daemon.url) as client:
         raw = await client.chat.completions.with_raw_response.create(

@@ -10,7 +10,7 @@ from hob.testing.model_server import Reply
 from .world import LOST, World, until
 
 
-async def test_a_second_daemon_says_who_holds_the_home_and_exits(world: World) -> None:
+async def test_second_daemon_says_who_holds_the_home_and_exits(world: World) -> None:
     async with world.serve() as daemon:
         said = await world.hob("serve")
         assert (said.status, said.out) == (1, "")
@@ -50,7 +50,7 @@ async def test_questions_that_start_in_the_same_moment_are_all_answered(world: W
     assert [(each.status, each.out, each.err) for each in said] == [(0, f"You said: hello {n}\n", "") for n in range(3)]
 
 
-async def test_who_attached_to_a_question_is_answered_although_that_ends_first(world: World) -> None:
+async def test_attached_client_is_answered_although_its_question_ends_first(world: World) -> None:
     world.model.script.extend([Reply("first", delay=1), Reply("second", delay=2)])
     async with world.running("ask", "one") as first:
         await until(lambda: len(world.model.chats) == 1)
@@ -133,7 +133,7 @@ async def test_while_stopping_nothing_is_accepted(world: World) -> None:
         assert (await posting).status_code == 200
 
 
-async def test_a_second_signal_forces_and_the_turn_resumes(world: World) -> None:
+async def test_second_signal_forces_and_the_turn_resumes(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=60))
     async with world.serve() as daemon:
         id = await daemon.accepted("hello", "key")
@@ -156,7 +156,7 @@ async def test_turn_that_takes_longer_than_the_drain_resumes(world: World) -> No
         assert (await daemon.get(id, wait=3))["reply"] == "You said: hello"
 
 
-async def test_who_asked_and_waits_is_answered_by_the_next_daemon(world: World) -> None:
+async def test_waiting_client_is_answered_by_the_next_daemon(world: World) -> None:
     """`hob ask` used to be told that its message had not been taken, when it met the daemon that was ending."""
     world.model.script.append(Reply("never heard", delay=60))
     async with world.serve(HOB_BUS_DRAIN_SECONDS="0.3") as daemon, asyncio.TaskGroup() as group:
@@ -169,7 +169,7 @@ async def test_who_asked_and_waits_is_answered_by_the_next_daemon(world: World) 
     assert (said.status, said.out, said.err) == (0, "You said: hello\n", "")
 
 
-async def test_who_asked_does_the_work_where_no_owner_comes_back(world: World) -> None:
+async def test_client_runs_its_own_message_where_no_daemon_comes_back(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=60))
     async with world.serve() as daemon:
         async with asyncio.TaskGroup() as group:

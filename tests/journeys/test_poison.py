@@ -28,7 +28,9 @@ async def send_all(world: World, daemon: Daemon, poison: str) -> tuple[str, list
     ],
     ids=["tool", "model", "model and tool"],
 )
-async def test_it_is_set_aside_alone_and_comes_back_on_demand(world: World, text: str, poison: str, reply: str) -> None:
+async def test_poisonous_message_is_quarantined_alone_and_comes_back_on_demand(
+    world: World, text: str, poison: str, reply: str
+) -> None:
     async with world.harness("", poison) as daemon:
         guilty, innocent = await send_all(world, daemon, text)
         assert await daemon.gone() == -9

@@ -262,7 +262,7 @@ async def test_bare_yes_on_the_command_line_goes_on_with_the_turn(world: World) 
     assert marks(world) == ["ran"]
 
 
-async def test_the_next_question_on_the_command_line_is_the_answer_to_a_question_in_words(home: World) -> None:
+async def test_next_question_on_the_command_line_is_the_answer_to_a_question_in_words(home: World) -> None:
     said = await home.hob("ask", 'CALL ask_user {"question": "Which colour?"}')
     assert (said.status, said.err.startswith("Which colour?\n")) == (75, True)
     said = await home.hob("ask", "blue")
@@ -328,7 +328,7 @@ async def test_at_a_terminal_ask_asks_there_and_goes_on(home: World) -> None:
     assert marks(home) == ["ran"]
 
 
-async def test_what_is_left_open_at_a_terminal_waits(world: World) -> None:
+async def test_question_left_open_at_a_terminal_waits(world: World) -> None:
     async with terminal(world, "ask", RUN) as typist:
         await typist.sees("Ctrl-D leaves it open) ")
         typist.types("\x04")

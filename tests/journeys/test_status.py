@@ -9,7 +9,7 @@ ASKS = 'CALL exec {"command": "rm -rf junk"}'
 AGES = {"oldest_waiting_seconds", "oldest_owed_seconds", "writer_queue", "followers"}
 
 
-async def test_what_waits_for_leave_is_told_with_the_next_step(world: World) -> None:
+async def test_status_names_waiting_approvals_with_the_next_step(world: World) -> None:
     assert (await world.hob("ask", ASKS)).status == 75
     said = (await world.hob("status")).out
     assert "1 waits for your approval: `hob approvals` shows what is asked" in said
@@ -23,7 +23,7 @@ async def test_what_waits_for_leave_is_told_with_the_next_step(world: World) -> 
     assert "Wartet auf deine Erlaubnis: 1." in told.out
 
 
-async def test_what_waits_for_words_is_told_where_it_was_asked(world: World) -> None:
+async def test_status_names_where_a_question_was_asked(world: World) -> None:
     assert (await world.hob("ask", 'CALL ask_user {"question": "Which colour?"}')).status == 75
     assert "1 waits for your answer, where it was asked" in (await world.hob("status")).out
     assert "your approval" not in (await world.hob("status")).out
@@ -36,7 +36,7 @@ async def test_queue_and_what_lags_are_told_when_nothing_does(world: World) -> N
     )
 
 
-async def test_who_runs_since_when_and_where_it_can_be_reached_is_told(world: World) -> None:
+async def test_status_names_process_start_and_addresses(world: World) -> None:
     async with world.serve() as daemon:
         said = (await world.hob("status")).out
         assert re.search(rf"^ +as `hob serve`, pid {daemon.process.pid}, since \d{{4}}-", said, re.MULTILINE)

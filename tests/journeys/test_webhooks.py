@@ -66,7 +66,7 @@ def notifier(receiver: Receiver, event: str = "turn.done") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("boundary", ["finished", "outbox_written", "sending:1"])
-async def test_what_is_to_be_told_outlives_the_daemon(world: World, boundary: str) -> None:
+async def test_pending_notification_outlives_the_daemon(world: World, boundary: str) -> None:
     async with receiving() as receiver:
         async with world.harness(boundary, **notifier(receiver)) as daemon:
             with contextlib.suppress(*LOST):
@@ -87,7 +87,7 @@ async def test_what_is_to_be_told_outlives_the_daemon(world: World, boundary: st
         assert all(each.proven for each in told)
 
 
-async def test_who_was_being_told_at_a_kill_is_told_again_under_the_same_id(world: World) -> None:
+async def test_delivery_cut_by_a_kill_is_repeated_under_the_same_id(world: World) -> None:
     async with receiving(HANG) as receiver:
         async with world.serve(**notifier(receiver)) as daemon:
             await daemon.post("hi")
@@ -110,7 +110,7 @@ async def test_that_approval_is_asked_for_is_told_without_what_for(world: World)
     assert b"junk" not in told.body
 
 
-async def test_what_comes_back_to_the_hob_that_told_it_is_left_alone(world: World) -> None:
+async def test_webhook_that_returns_to_its_sender_is_ignored(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
     settings = {

@@ -78,7 +78,7 @@ def test_tool_result_is_kept_as_the_claim_of_its_tool_unless_it_says_little() ->
     assert (item.layer, item.source, item.label, item.kind) == (Layer.TOOL, "tool:web_fetch", WEB, "result")
 
 
-def test_what_others_read_too_stays_in_its_own_conversation() -> None:
+def test_statement_in_a_shared_conversation_stays_in_it() -> None:
     for turn in (turn_of(group=True), turn_of(cls=SenderClass.MEMBER)):
         (item,) = items_of_turn(turn, [said("The club meets on Friday.")], MemorySettings())
         assert item.scope == Scope("telegram:1")

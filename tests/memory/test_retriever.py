@@ -77,7 +77,7 @@ async def test_phrase_in_quotation_marks_comes_first(store: Store) -> None:
     assert (await search(store, 'where is "the green tea"'))[0] == texts[1]
 
 
-async def test_what_was_said_on_the_asked_day_comes_first(store: Store) -> None:
+async def test_memories_of_the_asked_day_come_first(store: Store) -> None:
     texts = ["We ate fish.", "We ate fish again."]
     days = [datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 5, 3, tzinfo=UTC)]
     await store.items.add([said(t, session=t, at=d.timestamp()) for t, d in zip(texts, days, strict=True)])

@@ -84,14 +84,14 @@ def check(roots: Roots, top: Path, spelled: str) -> None:
 
 
 @given(entries, st.lists(spellings, min_size=1, max_size=8))
-def test_whatever_is_opened_lies_in_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
+def test_opened_path_lies_in_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
     with grown(grow) as top:
         for each in spelled:
             check(roots_of(top), top, each)
 
 
 @given(entries, st.lists(spellings, min_size=1, max_size=8))
-def test_whatever_is_opened_by_hand_lies_in_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
+def test_path_opened_by_hand_lies_in_a_root(grow: list[tuple[str, str, str]], spelled: list[str]) -> None:
     with grown(grow) as top, pytest.MonkeyPatch.context() as patch:
         patch.setattr(beneath, "_by_kernel", lambda: None)
         for each in spelled:

@@ -74,7 +74,7 @@ def plain(line: str) -> str:
 
 
 @given(loose, st.data())
-def test_what_was_edited_can_be_edited_back(text: str, data: st.DataObject) -> None:
+def test_edit_can_be_reversed(text: str, data: st.DataObject) -> None:
     old, new = data.draw(loose), data.draw(loose)
     with suppress(ToolFailed):
         done = edit(text, old, new)

@@ -37,7 +37,7 @@ def test_only_equal_addresses_are_named(said: str, meant: str, around: str) -> N
 
 
 @given(mails, glue, glue, st.sampled_from(["before", "after", "both"]))
-def test_what_is_glued_to_an_address_makes_it_another(address: str, before: str, after: str, where: str) -> None:
+def test_text_glued_to_an_address_makes_it_another(address: str, before: str, after: str, where: str) -> None:
     text = (before if where != "after" else "") + address + (after if where != "before" else "")
     assume(mail(text.rstrip(".:").removeprefix("to:").removeprefix("an:")) != mail(address))
     found = named(f"write to {text} today")
@@ -82,7 +82,7 @@ def test_file_names_itself_alone(said: str, other: str) -> None:
 
 
 @given(mails, st.sampled_from(["> {}", "```\n{}\n```", "do not mail {}", "never {}", "mail all but not {}", "ohne {}"]))
-def test_what_is_quoted_or_forbidden_is_not_named(address: str, sentence: str) -> None:
+def test_quoted_or_forbidden_names_are_not_exempt(address: str, sentence: str) -> None:
     assert not named(sentence.format(address)).recipient(recipient(address))
 
 

@@ -178,7 +178,7 @@ def test_server_is_not_asked_again_before_the_time_it_named(
 
 
 @given(st.lists(st.tuples(st.sampled_from(LANES), FAILS, st.floats(0, 10_000)), min_size=1, max_size=30))
-def test_whatever_happened_everything_is_awake_again_in_time(history: list[tuple[ModelRoute, Fails, float]]) -> None:
+def test_every_route_is_awake_again_in_time(history: list[tuple[ModelRoute, Fails, float]]) -> None:
     health, now = RouteHealth(), 0.0
     for route, failure, later in history:
         now += later

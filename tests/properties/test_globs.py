@@ -70,7 +70,7 @@ plain = st.text(st.sampled_from("ab.-"), min_size=1, max_size=3).filter(lambda n
 
 
 @given(st.lists(rules, max_size=4), st.lists(st.lists(plain, min_size=1, max_size=3), min_size=1, max_size=6))
-def test_what_git_ignores_is_ignored(lines: list[str], paths: list[list[str]]) -> None:
+def test_glob_ignores_what_git_ignores(lines: list[str], paths: list[list[str]]) -> None:
     with tempfile.TemporaryDirectory() as top:
         subprocess.run(["git", "init", "-q", top], check=True)
         (Path(top) / ".gitignore").write_text("\n".join(lines))

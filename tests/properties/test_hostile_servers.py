@@ -312,7 +312,7 @@ def test_long_complaint_is_read_in_time(unit: bytes) -> None:
 
 
 @pytest.mark.parametrize("word", ["try", "again in ", "retry after 1"])
-def test_what_a_program_says_at_length_is_searched_for_a_wait_in_time(word: str) -> None:
+def test_long_output_of_a_program_is_searched_for_a_wait_in_time(word: str) -> None:
     now = datetime.now(UTC)
     grows_with_its_size(lambda size: read_retry_after({}, word * size, now), 4_000)
 
@@ -409,7 +409,7 @@ ENDLESS: list[tuple[str, str, bytes]] = [
 
 
 @pytest.mark.parametrize(("what", "name", "piece"), ENDLESS, ids=[f"{what} of {name}" for what, name, _ in ENDLESS])
-def test_what_has_no_end_is_given_up_after_some_megabytes(what: str, name: str, piece: bytes) -> None:
+def test_endless_answer_is_given_up_after_some_megabytes(what: str, name: str, piece: bytes) -> None:
     decoder = next(wire for wire in WIRES if wire.name == name).decoder(host="h", salt="s", taken=(), secrets=())
     fed = 0
     with pytest.raises(ModelError) as caught:  # noqa: PT012 - how much was read counts

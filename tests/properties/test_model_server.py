@@ -106,5 +106,5 @@ def test_spoilt_request_is_answered_or_refused(asked: tuple[str, Any]) -> None:
 
 
 @given(st.sampled_from(sorted(CHATS)), st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode()))
-def test_what_is_no_request_is_refused(path: str, body: bytes) -> None:
+def test_malformed_request_is_refused(path: str, body: bytes) -> None:
     assert status_of(path, body) == 400

@@ -104,7 +104,7 @@ def test_stream_always_ends_with_the_whole_answer(notices: list[Notice], answer:
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=4)))
-def test_what_was_heard_whole_is_not_said_twice(pieces: list[str]) -> None:
+def test_streamed_text_is_not_sent_twice(pieces: list[str]) -> None:
     notifier = StreamedText()
     sent = [notifier.hear(Delta(TRACE, SESSION, piece)) for piece in pieces]
     assert "".join([*sent, notifier.finish("".join(pieces))]) == "".join(pieces)

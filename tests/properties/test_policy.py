@@ -158,7 +158,7 @@ def test_no_setting_lifts_a_hard_rule(
 
 
 @given(calls(), contexts())
-def test_what_the_owner_names_never_frees_what_persists_or_configures(
+def test_names_given_by_the_owner_never_exempt_persistence_or_configuration(
     call: tuple[ToolCall, ToolSpec], context: Context
 ) -> None:
     everything = read_words([" ".join([*ADDRESSES, *URLS, *FILES])], base=PLACES.base, home=PLACES.home)

@@ -97,12 +97,12 @@ class Outer:
         ({"inner": {"count": 1}, "colours": ["red", "blue"]}, r"colours\[1\] must be one of red"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_path(given: dict[str, Any], complaint: str) -> None:
+def test_wrong_value_is_named_by_its_path(given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InvalidRequest, match=complaint):
         read(Outer, given)
 
 
-def test_what_is_right_is_made() -> None:
+def test_valid_request_is_made() -> None:
     made = read(Outer, {"inner": {"count": 1}, "colours": ["red"]})
     assert made == Outer(Inner(1), (Colour.RED,))
     assert read(Outer, {"inner": {"count": 1, "more": 1}, "more": 1}, closed=False) == Outer(Inner(1))

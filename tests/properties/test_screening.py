@@ -39,7 +39,7 @@ def run(stage: Stage, pieces: Iterable[str]) -> str:
 
 @given(TEXTS, PLACES)
 @example("[EMAIL-abcdefghij]", [3])
-def test_what_was_taken_out_comes_back_however_it_is_cut(text: str, places: list[int]) -> None:
+def test_masked_values_come_back_however_the_text_is_cut(text: str, places: list[int]) -> None:
     placeholders = Placeholders(KEY)
     taken = placeholders.take_out(text, find(text, ALL))
     assert put_back(taken, placeholders.restore) == text
@@ -94,7 +94,7 @@ def test_no_finding_is_shown_however_the_answer_is_cut(text: str, places: list[i
 
 
 @given(TEXTS, PLACES)
-async def test_what_is_recorded_is_what_was_shown(text: str, places: list[int]) -> None:
+async def test_recorded_text_is_the_shown_text(text: str, places: list[int]) -> None:
     async def answer() -> AsyncGenerator[ModelEvent]:
         for piece in cut(text, places):
             yield TextDelta(piece)

@@ -167,7 +167,7 @@ def test_no_spelling_makes_a_harmful_command_less(case: tuple[str, str]) -> None
 
 
 @given(st.sampled_from(hostile()), st.sampled_from(["{}\n", "\n\n{}", "true; {}", "ls\n{}", "cd src; cd ..; {}"]))
-def test_what_stands_around_a_hostile_command_does_not_make_it_less(command: Hostile, around: str) -> None:
+def test_hostile_command_is_no_less_so_whatever_stands_around_it(command: Hostile, around: str) -> None:
     assert verdict(around.replace("{}", command.text)) >= verdict(command.text)
 
 
@@ -204,7 +204,7 @@ def test_plain_commands_stay_plain_however_they_are_laid_out(text: str, data: st
 
 
 @given(st.sampled_from(benign()), st.sampled_from(["rm -rf /", ":(){ :|:& };:", "reboot", "mkfs.xfs /dev/sdb"]))
-def test_a_harmful_line_after_plain_ones_is_found(text: str, harm: str) -> None:
+def test_harmful_line_after_plain_ones_is_found(text: str, harm: str) -> None:
     assert verdict(f"{text}\n{harm}\n") is ShellSeverity.REFUSE
 
 
@@ -281,6 +281,6 @@ LONG = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_text_is_read_in_time(name: str) -> None:
+def test_long_text_is_read_in_time(name: str) -> None:
     text = LONG[name][:65_000]
     grows_with_its_size(lambda size: judge(text[:size]), len(text) // 8 + 1, least=0.05)

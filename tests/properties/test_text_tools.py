@@ -90,7 +90,7 @@ def test_call_is_found_behind_any_text_and_never_shown(cut: tuple[str, list[str]
 
 
 @given(path=st.text(max_size=100), cut=st.integers(1, 50))
-def test_whatever_stands_in_an_argument_arrives(path: str, cut: int) -> None:
+def test_argument_arrives_whatever_it_holds(path: str, cut: int) -> None:
     arguments = json.dumps({"path": path})
     text = f'<tool_call>{{"name": "read", "arguments": {arguments}}}</tool_call>'
     assert hear([text[at : at + cut] for at in range(0, len(text), cut)]) == ("", [Written("read", arguments)])

@@ -54,7 +54,7 @@ def right(scheme: Scheme, headers: Mapping[str, str], body: bytes, secret: str =
 
 
 @given(SCHEMES, st.binary(max_size=200))
-def test_what_was_signed_comes_in(scheme: Scheme, body: bytes) -> None:
+def test_signed_delivery_is_accepted(scheme: Scheme, body: bytes) -> None:
     assert right(scheme, signed(scheme, body), body)
 
 
@@ -94,7 +94,7 @@ def test_delivery_without_the_secret_is_refused(scheme: Scheme, headers: dict[st
 
 @pytest.mark.parametrize("late", [-301, 301, NOW])
 @pytest.mark.parametrize("scheme", [Scheme.STRIPE, Scheme.STANDARD])
-def test_what_was_signed_long_ago_does_not_come_in_again(scheme: Scheme, late: int) -> None:
+def test_old_signature_is_not_accepted_again(scheme: Scheme, late: int) -> None:
     with pytest.raises(Wrong):
         verify(scheme, [SECRET], signed(scheme, b"x"), b"x", now=NOW + late, tolerance=300)
 

@@ -105,7 +105,7 @@ def _joined(events: Iterable[ModelEvent]) -> list[ModelEvent]:
 
 @on_every_wire
 @given(reply=REPLIES, places=st.lists(st.integers(min_value=0), max_size=30))
-def test_the_same_bytes_mean_the_same_wherever_they_are_cut(wire: Wire, reply: Reply, places: list[int]) -> None:
+def test_same_bytes_mean_the_same_wherever_they_are_cut(wire: Wire, reply: Reply, places: list[int]) -> None:
     data = stream_of(wire, reply)
     assert decode(wire, cut(data, places)) == decode(wire, [data])
 
@@ -119,7 +119,7 @@ def test_stream_that_comes_byte_by_byte_means_the_same(wire: Wire, reply: Reply)
 
 @on_every_wire
 @given(reply=REPLIES)
-def test_what_the_server_meant_arrives(wire: Wire, reply: Reply) -> None:
+def test_server_text_arrives_however_it_is_cut(wire: Wire, reply: Reply) -> None:
     events = decode(wire, [stream_of(wire, reply)])
     if isinstance(events, str):
         nothing = not reply.text.strip() and not reply.calls

@@ -86,7 +86,7 @@ async def test_model_that_cannot_think_is_not_told_to() -> None:
         assert ["think" in asked.json() for asked in server.requests] == [True, False]
 
 
-async def test_what_is_refused_for_another_reason_is_not_asked_in_another_form() -> None:
+async def test_request_refused_for_another_reason_is_not_repeated_in_another_form() -> None:
     request = ModelRequest("", "", (UserMessage("hi"),), tools=(TOOL,))
     async with ModelServer(Reply(fault=Fault.BAD_REQUEST)) as server, opened(server) as model:
         with pytest.raises(ModelError):

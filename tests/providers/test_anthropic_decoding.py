@@ -198,7 +198,7 @@ def test_stream_may_lack_its_last_event() -> None:
     assert reply_to(start(), *text(0, "x"), end()[0]).text == "x"
 
 
-def test_what_is_not_known_means_nothing() -> None:
+def test_unknown_events_are_ignored() -> None:
     strange: list[Event] = [
         {"type": "brand_new"},
         begin(0, type="server_tool_use", id="s", name="web_search", input={}),

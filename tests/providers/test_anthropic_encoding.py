@@ -215,7 +215,7 @@ def assistant_blocks(said: AssistantMessage, **more: Any) -> list[Any]:
     return list(messages_of(UserMessage("x"), said, *results, **more)[1]["content"])
 
 
-def test_what_was_signed_goes_back_unchanged_and_in_its_place() -> None:
+def test_signed_blocks_go_back_unchanged_and_in_their_place() -> None:
     said = AssistantMessage("Hm. Well.", (call("a"), call("b")), kept(SEALED, 4, SEALED, None, 5, None))
     text = [{"type": "text", "text": "Hm. "}, {"type": "text", "text": "Well."}]
     calls: list[dict[str, Any]] = [{"type": "tool_use", "id": id, "name": "clock", "input": {}} for id in ("a", "b")]
@@ -228,12 +228,12 @@ def test_strange_continuation_costs_nothing(data: str) -> None:
     assert [block["type"] for block in assistant_blocks(said)] == ["text", "tool_use"]
 
 
-def test_what_was_signed_comes_first_in_a_message_that_was_changed_since() -> None:
+def test_signed_blocks_come_first_in_a_message_that_was_changed_since() -> None:
     said = AssistantMessage("Cut.", (call("a"),), kept(5, SEALED, None))
     assert [block["type"] for block in assistant_blocks(said)] == ["thinking", "text", "tool_use"]
 
 
-def test_what_other_wires_keep_is_left_out_and_all_of_it_where_thinking_is_off() -> None:
+def test_blocks_of_other_wires_are_left_out_and_all_of_them_where_thinking_is_off() -> None:
     strange = AssistantMessage("Hm.", (call("a"),), Continuation("gemini", "[]"))
     assert [block["type"] for block in assistant_blocks(strange)] == ["text", "tool_use"]
     said = AssistantMessage("Hm.", (call("a"),), kept(SEALED, 3, None))
@@ -249,7 +249,7 @@ def test_tool_loop_that_another_model_began_is_not_asked_for_its_thoughts() -> N
     assert "thinking" in body_of(*said, AssistantMessage("so"), UserMessage("y"), **budget)
 
 
-def test_what_was_signed_after_another_beginning_is_left_out_with_all_that_followed() -> None:
+def test_blocks_signed_after_another_beginning_are_left_out_with_all_that_followed() -> None:
     steps = [AssistantMessage("", (call(str(n)),)) for n in range(3)]
     results = [ToolMessage(said.calls[0].id, "x") for said in steps]
 
@@ -272,7 +272,7 @@ def test_what_was_signed_after_another_beginning_is_left_out_with_all_that_follo
     assert thoughts("at ten") == [False, False, True]  # what came after the change was sealed with it
 
 
-def test_what_follows_on_something_left_out_is_kept() -> None:
+def test_blocks_after_one_left_out_are_kept() -> None:
     first = AssistantMessage("", (call("a"),), replace(kept(SEALED, None), prefix="another beginning"))
     asked = (UserMessage("x"), first, ToolMessage(CallId("a"), "x"))
     sealed = replace(kept(SEALED, None), prefix=digest_of(ModelRequest("claude-opus-5-5", "", asked)))

@@ -65,7 +65,7 @@ def test_without_keys_an_ollama_that_runs_here_is_asked_and_else_an_installed_cl
     assert choose().default() is None
 
 
-def test_what_is_configured_wins_over_every_key() -> None:
+def test_configured_model_wins_over_every_key() -> None:
     assert choose(ModelSettings(name="groq/llama-x"), ALL_KEYS).line() == "groq/llama-x (configured)"
     assert choose(ModelSettings(base_url="http://localhost:8000"), ALL_KEYS).default() == Ref("server", "")
     own = ModelSettings(providers={"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")})
@@ -132,7 +132,7 @@ def test_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
             choose(settings, ALL_KEYS).resolve(name)
 
 
-def test_what_nearly_is_a_provider_is_asked_about_even_where_a_server_takes_any_name() -> None:
+def test_misspelt_provider_is_asked_about_even_where_a_server_takes_any_name() -> None:
     choice = choose(ModelSettings(base_url="http://localhost:1"))
     assert choice.resolve("meta-llama/llama-3") == Ref("server", "meta-llama/llama-3")
     with pytest.raises(ModelError, match=r"did you mean ollama\?"):
@@ -150,7 +150,7 @@ def test_task_that_is_none_is_refused() -> None:
         ModelSettings(tasks={"nonsense": "groq/x"})
 
 
-def test_what_passes_on_to_somebody_elses_models_is_not_local() -> None:
+def test_server_that_forwards_to_somebody_elses_models_is_not_local() -> None:
     environ = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:4000"}
     assert not choose(environ=environ).is_local(Ref("anthropic", "x"))
     said = ModelSettings(providers={"anthropic": ProviderSettings(local=True)})

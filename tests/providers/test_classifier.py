@@ -23,7 +23,7 @@ def asked(text: str, **changes: object) -> ModelRequest:
 TRANSLATION = ClassifierRule("translations", "ollama/small", any=["translate", "übersetze"])
 
 
-def test_the_first_rule_that_holds_wins() -> None:
+def test_first_rule_that_holds_wins() -> None:
     other = ClassifierRule("short", "openai/mini", thinking="low", max_chars=30)
     rules = classifier(TRANSLATION, other)
     assert rules.classify(asked("Please TRANSLATE this")) == Chosen("translations", "ollama/small", None)
@@ -68,13 +68,13 @@ def test_turn_goes_on_with_the_model_it_began_with() -> None:
         ),
     ],
 )
-def test_it_is_said_why_a_rule_does_not_hold(rule: ClassifierRule, request_: ModelRequest, reason: str) -> None:
+def test_failing_rule_gives_its_reason(rule: ClassifierRule, request_: ModelRequest, reason: str) -> None:
     (verdict,) = classifier(rule).explain(request_)
     assert not verdict.holds
     assert (verdict.rule, verdict.reason) == ("rule 1", reason)
 
 
-def test_what_holds_is_told_as_well() -> None:
+def test_holding_rule_is_explained_as_well() -> None:
     rule = ClassifierRule("r", "m", all=["a", "b c"], pattern="x{2}", session="work:*", task="chat", min_chars=2)
     request = asked("A xx B  C", cache_key=SessionKey("work:1"))
     assert [verdict.holds for verdict in classifier(rule).explain(request)] == [True]

@@ -35,7 +35,7 @@ async def test_vectors_stand_where_their_texts_stood() -> None:
     assert found == ((1, 0), (0, 1))
 
 
-async def test_a_server_that_does_not_count_sends_them_in_order() -> None:
+async def test_server_that_does_not_count_sends_them_in_order() -> None:
     assert await vectors_of(row(1, 0), row(0, 1), texts=2) == ((1, 0), (0, 1))
 
 
@@ -63,7 +63,7 @@ async def test_packed_vectors_are_unpacked() -> None:
         ["x"],
     ],
 )
-async def test_what_is_no_vector_is_refused(rows: list[Any]) -> None:
+async def test_answer_without_vectors_is_refused(rows: list[Any]) -> None:
     with pytest.raises(ModelError) as caught:
         await vectors_of(*rows)
     assert caught.value.fault is ModelFault.GARBAGE
@@ -81,7 +81,7 @@ async def test_vectors_of_different_lengths_are_refused() -> None:
 
 
 @pytest.mark.parametrize("answer", [[], {"embeddings": None}, {"embeddings": [[]]}, {"embeddings": []}, b"<html>"])
-async def test_what_ollama_says_is_looked_at_too(answer: Any) -> None:
+async def test_ollamas_vectors_are_checked_too(answer: Any) -> None:
     async with saying(answer) as client:
         with pytest.raises(ModelError) as caught:
             await OllamaEmbedder(client, "m").embed(["x"])
@@ -109,7 +109,7 @@ async def test_no_texts_ask_nothing() -> None:
         assert not server.requests
 
 
-async def test_a_text_that_is_too_long_is_called_so() -> None:
+async def test_text_that_is_too_long_is_called_so() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         with pytest.raises(ModelError, match="a text is too long") as caught:
             await OpenAIEmbedder(client, "m").embed(["FAULT overflow"])

@@ -52,13 +52,13 @@ def test_failure_tells_what_was_counted(decoder: Decoder, data: bytes, fault: Mo
     assert (error.fault, error.usage, error.cost) == (fault, usage, None)
 
 
-def test_what_the_server_says_it_charged_is_told_with_a_failure() -> None:
+def test_charge_named_by_the_server_comes_with_the_failure() -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 1, "cost": 0.25}
     assert failure(Chat(), sse({"choices": [{"finish_reason": "stop"}], "usage": usage})).cost == 250_000
 
 
 @pytest.mark.parametrize("page", [b"<html>Log in", b"Service under construction\n"])
-def test_what_is_no_models_answer_costs_nothing(page: bytes) -> None:
+def test_answer_of_no_model_costs_nothing(page: bytes) -> None:
     error = failure(Chat(), page)
     assert (error.fault, error.cost) == (ModelFault.GARBAGE, 0)
 
@@ -98,12 +98,12 @@ async def test_attempt_that_may_have_to_be_paid_is_told_before_the_next() -> Non
 
 
 @pytest.mark.parametrize("error", [ModelError(ModelFault.AUTH), ModelError(ModelFault.GARBAGE, cost=0)])
-async def test_what_was_turned_away_is_not_told(error: ModelError) -> None:
+async def test_rejected_request_is_not_reported(error: ModelError) -> None:
     extra, _ = await told(error, "whole")
     assert extra == []
 
 
-async def test_what_the_last_attempt_took_is_told_and_its_error_leaves_nothing_to_pay() -> None:
+async def test_usage_of_the_last_attempt_is_reported_and_its_error_leaves_nothing_to_pay() -> None:
     """Its fault is that of the model that was wanted most, which says nothing of what is owed for the last."""
     extra, error = await told(ModelError(ModelFault.AUTH), ModelError(ModelFault.CUT))
     assert extra == [ExtraCall("b/y", ModelFault.CUT, goes_on=False)]

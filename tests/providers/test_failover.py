@@ -76,7 +76,7 @@ def test_every_model_is_asked_whatever_the_fault(fault: ModelFault) -> None:
 
 
 @pytest.mark.parametrize("fault", sorted(RAISED))
-def test_what_no_other_model_may_mend_is_raised_at_once(fault: ModelFault) -> None:
+def test_error_that_no_other_model_avoids_is_raised_at_once(fault: ModelFault) -> None:
     walk = walk_of(*CHAIN)
     walk.first(0.0)
     assert fail(walk, BIG, fault) is None
@@ -109,7 +109,7 @@ def test_one_lane_is_asked_four_times_with_growing_waits(fault: ModelFault) -> N
 @pytest.mark.parametrize(
     "fault", sorted(set(ModelFault) - set(PASSING) - {ModelFault.RATE_LIMIT, ModelFault.EMPTY} - RAISED)
 )
-def test_what_does_not_pass_is_not_repeated(fault: ModelFault) -> None:
+def test_permanent_failure_is_not_retried(fault: ModelFault) -> None:
     assert order(fault, (BIG,), patience=60.0) == [BIG]
 
 
@@ -168,7 +168,7 @@ def test_fewer_attempts_mean_fewer_repeats_never_fewer_lanes() -> None:
     assert fail(walk, LOCAL, ModelFault.OVERLOAD) is None
 
 
-def test_what_rests_is_asked_last_and_the_first_to_wake_before_the_others() -> None:
+def test_resting_routes_are_asked_last_and_the_first_to_wake_before_the_others() -> None:
     health = RouteHealth()
     health.note_failure(BIG, ModelError(ModelFault.BILLING), 0.0)
     health.note_failure(SMALL_2, ModelError(ModelFault.RATE_LIMIT), 0.0)

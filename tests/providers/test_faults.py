@@ -145,7 +145,7 @@ def test_key_that_the_server_echoes_is_never_shown(key: str) -> None:
         *("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx", "AKIAIOSFODNN7EXAMPLE", "ya29.a0AfH6SMB", "pplx-12345678"),
     ],
 )
-def test_what_looks_like_a_key_is_not_shown_though_no_one_knows_it(key: str) -> None:
+def test_text_shaped_like_a_key_is_masked_though_it_is_unknown(key: str) -> None:
     assert key[-6:] not in str(fail(401, f'{{"error":{{"message":"no such key: {key} (see the docs)"}}}}'))
 
 
@@ -182,5 +182,5 @@ def test_error_inside_a_stream_is_sorted_too() -> None:
     assert fault_of({"message": "model x not found"}) is ModelFault.NOT_FOUND
 
 
-def test_what_is_too_short_to_be_a_secret_does_not_hide_letters() -> None:
+def test_short_value_does_not_mask_letters() -> None:
     assert "no such page" in str(read_stream_error("no such page", host="h", secrets=("a", "pag")))

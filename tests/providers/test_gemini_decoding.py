@@ -57,7 +57,7 @@ def test_text_is_told_as_it_comes_and_thoughts_beside_it() -> None:
     ]
 
 
-def test_the_last_count_stands_and_thoughts_are_output() -> None:
+def test_last_count_stands_and_thoughts_are_output() -> None:
     early = {"promptTokenCount": 10, "candidatesTokenCount": 1}
     late = {"promptTokenCount": 10, "cachedContentTokenCount": 4, "candidatesTokenCount": 6, "thoughtsTokenCount": 90}
     reply = reply_to(
@@ -109,7 +109,7 @@ def test_other_candidates_and_strange_parts_mean_nothing() -> None:
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "LANGUAGE"])
-def test_what_is_withheld_is_no_answer(reason: str) -> None:
+def test_withheld_answer_is_no_answer(reason: str) -> None:
     candidate = {"content": {"parts": [text("Half")]}, "finishReason": reason, "finishMessage": "Because."}
     error = failure(Decoder(), sse({"candidates": [candidate]}))
     assert error.fault is ModelFault.FILTERED

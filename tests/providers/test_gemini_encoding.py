@@ -217,7 +217,7 @@ def test_strange_continuation_costs_nothing(data: str) -> None:
     assert [part.get("thoughtSignature") for part in parts_of(said)] == [None, STAND_IN]
 
 
-def test_the_first_call_of_another_model_bears_a_stand_in_while_the_turn_goes_on() -> None:
+def test_first_call_of_another_model_bears_a_stand_in_while_the_turn_goes_on() -> None:
     step = (AssistantMessage("", (call("a"), call("b"))), ToolMessage(CallId("a"), "x"), ToolMessage(CallId("b"), "y"))
     contents = contents_of(UserMessage("old"), *step, UserMessage("new"), *step, model="gemini-flash-latest")
     signed = [[part.get("thoughtSignature") for part in content["parts"]] for content in contents]

@@ -39,7 +39,7 @@ def health_after(*failures: tuple[ModelFault, float], wait: float | None = None)
         (ModelFault.BUDGET, ()),
     ],
 )
-def test_what_a_fault_is_about_rests_and_nothing_else(fault: ModelFault, rests: tuple[ModelRoute, ...]) -> None:
+def test_subject_of_a_fault_rests_and_nothing_else(fault: ModelFault, rests: tuple[ModelRoute, ...]) -> None:
     health = health_after((fault, 0.0))
     assert tuple(route for route in ALL if health.find_rest(route, 1.0)) == rests
 
@@ -54,7 +54,7 @@ def test_what_a_fault_is_about_rests_and_nothing_else(fault: ModelFault, rests: 
         (ModelFault.NETWORK, [10, 20, 40, 60, 60]),
     ],
 )
-def test_a_rest_grows_each_time_in_a_row(fault: ModelFault, seconds: list[float]) -> None:
+def test_rest_grows_each_time_in_a_row(fault: ModelFault, seconds: list[float]) -> None:
     health, now, seen = RouteHealth(), 0.0, []
     for _ in seconds:
         health.note_failure(ONE, ModelError(fault), now)
@@ -74,7 +74,7 @@ def test_failures_of_one_outage_count_once() -> None:
     assert health.find_rest(ONE, 32.0) is None
 
 
-def test_what_is_long_over_counts_no_more() -> None:
+def test_old_fault_counts_no_more() -> None:
     health = health_after((ModelFault.OVERLOAD, 0.0), (ModelFault.OVERLOAD, 10_000.0))
     assert health.seconds_left(ONE, 10_000.0) == 30.0
 

@@ -46,7 +46,7 @@ async def test_claude_sees() -> None:
     assert models == {EMBEDDING: "", TRANSCRIPTION: "", SPEECH: "", VISION: "anthropic/claude-sonnet-5-5"}
 
 
-async def test_what_is_configured_counts() -> None:
+async def test_configured_media_models_are_used() -> None:
     models = await found(
         {"ANTHROPIC_API_KEY": "sk-x", "GROQ_API_KEY": "gsk-x"},
         name="anthropic/claude-sonnet-5-5",

@@ -88,7 +88,7 @@ def test_answer_without_an_end_was_cut() -> None:
     assert failure(Decoder(), said("A"), end()[:-9]).fault is ModelFault.CUT
 
 
-def test_the_last_line_needs_no_newline() -> None:
+def test_last_line_needs_no_newline() -> None:
     assert reply_to(said("A"), end().rstrip()).text == "A"
 
 
@@ -105,7 +105,7 @@ def test_error_midway_says_why(words: str, fault: ModelFault) -> None:
 
 
 @pytest.mark.parametrize("data", [b"<html>", b"Ollama is running\n", b"[1]\n", b'{"message": \n'])
-def test_what_is_no_answer_is_garbage(data: bytes) -> None:
+def test_malformed_answer_is_garbage(data: bytes) -> None:
     assert failure(Decoder(), data).fault is ModelFault.GARBAGE
 
 
@@ -115,5 +115,5 @@ def test_blank_lines_mean_that_the_server_lives() -> None:
     assert decoder.feed(b"\n") == [Beat()]
 
 
-def test_what_comes_after_the_end_is_not_heard() -> None:
+def test_text_after_the_end_is_ignored() -> None:
     assert reply_to(said("A"), end(), said("B")).text == "A"

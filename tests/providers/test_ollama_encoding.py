@@ -35,7 +35,7 @@ def body_of(*said: ModelMessage, system: str = "", model: str = "qwen3:8b", **mo
     return dict(json.loads(encode_request(request, model=model, images=images)))
 
 
-def test_a_request_as_documented() -> None:
+def test_request_as_documented() -> None:
     said = (
         UserMessage("hi"),
         AssistantMessage("I look.", (call("a"), call("b", "date", '{"zone": "UTC"}'))),
@@ -62,7 +62,7 @@ def test_a_request_as_documented() -> None:
     ]
 
 
-def test_the_context_always_holds_the_request_and_grows_in_few_steps() -> None:
+def test_context_always_holds_the_request_and_grows_in_few_steps() -> None:
     sizes = [
         body_of(UserMessage("x" * length), max_tokens=1000)["options"]["num_ctx"]
         for length in (0, 10_000, 20_000, 30_000, 40_000, 80_000)
@@ -72,7 +72,7 @@ def test_the_context_always_holds_the_request_and_grows_in_few_steps() -> None:
     assert len(set(sizes)) <= 3
 
 
-def test_the_context_counts_the_tools_too() -> None:
+def test_context_counts_the_tools_too() -> None:
     large = ToolSpec("large", "x" * 60_000, {"type": "object", "properties": {}})
     assert body_of(UserMessage("hi"), tools=(large,))["options"]["num_ctx"] > 16_384
 
@@ -89,12 +89,12 @@ def test_the_context_counts_the_tools_too() -> None:
     ],
     ids=["Chinese", "Russian", "half characters", "arguments", "what are none", "pictures"],
 )
-def test_the_context_holds_whatever_costs_tokens(said: ModelMessage, tokens: int) -> None:
+def test_context_holds_whatever_costs_tokens(said: ModelMessage, tokens: int) -> None:
     images = {BlobId(str(n)): PNG for n in range(8)}
     assert body_of(said, max_tokens=8, images=images)["options"]["num_ctx"] >= tokens
 
 
-def test_the_context_has_room_for_the_answer() -> None:
+def test_context_has_room_for_the_answer() -> None:
     body = body_of(UserMessage("x" * 15_000), max_tokens=4_000, thinking=Thinking.OFF)
     assert body["options"]["num_ctx"] == 16_384  # 5,000 of the question alone would fit into half of it
 
@@ -114,7 +114,7 @@ def test_models_are_told_to_think_as_each_can_be(model: str, level: Thinking, th
     assert body_of(UserMessage("hi"), model=model, thinking=level)["think"] == think
 
 
-def test_an_image_is_plain_base64() -> None:
+def test_image_is_plain_base64() -> None:
     picture = UserMessage("What is it?", (Image(BlobId("b"), "image/png"),))
     (message,) = body_of(picture, images={BlobId("b"): PNG})["messages"]
     assert base64.b64decode(message["images"][0]) == PNG
@@ -125,7 +125,7 @@ def test_arguments_that_are_no_object_are_sent_as_one() -> None:
     assert message["tool_calls"][0]["function"]["arguments"] == {"malformed": '{"cut": "off'}
 
 
-def test_the_result_of_a_call_nobody_made_is_sent_without_a_name() -> None:
+def test_result_of_a_call_nobody_made_is_sent_without_a_name() -> None:
     (message,) = body_of(ToolMessage(CallId("z"), "noon"))["messages"]
     assert message["tool_name"] == ""
 
@@ -137,7 +137,7 @@ def test_half_a_character_does_not_cost_the_turn() -> None:
 @pytest.mark.parametrize(
     "base", ["http://127.0.0.1:11434", "127.0.0.1:11434/", "http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/api/"]
 )
-def test_the_address_may_be_written_in_many_ways(base: str) -> None:
+def test_address_may_be_written_in_many_ways(base: str) -> None:
     assert OllamaChat().chat_url(base, "m") == "http://127.0.0.1:11434/api/chat"
     assert OllamaChat().models_url(base) == "http://127.0.0.1:11434/api/tags"
 

@@ -87,7 +87,7 @@ def test_openrouters_signed_reasoning_comes_back_in_one_piece_and_its_price_is_b
         ({"cost": float("nan")}, None),
     ],
 )
-def test_what_openrouter_charges_holds_what_the_owners_own_key_is_charged(
+def test_openrouters_charge_includes_what_the_owners_own_key_is_charged(
     charged: dict[str, Any], cost: int | None
 ) -> None:
     assert read_cost(charged) == cost

@@ -59,7 +59,7 @@ async def test_answer_is_streamed(model: HttpModel) -> None:
     assert isinstance(events[-1], ModelReply)
 
 
-async def test_what_has_come_is_shown_before_the_rest_is_there(server: ModelServer, model: HttpModel) -> None:
+async def test_first_tokens_are_shown_before_the_rest_is_there(server: ModelServer, model: HttpModel) -> None:
     server.script.append(Reply("one two", fault=Fault.SILENCE_MIDDLE))
     async with aclosing(model.stream(HI)) as events:
         async for event in events:

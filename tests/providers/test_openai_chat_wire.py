@@ -38,7 +38,7 @@ def body_of(request: ModelRequest, dialect: Dialect | None = None) -> dict[str, 
 # -- requests
 
 
-def test_what_grows_stands_last_so_that_a_longer_talk_begins_like_the_shorter() -> None:
+def test_growing_parts_stand_last_so_that_a_longer_conversation_shares_its_prefix() -> None:
     def ask(turns: int) -> bytes:
         said = [m for n in range(turns) for m in (UserMessage(f"question {n}"), AssistantMessage(f"answer {n}"))]
         return encode_request(ModelRequest("m", "s" * 500, (*said, UserMessage("now")), (CLOCK,)), model="m")
@@ -81,7 +81,7 @@ def test_reasoning_that_cannot_be_read_is_left_out(data: str) -> None:
     assert body_of(ModelRequest("m", "", (continued,))) == body_of(ModelRequest("m", "", (plain,)))
 
 
-def test_what_says_itself_that_it_is_an_error_is_not_told_so_twice() -> None:
+def test_error_that_says_so_itself_is_not_marked_twice() -> None:
     told = body_of(ModelRequest("m", "", (ToolMessage(CallId("c1"), "error: none", is_error=True),)))
     assert told["messages"][0]["content"] == "error: none"
 
@@ -315,7 +315,7 @@ def test_empty_answer_is_no_answer() -> None:
         "data: " + "9" * 10_000 + "\n\n",
     ],
 )
-def test_what_is_no_answer_at_all_is_garbage(body: str) -> None:
+def test_malformed_answer_is_garbage(body: str) -> None:
     assert fault_of(body) is ModelFault.GARBAGE
 
 
@@ -360,7 +360,7 @@ def test_usage_that_was_not_counted_is_unknown(usage: object) -> None:
     assert reply_to(chunk({"content": "x"}, "stop", usage=usage), DONE).usage is None
 
 
-def test_the_last_usage_counts() -> None:
+def test_last_usage_counts() -> None:
     growing = [chunk({"content": "x"}, usage={"prompt_tokens": 9, "completion_tokens": n}) for n in (1, 2)]
     assert reply_to(*growing, END).usage == Usage(9, 2)
 

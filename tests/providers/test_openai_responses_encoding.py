@@ -80,7 +80,7 @@ def test_request_as_documented() -> None:
     }
 
 
-def test_what_grows_from_turn_to_turn_stands_last() -> None:
+def test_growing_parts_of_a_request_stand_last() -> None:
     said = (UserMessage("hi"), AssistantMessage("hello"))
     request = ModelRequest("gpt-5", "Be brief.", said, (CLOCK,), cache_key=SessionKey("s"), thinking=Thinking.LOW)
     longer = ModelRequest(**{f: getattr(request, f) for f in request.__slots__} | {"messages": (*said, said[0])})

@@ -67,7 +67,7 @@ async def test_reasoning_stays_in_place_over_several_rounds(server: ModelServer,
     ]
 
 
-async def test_what_was_sent_before_is_read_from_the_cache(model: HttpModel) -> None:
+async def test_earlier_messages_are_read_from_the_cache(model: HttpModel) -> None:
     system = "Be good. " * 1000
     first = await ask(model, UserMessage("one"), system=system)
     again = await ask(model, UserMessage("one"), AssistantMessage(first.text), UserMessage("two"), system=system)

@@ -100,7 +100,7 @@ def test_unknown_value_is_none(folder: Path, model: str) -> None:
     "model",
     ["ollama/llama3.2", "barn/qwen3:8b", "lmstudio/anything", "shed/llama3", "openrouter/deepseek/deepseek-r1:free"],
 )
-def test_what_runs_at_home_is_known_to_be_free(folder: Path, model: str) -> None:
+def test_local_model_is_known_to_be_free(folder: Path, model: str) -> None:
     assert prices(folder).find_price(model) == FREE
 
 
@@ -268,7 +268,7 @@ async def test_nothing_is_made_for_models_whose_price_is_known_without(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_what_was_asked_before_the_list_is_there_is_found_afterwards(tmp_path: Path) -> None:
+async def test_price_asked_for_before_the_list_is_there_is_found_afterwards(tmp_path: Path) -> None:
     found = open_prices({}, Choice(ModelSettings(), KEYS), tmp_path, ManualClock())[0]
     assert found.find_price("openai/gpt-5-mini") is None
     await found.prepare(["openai/gpt-5-mini"])

@@ -25,13 +25,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_listed_model_has_its_window(folder: Path) -> None:
+def test_listed_model_has_its_window(folder: Path) -> None:
     assert profiles(folder).find_profile("anthropic/claude-sonnet-4-5").context_tokens == 200_000
     assert profiles(folder).find_profile("openai/gpt-5-mini").context_tokens == 400_000
 
 
 @pytest.mark.parametrize("model", ["openai/no-such-model", "nobody/x", "ollama/gpt-oss:20b", ""])
-def test_what_is_not_known_is_not_guessed(folder: Path, model: str) -> None:
+def test_unknown_model_has_no_guessed_profile(folder: Path, model: str) -> None:
     assert profiles(folder).find_profile(model) == ModelProfile()
 
 
@@ -53,7 +53,7 @@ def test_small_is_what_the_name_says(folder: Path, model: str, small: bool) -> N
     assert profiles(folder).find_profile(model).small is small
 
 
-def test_the_owner_says_what_is_small(folder: Path) -> None:
+def test_owner_says_what_is_small(folder: Path) -> None:
     found = profiles(folder, ollama=ProviderSettings(small=True), groq=ProviderSettings(small=False))
     assert found.find_profile("ollama/qwen3:32b").small
     assert not found.find_profile("groq/llama-3.1-8b-instant").small
@@ -71,11 +71,11 @@ def test_the_owner_says_what_is_small(folder: Path) -> None:
         ("phi-4b2", None),
     ],
 )
-def test_the_size_is_that_of_the_whole_model(name: str, billions: float | None) -> None:
+def test_size_is_that_of_the_whole_model(name: str, billions: float | None) -> None:
     assert billions_of(name) == billions
 
 
-async def test_a_list_that_comes_later_is_seen(tmp_path: Path) -> None:
+async def test_list_that_comes_later_is_seen(tmp_path: Path) -> None:
     table = PriceTable(tmp_path / "prices.json")
     found = ModelProfiles(Choice(ModelSettings(), KEYS), table)
     assert found.find_profile("openai/gpt-5-mini").context_tokens is None

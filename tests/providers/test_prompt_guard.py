@@ -70,7 +70,7 @@ def test_secret_stays_at_home_and_its_owner_does_not_notice() -> None:
     assert "[PASSWORD-…]" in screened.request.system
 
 
-def test_what_holds_nothing_goes_as_it_is() -> None:
+def test_request_without_secrets_goes_unchanged() -> None:
     asked = request(UserMessage("hi"), call('{"a": 1}'), ToolMessage(CallId("c1"), "ok"))
     screened = guard().screen(asked)
     assert screened.request is asked or screened.request == asked
@@ -95,7 +95,7 @@ def test_by_default_people_may_talk_of_themselves() -> None:
     ],
     ids=["user", "system", "assistant", "tool", "argument", "inside", "malformed"],
 )
-def test_it_is_found_wherever_it_stands(asked: ModelRequest) -> None:
+def test_password_is_found_wherever_it_stands(asked: ModelRequest) -> None:
     screened = guard().screen(asked)
     assert PASSWORD not in everything(screened)
     assert PASSWORD in screened.restore.values()
@@ -118,7 +118,7 @@ def test_card_that_is_a_number_is_found_too() -> None:
     assert "4111111111111111" not in everything(screened)
 
 
-def test_the_same_value_has_the_same_placeholder_in_every_request_and_kind_of_text() -> None:
+def test_same_value_has_the_same_placeholder_in_every_request_and_kind_of_text() -> None:
     first = guard().screen(request(SECRET))
     later = guard().screen(request(UserMessage("hi"), AssistantMessage("yes"), UserMessage(f"password: {PASSWORD}")))
     assert placeholder(first, PASSWORD) == placeholder(later, PASSWORD)
@@ -154,7 +154,7 @@ def test_placeholder_in_a_text_never_becomes_a_value() -> None:
     assert put_back(f"It said {shown}", screened.restore) == f"It said {forged}"
 
 
-def test_what_has_the_shape_of_a_placeholder_and_is_none_stays() -> None:
+def test_text_that_only_looks_like_a_placeholder_stays() -> None:
     assert (
         put_back("[EMAIL-abcdefghij] [EMAIL-x] [a]", {"[EMAIL-aaaaaaaaaa]": "x"}) == "[EMAIL-abcdefghij] [EMAIL-x] [a]"
     )
@@ -235,7 +235,7 @@ def test_guard_that_looks_for_nothing_says_so() -> None:
     assert not guard(secrets=ScreeningAction.OFF, custom=ScreeningAction.OFF, patterns={"a": "abc"}).active
 
 
-def test_what_was_looked_over_is_not_looked_over_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checked_text_is_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     guarded = guard()
     looked: list[str] = []
     find = guarded._find
@@ -274,7 +274,7 @@ async def test_values_come_back_in_text_reasoning_and_calls() -> None:
     assert last.continuation == sealed
 
 
-async def test_what_only_began_like_a_placeholder_is_told_at_the_end() -> None:
+async def test_text_that_only_began_like_a_placeholder_comes_at_the_end() -> None:
     reply = ModelReply("list[INT", reasoning="see [A")
     came = stream(ReasoningDelta("see [A"), TextDelta("list[INT"), reply)
     events = [event async for event in restored(came, {"[EMAIL-abcdefghij]": "x"})]

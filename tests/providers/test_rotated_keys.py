@@ -59,7 +59,7 @@ async def test_refused_key_is_read_again_and_the_request_goes_on(server: ModelSe
     assert known(f"{OLD} {NEW}") == f"{MASKED} {MASKED}"
 
 
-async def test_the_same_key_is_not_sent_twice(server: ModelServer, file: Path) -> None:
+async def test_same_key_is_not_sent_twice(server: ModelServer, file: Path) -> None:
     model = HttpModel(ChatCompletions(), Server(server.url, secret_in(file)), ManualClock())
     with pytest.raises(ModelError) as raised:
         await ask(model)
@@ -97,7 +97,7 @@ async def test_other_requests_go_on_too(server: ModelServer, file: Path) -> None
     assert len(answer["data"]) == 1
 
 
-def test_who_holds_a_secret_reads_what_it_became() -> None:
+def test_reference_to_a_secret_reads_its_new_value() -> None:
     held = Secret.of(OLD)
     assert held.reveal() == OLD
     held.become(Secret(lambda: NEW, "file:key"))

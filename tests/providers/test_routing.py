@@ -86,7 +86,7 @@ async def test_chain_is_told_before_anything_is_sent() -> None:
         assert not server.requests
 
 
-async def test_the_next_model_answers_with_one_line_about_it() -> None:
+async def test_next_model_answers_with_one_line_about_it() -> None:
     async with ModelServer(Reply(fault=Fault.UNAUTHORIZED)) as server, opened(server, fallbacks=["near/two"]) as model:
         events = await heard(model, request())
         assert asked_of(server) == ["one", "two"]
@@ -135,7 +135,7 @@ async def test_model_of_ones_own_is_told_everything() -> None:
         assert KEY in server.requests[-1].body.decode()
 
 
-async def test_what_must_stay_here_goes_to_the_local_model_or_to_no_one() -> None:
+async def test_private_request_goes_to_the_local_model_or_to_no_one() -> None:
     stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     async with ModelServer() as server, opened(server, guard=stays) as model:
         await heard(model, request(KEY))
@@ -163,7 +163,7 @@ class Blind:
 
 
 @pytest.mark.parametrize(("text", "asked"), [(f"what is {KEY} for?", ["two"]), ("what is it?", ["eyes", "two"])])
-async def test_what_must_stay_here_shows_its_pictures_to_no_one_elsewhere(text: str, asked: list[str]) -> None:
+async def test_private_pictures_are_shown_to_no_one_elsewhere(text: str, asked: list[str]) -> None:
     stays = PromptGuardSettings(secrets=ScreeningAction.LOCAL, local_model="near/two")
     picture = UserMessage(text, (Image(BlobId("b"), "image/png"),))
     # asked of the far one first, so that it is screened
@@ -194,7 +194,7 @@ async def test_rule_chooses_another_model_unless_somebody_named_one() -> None:
         assert (await model.route(named)).request.models == ("far/one",)
 
 
-async def test_who_failed_rests_and_is_named() -> None:
+async def test_failed_route_rests_and_is_named() -> None:
     async with ModelServer(Reply(fault=Fault.PAYMENT)) as server, opened(server, fallbacks=["near/two"]) as model:
         assert model.resting() == ()
         await heard(model, request())

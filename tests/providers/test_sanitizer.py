@@ -110,7 +110,7 @@ async def test_nothing_is_shown_of_an_answer_that_is_withheld() -> None:
     assert events == [Beat(), Beat(), ModelReply("", usage=Usage(3, 4), stop=Stop.FILTER, attempts=2)]
 
 
-async def test_what_is_denied_in_a_calls_arguments_withholds_it_too() -> None:
+async def test_denied_words_in_a_calls_arguments_withhold_it_too() -> None:
     reply = ModelReply("ok", (ToolCall(CallId("c"), "run", '{"x": "forbidden"}'),))
     with pytest.raises(ModelError):
         await clean(["ok"], reply, deny=["forbidden"])
@@ -143,7 +143,7 @@ async def test_arguments_without_a_finding_stay_to_the_byte() -> None:
     assert cleaned.calls == reply.calls
 
 
-async def test_what_is_held_back_is_bounded() -> None:
+async def test_withheld_text_is_bounded() -> None:
     sanitizer = Sanitizer(SanitizerSettings(secrets=True))
     came = gone = 0
     pieces = [f"word{n} " for n in range(2_000)]

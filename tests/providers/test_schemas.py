@@ -168,7 +168,7 @@ def test_property_anthropic_would_refuse_costs_only_itself() -> None:
     assert schema == {"type": "object", "properties": {"top": {}}, "required": ["top"]}
 
 
-def test_the_same_schema_is_normalised_once() -> None:
+def test_same_schema_is_normalised_once() -> None:
     spec = ToolSpec("t", "", {"type": "object"})
     assert normalise(spec, GEMINI) is normalise(spec, GEMINI)
 

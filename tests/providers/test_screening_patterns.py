@@ -71,7 +71,7 @@ def test_pattern_that_is_wrong_or_matches_nothing_is_refused(pattern: str) -> No
         (r"(?<!x)y(?!z)", "y"),
     ],
 )
-def test_what_an_owner_may_want_is_taken(pattern: str, text: str) -> None:
+def test_ordinary_pattern_is_taken(pattern: str, text: str) -> None:
     assert compile_pattern(pattern).search(text)
 
 

@@ -123,7 +123,7 @@ async def test_picture_that_must_stay_is_shown_to_no_one_elsewhere(local: bool) 
     assert len(calls(events)) == len(eyes.looked)
 
 
-async def test_what_could_not_be_looked_at_is_said_and_tried_again() -> None:
+async def test_unreadable_picture_is_reported_and_tried_again() -> None:
     eyes, model = Eyes(), ScriptedModel("one", "two")
     sight = Sight(eyes, Pictures())
     eyes.fails = ModelError(ModelFault.NETWORK, "the network is away")
@@ -172,7 +172,7 @@ async def test_closing_early_ends_the_request() -> None:
 
 
 @pytest.mark.parametrize("count", [300])
-async def test_what_is_remembered_has_an_end(count: int) -> None:
+async def test_memory_of_pictures_is_bounded(count: int) -> None:
     eyes = Eyes()
     sight = Sight(eyes, Pictures())
     for number in range(count):

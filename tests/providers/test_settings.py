@@ -34,7 +34,7 @@ def test_loopback_is_this_machine_only() -> None:
 
 @pytest.mark.parametrize("section", [ModelSettings, ProviderSettings])
 @pytest.mark.parametrize("address", ["not a url", "ftp://x", "http://", "/v1", "https:// x"])
-def test_what_is_no_address_is_refused_with_the_settings(section: type, address: str) -> None:
+def test_wrong_address_is_refused_with_the_settings(section: type, address: str) -> None:
     with pytest.raises(ValueError, match="base_url is no address of a server"):
         section(base_url=address)
 
@@ -58,5 +58,5 @@ def test_headers_may_hold_what_can_be_sent() -> None:
 
 
 @pytest.mark.parametrize("address", ["", "localhost:11434", " https://a.example/v1 ", "HTTP://[::1]:8080", "10.0.0.7"])
-def test_what_may_be_an_address_is_taken(address: str) -> None:
+def test_valid_address_is_taken(address: str) -> None:
     assert ModelSettings(base_url=address).base_url == address

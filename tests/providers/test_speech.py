@@ -60,13 +60,13 @@ async def test_failure_is_seen_for_what_it_is(fault: str, expected: ModelFault) 
     assert caught.value.fault is expected
 
 
-async def test_what_fails_before_the_first_sound_is_asked_again() -> None:
+async def test_failure_before_the_first_sound_is_retried() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         assert await spoken(OpenAISpeaker(client, "m"), "FAULT error_503 2")
         assert len(server.requests) == 3
 
 
-async def test_what_was_heard_is_not_spoken_again() -> None:
+async def test_speech_that_was_heard_is_not_spoken_again() -> None:
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         with pytest.raises(ModelError):
             await spoken(OpenAISpeaker(client, "m"), "FAULT cut_middle")

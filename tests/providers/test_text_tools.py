@@ -151,7 +151,7 @@ async def test_calls_in_fences_follow_one_another() -> None:
     assert made(reply) == [("read", A), ("read", A)]
 
 
-async def test_what_is_invented_after_a_call_is_dropped_and_no_longer_listened_to() -> None:
+async def test_text_invented_after_a_call_is_dropped_and_the_stream_closed() -> None:
     behind = ScriptedModel(f"See: <tool_call>{CALL}</tool_call>\n<tool_result>Secret!</tool_result> " + "word " * 500)
     events = [event async for event in TextTools(behind).stream(ASK)]
     reply = events[-1]

@@ -66,21 +66,21 @@ async def test_form_says_what_the_model_understands(model: str, form: str) -> No
     assert sent["file"].filename == "recording.webm"
 
 
-async def test_what_the_server_tells_is_taken_over() -> None:
+async def test_fields_of_the_transcript_are_read() -> None:
     usage = {"type": "tokens", "input_tokens": 14, "output_tokens": 5}
     found = await heard({"text": " Hallo. ", "language": "german", "duration": "1.5", "usage": usage})
     assert found == Transcript("Hallo.", "de", 1.5, "whisper-1", Usage(14, 5))
 
 
 @pytest.mark.parametrize("answer", [[], {}, {"text": None}, {"text": 7}, "x", b"<html>", b"hello"])
-async def test_what_is_no_transcript_is_refused(answer: Any) -> None:
+async def test_malformed_transcript_is_refused(answer: Any) -> None:
     with pytest.raises(ModelError) as caught:
         await heard(answer)
     assert caught.value.fault is ModelFault.GARBAGE
 
 
 @pytest.mark.parametrize("told", [{"duration": "x"}, {"duration": -1}, {"duration": 1e300}, {"usage": []}])
-async def test_what_is_not_understood_beside_the_text_is_left_out(told: dict[str, Any]) -> None:
+async def test_unreadable_details_of_a_transcript_are_left_out(told: dict[str, Any]) -> None:
     assert await heard({"text": "Hallo.", **told}) == Transcript("Hallo.", model="whisper-1")
 
 
@@ -94,7 +94,7 @@ async def test_recording_that_is_too_long_is_called_so() -> None:
             await OpenAITranscriber(client, "m").transcribe(b"OggS", "audio/ogg")
 
 
-async def test_what_fails_in_passing_is_asked_again_with_the_whole_recording() -> None:
+async def test_transient_failure_is_retried_with_the_whole_recording() -> None:
     spoilt = {"": Reply(fault=Fault.ERROR_503)}
     async with ModelServer(by_key=spoilt) as server, aclosing(client_of(server.url)) as client:
         with pytest.raises(ModelError) as caught:

@@ -60,7 +60,7 @@ TOLD = json.dumps({"error": {"message": f"What is {' or '.join(SECRETS)}?"}})
         (302, ""),
     ],
 )
-async def test_what_the_owner_sends_is_not_shown_where_a_server_echoes_it(status: int, body: str) -> None:
+async def test_credential_is_masked_where_a_server_echoes_it(status: int, body: str) -> None:
     headers = {"x-gate": SECRETS[1], "authorization": f"Token {SECRETS[2]}"}
     async with serving(body.encode(), status, f"location: http://x/{SECRETS[1]}\r\n") as address:
         server = Server(address.replace("://", f"://me:{SECRETS[3]}@"), Secret.of(SECRETS[0]), headers)

@@ -83,7 +83,7 @@ async def test_stand_in_is_told_once_in_each_session_while_the_outage_lasts() ->
     assert told == [1, 0, 1]
 
 
-async def test_the_next_outage_and_another_stand_in_are_news() -> None:
+async def test_next_outage_and_another_stand_in_are_news() -> None:
     auth = ModelError(ModelFault.AUTH)
     servers = Servers({"a/x": (OVERLOAD, OVERLOAD, "back", OVERLOAD), "b/y": ("one", "two", auth), "c/z": ("three",)})
     assert len(remarks_of(await servers.ask(session="s"))) == 1
@@ -94,7 +94,7 @@ async def test_the_next_outage_and_another_stand_in_are_news() -> None:
     assert [dict(remark.values)["other"] for remark in remarks] == ["c/z"]
 
 
-async def test_it_comes_back_to_the_first_model_when_its_rest_is_over() -> None:
+async def test_failover_returns_to_the_first_model_when_its_rest_is_over() -> None:
     servers = Servers({"a/x": (OVERLOAD, OVERLOAD, "back"), "b/y": ("one", "two")})
     assert [reply_of(await servers.ask()).ref for _ in range(2)] == ["b/y", "b/y"]
     await servers.clock.advance(31)

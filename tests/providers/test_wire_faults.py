@@ -100,7 +100,7 @@ async def test_refusal_tells_when_to_come_back(wire: Wire) -> None:
 
 
 @on_both
-async def test_what_came_before_a_failure_was_shown(wire: Wire) -> None:
+async def test_text_before_a_failure_was_shown(wire: Wire) -> None:
     events: list[ModelEvent] = []
 
     async def read(model: HttpModel) -> None:

@@ -194,7 +194,7 @@ def test_tombstone_cut_by_a_crash_does_not_swallow_the_next(tmp_path: Path) -> N
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-async def test_what_was_erased_is_not_retried(tmp_path: Path) -> None:
+async def test_erased_message_is_not_retried(tmp_path: Path) -> None:
     inbound = message(SECRET)
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, inbound)
@@ -239,7 +239,7 @@ async def test_other_sessions_keep_the_same_words(tmp_path: Path) -> None:
         assert [entry.text for entry in view.entries] == ["yes", "ok"]
 
 
-async def test_what_is_in_progress_is_not_erased(tmp_path: Path) -> None:
+async def test_running_turn_is_not_erased(tmp_path: Path) -> None:
     waiting, pending = message("waiting"), message("owed")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         turn = await make_turn(store, pending)

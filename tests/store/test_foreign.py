@@ -43,7 +43,7 @@ def test_view_is_no_table(tmp_path: Path) -> None:
         assert file.columns("endless") == file.columns("none") == frozenset()
 
 
-def test_what_is_no_database_is_said(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite").write_text("not at all " * 200)
     with pytest.raises(InvalidRequest, match="no database"), open_foreign(tmp_path / "x.sqlite") as file:
         file.columns("messages")

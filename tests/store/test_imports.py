@@ -41,7 +41,7 @@ async def texts(store: Store, session: SessionKey = THERE) -> Sequence[str]:
 TALK = (said("a", "Hello"), said("b", "Hi!", "assistant", 1_700_000_001.0), said("c", "Bye", at=1_700_000_002.0))
 
 
-async def test_what_was_said_is_there_with_its_times_in_its_order(store: Store) -> None:
+async def test_imported_messages_keep_times_and_order(store: Store) -> None:
     assert await store.imports.add(THERE, "Hello", TALK) == 3
     found = await store.transcript.history(THERE)
     assert [(each.n, each.text, each.at) for each in found] == [
@@ -52,7 +52,7 @@ async def test_what_was_said_is_there_with_its_times_in_its_order(store: Store) 
     assert (session.title, session.entries, session.updated) == ("Hello", 3, 1_700_000_002.0)
 
 
-async def test_the_same_message_is_taken_once_and_later_ones_are_appended(store: Store) -> None:
+async def test_same_message_is_taken_once_and_later_ones_are_appended(store: Store) -> None:
     await store.imports.add(THERE, "Hello", TALK[:2])
     assert await store.imports.add(THERE, "Hello", (*TALK, TALK[2])) == 1
     assert await store.imports.add(THERE, "Hello", TALK, preview=True) == 0
@@ -78,7 +78,7 @@ async def test_conversation_of_our_own_takes_in_nothing(store: Store) -> None:
         await store.imports.add(SESSION, "", TALK)
 
 
-async def test_what_was_erased_does_not_come_back(store: Store) -> None:
+async def test_erased_messages_do_not_come_back(store: Store) -> None:
     await store.imports.add(THERE, "Hello", TALK)
     await store.erasure.erase_session(THERE, "asked")
     assert await store.imports.add(THERE, "Hello", TALK) == 0

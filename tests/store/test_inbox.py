@@ -36,7 +36,7 @@ async def accept(
     return await store.inbox.accept(inbound, session=session, limits=limits or InboxLimits(), event=event_of(inbound))
 
 
-async def test_what_was_accepted_is_there_for_readers_at_once(store: Store) -> None:
+async def test_accepted_message_is_there_for_readers_at_once(store: Store) -> None:
     inbound = message("hello")
     accepted = await accept(store, inbound)
     assert accepted == Accepted(inbound.id, inbound.trace, SESSION)
@@ -47,14 +47,14 @@ async def test_what_was_accepted_is_there_for_readers_at_once(store: Store) -> N
     assert (task.state, task.title, task.session) == (TaskState.PENDING, "hello", SESSION)
 
 
-async def test_the_same_key_at_once_is_accepted_once(store: Store) -> None:
+async def test_same_key_at_once_is_accepted_once(store: Store) -> None:
     answers = await asyncio.gather(*(accept(store, message(f"try {n}", key="same")) for n in range(20)))
     assert len({(answer.id, answer.trace) for answer in answers}) == 1
     assert sum(not answer.duplicate for answer in answers) == 1
     assert len(await store.inbox.waiting(SESSION)) == 1
 
 
-async def test_the_same_key_is_known_after_a_restart(tmp_path: Path) -> None:
+async def test_same_key_is_known_after_a_restart(tmp_path: Path) -> None:
     first = message("hello", key="same")
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         await accept(store, first)
@@ -141,7 +141,7 @@ async def test_claiming_makes_one_running_turn_of_several_messages(store: Store)
     assert {task.state for task in await store.tasks.find()} == {TaskState.RUNNING}
 
 
-async def test_what_does_not_wait_cannot_be_claimed(store: Store) -> None:
+async def test_row_that_does_not_wait_cannot_be_claimed(store: Store) -> None:
     inbound = message("hello")
     await make_turn(store, inbound)
     with pytest.raises(InvalidRequest):

@@ -73,7 +73,7 @@ async def test_finishing_writes_everything_in_one_commit(store: Store) -> None:
     assert len(await store.journal.load_steps(turn.id)) == 2
 
 
-async def test_a_second_finish_changes_nothing(store: Store) -> None:
+async def test_second_finish_changes_nothing(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.finish(finish_of(turn, "hi"))
     await store.journal.finish(finish_of(turn, "again", state=TurnState.FAILED))
@@ -103,7 +103,7 @@ async def test_steering_takes_what_waits_up_to_the_first_command(store: Store) -
     assert [step.text for step in await store.journal.load_steps(turn.id) if isinstance(step, Steered)] == ["second"]
 
 
-async def test_what_was_steered_in_is_in_the_steps_and_not_among_the_first_messages(store: Store) -> None:
+async def test_steering_message_is_in_the_steps_and_not_among_the_first_messages(store: Store) -> None:
     turn = await make_turn(store, message("first"))
     second = replace(message("second"), quoted=(Quoted("piped"),))
     await put_message(store, second)

@@ -98,7 +98,7 @@ async def test_turn_for_several_counts_for_the_least_known_from_then_on() -> Non
         ("mistral/*", 0),
     ],
 )
-async def test_what_is_held_back_counts_for_every_model_that_may_answer(model: str, held: int) -> None:
+async def test_reservation_counts_for_every_model_that_may_answer(model: str, held: int) -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hello"))
         await store.journal.append(turn.id, [asked()])
@@ -107,7 +107,7 @@ async def test_what_is_held_back_counts_for_every_model_that_may_answer(model: s
         await agrees(store)
 
 
-async def test_what_was_spent_counts_for_the_model_that_answered() -> None:
+async def test_spending_counts_for_the_model_that_answered() -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hello"))
         await store.journal.append(turn.id, [asked(), replied(ref=CHAIN[1])])
@@ -118,7 +118,7 @@ async def test_what_was_spent_counts_for_the_model_that_answered() -> None:
 
 
 @pytest.mark.parametrize("fault", [ModelFault.AUTH, ModelFault.RATE_LIMIT, ModelFault.NETWORK, ModelFault.OVERLOAD])
-async def test_what_was_turned_away_is_no_call(fault: ModelFault) -> None:
+async def test_rejected_request_is_no_call(fault: ModelFault) -> None:
     async with memory_store() as store:
         turn = await make_turn(store, message("hello"))
         await store.journal.append(turn.id, [asked(), ModelFailed(fault, "no"), asked(), replied()])
@@ -162,7 +162,7 @@ async def test_sums_begin_in_the_middle_of_an_hour_too() -> None:
         assert [spent.cost for _, spent in await store.ledger.sums("session", 3650.0)] == [2]
 
 
-async def test_what_was_noted_stays_noted_for_its_time() -> None:
+async def test_noted_limit_stays_for_its_time() -> None:
     async with memory_store() as store:
         assert await store.ledger.note_once("spending.daily", 0.0)
         assert not await store.ledger.note_once("spending.daily", 0.0)

@@ -34,7 +34,7 @@ async def texts(store: Store) -> list[str]:
     return [waiting.inbound.text for waiting in await store.inbox.waiting(SESSION)]
 
 
-async def test_a_new_store_is_private_and_durable_by_its_settings(tmp_path: Path) -> None:
+async def test_new_store_is_private_and_durable_by_its_settings(tmp_path: Path) -> None:
     home = tmp_path / "deep" / "home"
     async with open_store(home, SETTINGS, CLOCK) as store:
         pragmas = {
@@ -49,14 +49,14 @@ async def test_a_new_store_is_private_and_durable_by_its_settings(tmp_path: Path
     }  # fmt: skip
 
 
-async def test_a_readable_database_is_made_private(tmp_path: Path) -> None:
+async def test_readable_database_is_made_private(tmp_path: Path) -> None:
     await fill(tmp_path)
     (tmp_path / NAME).chmod(0o644)
     async with open_store(tmp_path, SETTINGS, CLOCK):
         assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
 
 
-async def test_a_clean_end_leaves_one_file_and_no_suspicion(tmp_path: Path) -> None:
+async def test_clean_end_leaves_one_file_and_no_suspicion(tmp_path: Path) -> None:
     await fill(tmp_path, "hello")
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
@@ -72,7 +72,7 @@ async def checked(store: Store) -> str:
     return store.health().check
 
 
-async def test_an_unclean_end_is_noticed_and_the_file_checked_meanwhile(tmp_path: Path) -> None:
+async def test_unclean_end_is_noticed_and_the_file_checked_meanwhile(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await put_message(store, message("hello"))
         await store.abandon()
@@ -127,7 +127,7 @@ async def opened(home: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["garbage", "torn"])
-async def test_a_damaged_file_is_moved_aside_and_the_newest_backup_named(tmp_path: Path, damage: str) -> None:
+async def test_damaged_file_is_moved_aside_and_the_newest_backup_named(tmp_path: Path, damage: str) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await put_message(store, message("hello"))
         for name in ("old.db", "new.db"):
@@ -155,13 +155,13 @@ async def test_after_damage_nothing_begins_anew_until_the_owner_has_decided(tmp_
     await fill(tmp_path, "begins anew")
 
 
-async def test_a_damaged_file_without_backups_says_how_to_go_on(tmp_path: Path) -> None:
+async def test_damaged_file_without_backups_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"this is no database")
     with pytest.raises(StoreDamaged, match="hob restore FILE"):
         await opened(tmp_path)
 
 
-async def test_a_newer_database_is_refused_and_untouched(tmp_path: Path) -> None:
+async def test_newer_database_is_refused_and_untouched(tmp_path: Path) -> None:
     await fill(tmp_path, "hello")
     connection = apsw.Connection(str(tmp_path / NAME))
     connection.execute("PRAGMA user_version = 999")
@@ -187,7 +187,7 @@ def newer(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return folder
 
 
-async def test_an_upgrade_keeps_everything_and_makes_one_backup(tmp_path: Path, newer: Path) -> None:
+async def test_upgrade_keeps_everything_and_makes_one_backup(tmp_path: Path, newer: Path) -> None:
     await fill(tmp_path, "hello")
     (newer / MORE).write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
@@ -212,7 +212,7 @@ async def test_only_the_last_two_upgrade_backups_are_kept(tmp_path: Path, newer:
     assert kept == [NEWEST + 2, NEWEST + 3]
 
 
-async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Path) -> None:
+async def test_migration_that_fails_changes_nothing(tmp_path: Path, newer: Path) -> None:
     await fill(tmp_path, "hello")
     broken = newer / MORE
     broken.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT; DROP TABLE nothing;")
@@ -236,9 +236,7 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path: Path, newer: Pat
     ],
     ids=["cannot be read", "is not consistent"],
 )
-async def test_an_upgraded_copy_that_is_not_whole_does_not_take_the_place(
-    tmp_path: Path, newer: Path, sql: str
-) -> None:
+async def test_upgraded_copy_that_is_not_whole_does_not_take_the_place(tmp_path: Path, newer: Path, sql: str) -> None:
     await fill(tmp_path, "hello")
     before = (tmp_path / NAME).read_bytes()
     losing = newer / MORE
@@ -252,7 +250,7 @@ async def test_an_upgraded_copy_that_is_not_whole_does_not_take_the_place(
         assert await texts(store) == ["hello"]
 
 
-async def test_an_upgrade_that_was_killed_is_begun_anew(tmp_path: Path, newer: Path) -> None:
+async def test_upgrade_that_was_killed_is_begun_anew(tmp_path: Path, newer: Path) -> None:
     await fill(tmp_path, "hello")
     (tmp_path / "hob.db.upgrading").write_bytes(b"half of a copy")
     (tmp_path / "hob.db.upgrading-wal").write_bytes(b"and its log")
@@ -262,14 +260,14 @@ async def test_an_upgrade_that_was_killed_is_begun_anew(tmp_path: Path, newer: P
     assert not list(tmp_path.glob("*upgrading*"))
 
 
-async def test_an_sqlite_that_may_damage_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sqlite_that_may_damage_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apsw.sqlite_lib_version", lambda: "3.51.2")
     with pytest.raises(StoreError, match=r"SQLite 3\.51\.2 .*3\.51\.3"):
         await opened(tmp_path)
     assert not (tmp_path / NAME).exists()
 
 
-async def test_an_upgrade_without_room_changes_nothing(
+async def test_upgrade_without_room_changes_nothing(
     tmp_path: Path, newer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(tmp_path, "hello")
@@ -280,7 +278,7 @@ async def test_an_upgrade_without_room_changes_nothing(
     assert not (tmp_path / "backups").exists()
 
 
-async def test_what_was_spent_before_senders_were_told_apart_is_the_owners(tmp_path: Path, newer: Path) -> None:
+async def test_spending_before_senders_were_told_apart_is_the_owners(tmp_path: Path, newer: Path) -> None:
     for file in newer.glob("000[2-9]_*"):
         file.rename(file.with_suffix(".later"))
     old = apsw.Connection(str(tmp_path / NAME))
@@ -300,13 +298,13 @@ async def test_what_was_spent_before_senders_were_told_apart_is_the_owners(tmp_p
         assert {task: spent.cost for task, spent in await store.ledger.sums("task")} == {"chat": 5, "summary": 7}
 
 
-async def test_a_home_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
+async def test_home_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError):
         await opened(tmp_path / "file" / "home")
 
 
-async def test_an_emptied_database_in_a_used_home_is_damage_and_not_a_new_one(tmp_path: Path) -> None:
+async def test_emptied_database_in_a_used_home_is_damage_and_not_a_new_one(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "gateway-token").write_text("token")
     (tmp_path / "hob.db").touch()
@@ -315,7 +313,7 @@ async def test_an_emptied_database_in_a_used_home_is_damage_and_not_a_new_one(tm
             pass
 
 
-async def test_an_empty_file_of_a_very_first_start_is_begun_afresh(tmp_path: Path) -> None:
+async def test_empty_file_of_a_very_first_start_is_begun_afresh(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "hob.db").touch()
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
@@ -347,7 +345,7 @@ async def test_garbage_in_a_root_page_is_refused_and_moved_aside(tmp_path: Path,
         await opened(tmp_path)
 
 
-async def test_a_missing_database_beside_backups_is_refused_and_the_newest_named(tmp_path: Path) -> None:
+async def test_missing_database_beside_backups_is_refused_and_the_newest_named(tmp_path: Path) -> None:
     async with open_store(tmp_path, SETTINGS, CLOCK) as store:
         await store.backup(tmp_path / "backups" / "kept.db")
     (tmp_path / NAME).unlink()
@@ -359,7 +357,7 @@ async def test_a_missing_database_beside_backups_is_refused_and_the_newest_named
     await opened(tmp_path)
 
 
-async def test_a_missing_database_beside_the_token_of_an_earlier_start_is_refused(tmp_path: Path) -> None:
+async def test_missing_database_beside_the_token_of_an_earlier_start_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "gateway-token").write_text("token")
     (tmp_path / "hob.lock").touch()

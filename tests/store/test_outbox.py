@@ -45,7 +45,7 @@ async def find(store: Store, id: str) -> OutboxRow:
     return row
 
 
-async def test_what_is_pending_comes_back_whole(store: Store) -> None:
+async def test_pending_rows_come_back_whole(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     pending = replace(chunk_of(turn, "hi", 2), previews=False)
     await store.outbox.owe([pending])
@@ -79,7 +79,7 @@ async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(stor
     assert (row.attempts, row.reason) == (1, "no net")
 
 
-async def test_the_next_due_time_is_that_of_the_first_in_a_chat(store: Store) -> None:
+async def test_next_due_time_is_that_of_the_first_in_a_chat(store: Store) -> None:
     assert await store.outbox.next_due("memory", "") is None
     await store.outbox.owe([outbound("a"), outbound("b")])
     await store.outbox.sending(OutboxId("a"))
@@ -99,7 +99,7 @@ async def test_dead_chunk_lets_the_next_one_pass_and_can_be_revived(store: Store
     assert (await find(store, "a")).attempts == 0
 
 
-async def test_what_was_being_sent_at_a_crash_is_found_and_counted_when_repeated(tmp_path: Path) -> None:
+async def test_row_being_sent_at_a_crash_is_found_and_counted_when_repeated(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         await store.outbox.owe([outbound("a"), outbound("b", "other")])
         for id in ("a", "b"):

@@ -46,7 +46,7 @@ async def test_one_person_has_many_addresses_and_each_is_one_persons(store: Stor
     assert [person.id for person in await store.people.persons()] == [OWNER_ID, "anna"]
 
 
-async def test_what_was_linked_is_there_after_a_restart(tmp_path: Path, clock: ManualClock) -> None:
+async def test_link_is_there_after_a_restart(tmp_path: Path, clock: ManualClock) -> None:
     async with open_store(tmp_path, StoreSettings(), clock) as store:
         await store.people.link(PHONE, OWNER_ID)
         await store.people.ask(request(clock, address=OTHER))
@@ -63,7 +63,7 @@ async def test_address_that_is_unlinked_is_no_ones(store: Store) -> None:
     assert (await store.people.link(PHONE, "ben")).addresses == (PHONE,)
 
 
-async def test_who_is_forgotten_leaves_no_address(store: Store) -> None:
+async def test_forgotten_person_leaves_no_address(store: Store) -> None:
     await store.people.link(PHONE, "anna", "Anna")
     await store.people.forget("anna")
     assert [person.id for person in await store.people.persons()] == [OWNER_ID]
@@ -86,7 +86,7 @@ async def test_request_ends_with_its_time_and_is_removed_with_the_next(store: St
         await store.people.deny(PairingRequest("ABCDEFGH", PHONE, "Anna", 0, 0))
 
 
-async def test_who_was_denied_stays_denied_until_the_owner_links_them(store: Store, clock: ManualClock) -> None:
+async def test_denied_sender_stays_denied_until_the_owner_links_them(store: Store, clock: ManualClock) -> None:
     await store.people.ask(request(clock))
     await store.people.deny(request(clock))
     await clock.advance(3600)

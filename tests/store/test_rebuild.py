@@ -161,7 +161,7 @@ async def test_of_two_open_calls_the_newest_is_answered(store: Store, clock: Man
     assert await problems(store) == []
 
 
-async def test_what_was_chosen_for_a_session_is_in_the_timeline(store: Store, clock: ManualClock) -> None:
+async def test_choice_for_a_session_is_in_the_timeline(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.finish(finish_of(turn, "hi"))
     await clock.advance(5)
@@ -309,7 +309,7 @@ async def test_rebuild_is_no_run_so_an_unclean_end_is_still_known(tmp_path: Path
         assert store.unclean
 
 
-async def test_the_last_few_backups_of_rebuilds_are_kept(tmp_path: Path) -> None:
+async def test_last_few_backups_of_rebuilds_are_kept(tmp_path: Path) -> None:
     await fill(tmp_path)
     for _ in range(4):
         tamper(tmp_path, "DELETE FROM tasks")

@@ -78,7 +78,7 @@ async def test_text_of_a_conversation_stays_though_a_step_was_written_with_it(tm
 
 
 @pytest.mark.parametrize("state", [TurnState.FAILED, TurnState.SET_ASIDE])
-async def test_what_can_be_retried_is_retried_from_its_steps(tmp_path: Path, state: TurnState) -> None:
+async def test_retriable_turn_is_retried_from_its_steps(tmp_path: Path, state: TurnState) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         if state is TurnState.SET_ASIDE:
@@ -138,7 +138,7 @@ async def test_backup_made_before_brings_it_back_until_the_next_day(tmp_path: Pa
     assert holders(home) == ["hob.db"]
 
 
-async def test_what_was_said_for_one_turn_goes_when_it_is_old_and_conversations_stay(tmp_path: Path) -> None:
+async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_store(tmp_path, SETTINGS, clock) as store:
         passing, kept, open_ = message(DETAIL), message("said"), message(DETAIL)

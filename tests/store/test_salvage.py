@@ -43,7 +43,7 @@ async def test_all_but_the_torn_page_is_saved_and_can_be_restored(tmp_path: Path
         await store.settings.change({"and": "on"})
 
 
-async def test_a_table_whose_root_is_torn_costs_that_table_alone(tmp_path: Path) -> None:
+async def test_table_whose_root_is_torn_costs_that_table_alone(tmp_path: Path) -> None:
     file = await filled(tmp_path / "home", 20)
     connection = sqlite3.connect(file)
     ((page,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'timeline'")
@@ -58,7 +58,7 @@ async def test_a_table_whose_root_is_torn_costs_that_table_alone(tmp_path: Path)
     connection.close()
 
 
-async def test_what_is_no_database_at_all_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_file_that_is_no_database_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "hob.db").write_bytes(b"this is no database" * 1000)
     with pytest.raises(StoreDamaged):
         salvage(tmp_path / "hob.db", tmp_path / "salvaged.db", 1.0)

@@ -30,11 +30,11 @@ async def store() -> AsyncIterator[Store]:
         yield opened
 
 
-async def test_a_new_session_has_defaults(store: Store) -> None:
+async def test_new_session_has_defaults(store: Store) -> None:
     assert await store.sessions.get(SESSION) == Session(SESSION)
 
 
-async def test_what_was_chosen_for_a_session_is_kept_when_it_is_used(store: Store) -> None:
+async def test_choice_for_a_session_is_kept_when_it_is_used(store: Store) -> None:
     chosen = Session(
         SESSION, "Title", "model", QueueMode.COLLECT, Thinking.HIGH, "full", "cautious", paused=True, archived=True
     )
@@ -46,7 +46,7 @@ async def test_what_was_chosen_for_a_session_is_kept_when_it_is_used(store: Stor
     assert replace(found, updated=0.0) == chosen
 
 
-async def test_a_choice_leaves_the_others_alone_and_none_makes_no_session(store: Store) -> None:
+async def test_choice_leaves_the_others_alone_and_none_makes_no_session(store: Store) -> None:
     await store.sessions.change(SESSION, paused=False, archived=False)
     assert await store.sessions.find() == ()
     both = (store.sessions.change(SESSION, paused=True), store.sessions.change(SESSION, model="small"))
@@ -58,7 +58,7 @@ async def test_a_choice_leaves_the_others_alone_and_none_makes_no_session(store:
     assert replace(await store.sessions.get(SESSION), updated=0.0) == Session(SESSION, paused=True)
 
 
-async def test_what_a_session_permits_is_as_configured_again(store: Store) -> None:
+async def test_permission_mode_of_a_session_returns_to_the_configured_one(store: Store) -> None:
     await store.sessions.change(SESSION, permission="full", autonomy="autonomous")
     await store.sessions.change(SESSION, permission=None)
     found = await store.sessions.get(SESSION)
@@ -67,13 +67,13 @@ async def test_what_a_session_permits_is_as_configured_again(store: Store) -> No
     assert (await store.sessions.get(SESSION)).autonomy is None
 
 
-async def test_a_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:
+async def test_session_that_was_switched_to_takes_its_title_from_its_first_message(store: Store) -> None:
     await store.sessions.switch("chat", SESSION)
     await put_message(store, message("Plan the garden"))
     assert (await store.sessions.get(SESSION)).title == "Plan the garden"
 
 
-async def test_a_session_takes_its_title_from_its_first_message(store: Store) -> None:
+async def test_session_takes_its_title_from_its_first_message(store: Store) -> None:
     await put_message(store, message("\n  Plan  the\tgarden \nwith roses " + "x" * 80))
     await put_message(store, message("second"))
     assert (await store.sessions.get(SESSION)).title == "Plan the garden"
@@ -81,7 +81,7 @@ async def test_a_session_takes_its_title_from_its_first_message(store: Store) ->
     assert len((await store.sessions.get(SessionKey("long"))).title) == 60
 
 
-async def test_a_session_that_a_command_opened_takes_its_title_from_what_comes_after(store: Store) -> None:
+async def test_session_that_a_command_opened_takes_its_title_from_what_comes_after(store: Store) -> None:
     await put_message(store, message("/model fast"))
     assert (await store.sessions.get(SESSION)).title == ""
     await put_message(store, message("/etc/hosts is odd"))
@@ -132,7 +132,7 @@ def approval(id: str = "a1") -> Approval:
     )
 
 
-async def test_the_same_question_is_asked_once(store: Store) -> None:
+async def test_same_question_is_asked_once(store: Store) -> None:
     assert await store.approvals.put(approval("a1")) == "a1"
     assert await store.approvals.put(approval("a2")) == "a1"
     assert [found.id for found in await store.approvals.open(SESSION)] == ["a1"]
@@ -149,7 +149,7 @@ async def test_leave_is_bound_to_the_exact_call_and_used_once(store: Store) -> N
     assert [await store.approvals.use(id, approval().hash) for _ in range(2)] == [True, False]
 
 
-async def test_an_answer_stands(store: Store) -> None:
+async def test_answer_stands(store: Store) -> None:
     id = await store.approvals.put(approval())
     answers = await asyncio.gather(*(store.approvals.answer(id, n == 0, f"person {n}") for n in range(3)))
     assert sum(answer is not None for answer in answers) == 1
@@ -159,7 +159,7 @@ async def test_an_answer_stands(store: Store) -> None:
     assert await store.approvals.find("unknown") is None
 
 
-async def test_an_unused_leave_expires_and_a_denial_does_not(store: Store) -> None:
+async def test_unused_leave_expires_and_a_denial_does_not(store: Store) -> None:
     id = await store.approvals.put(approval())
     await store.approvals.answer(id, True, "owner")
     await store.approvals.expire(id)

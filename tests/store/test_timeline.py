@@ -81,7 +81,7 @@ async def test_follower_is_told_of_each_commit(store: Store) -> None:
         assert len((await store.timeline.follow(0, 10)).events) == 1
 
 
-async def test_a_follower_is_not_woken_by_what_it_does_not_follow(store: Store) -> None:
+async def test_follower_is_not_woken_by_what_it_does_not_follow(store: Store) -> None:
     with store.timeline.news([EventKind.TURN]) as turns, store.timeline.news([EventKind.TOOL]) as tools:
         await store.settings.change({"agent.language": "de"})
         assert not turns.is_set()
@@ -104,7 +104,7 @@ async def test_facts_cannot_be_changed(store: Store, sql: str) -> None:
     assert await store.timeline.trace(event.trace) == (event,)
 
 
-async def test_the_same_event_twice_is_refused_whole(store: Store) -> None:
+async def test_same_event_twice_is_refused_whole(store: Store) -> None:
     event = full_event()
     await store.timeline.add([event])
     with pytest.raises(StoreError):
@@ -159,7 +159,7 @@ async def test_failed_call_is_free_only_where_the_model_had_not_begun(
     assert (spent.cost, spent.unknown_calls) == (cost, 0)
 
 
-async def test_what_a_failed_call_cost_counts_where_it_is_known(store: Store) -> None:
+async def test_cost_of_a_failed_call_counts_where_it_is_known(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     failed = ModelFailed(ModelFault.EMPTY, "", usage=Usage(9, 1), cost=11)
     await store.journal.append(turn.id, [asked(500), failed])

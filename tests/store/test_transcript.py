@@ -54,7 +54,7 @@ async def test_entries_come_back_whole_and_each_has_its_place(store: Store) -> N
     assert [Entry(**{**_fields(entry), "n": 0}) for entry in loaded] == list(entries)
 
 
-async def test_what_is_written_hidden_is_kept_and_only_its_last_entry_is_shown_and_counted(store: Store) -> None:
+async def test_hidden_entries_are_kept_and_only_the_last_is_shown_and_counted(store: Store) -> None:
     await talk(store, "before")
     turn = await make_turn(store, message("bad words"))
     await store.journal.finish(Finish(**{**_fields(finish_of(turn, "no")), "hidden": True}))
@@ -116,7 +116,7 @@ async def test_reset_begins_afresh_and_keeps_the_log(store: Store) -> None:
     assert await shown(store) == ["b", "B"]
 
 
-async def test_the_last_turn_can_be_taken_back_turn_by_turn(store: Store) -> None:
+async def test_last_turn_can_be_taken_back_turn_by_turn(store: Store) -> None:
     await talk(store, "a", "b")
     assert [entry.text for entry in await store.transcript.hide_last_turn(SESSION)] == ["b", "B"]
     view = await store.transcript.load_view(SESSION, 10)
@@ -129,7 +129,7 @@ async def test_the_last_turn_can_be_taken_back_turn_by_turn(store: Store) -> Non
     assert len(await store.transcript.history(SESSION)) == 6
 
 
-async def test_what_a_summary_covers_is_not_taken_back(store: Store) -> None:
+async def test_entries_covered_by_a_summary_are_not_undone(store: Store) -> None:
     await talk(store, "a")
     await summarise(store, 2)
     assert await store.transcript.hide_last_turn(SESSION) == ()

@@ -48,7 +48,7 @@ async def change(store: Store, turn: TurnId, at: float = 0.0) -> str:
     return blob
 
 
-async def test_the_newest_turn_that_changed_anything_and_is_not_undone_is_undone_first() -> None:
+async def test_newest_turn_that_changed_anything_and_is_not_undone_is_undone_first() -> None:
     async with memory_store() as store:
         one, other, _ = [await ended(store) for _ in range(3)]
         assert await store.undo_log.newest(SESSION) is None
@@ -77,7 +77,7 @@ async def test_commands_that_run_are_known_with_the_latest_snapshots_of_their_fo
         assert await store.command_log.find("", SESSION) is None
 
 
-async def test_the_last_turns_that_changed_anything_are_known() -> None:
+async def test_last_turns_that_changed_anything_are_known() -> None:
     async with memory_store() as store:
         for n in range(450):
             await store.command_log.change(Span(TurnId(f"t_{n // 3}"), PLACE, f"s_{n}", f"s_{n + 1}", n))
@@ -87,7 +87,7 @@ async def test_the_last_turns_that_changed_anything_are_known() -> None:
         assert len(await store.command_log.newest(1_000)) == 450
 
 
-async def test_what_an_erased_turn_changed_is_forgotten_also_by_a_restore(tmp_path: Path) -> None:
+async def test_changes_of_an_erased_turn_are_forgotten_also_by_a_restore(tmp_path: Path) -> None:
     home, inbound = tmp_path / "home", message("do it")
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         turn = await make_turn(store, inbound)
@@ -125,7 +125,7 @@ async def test_bytes_that_another_turn_replaced_too_stay_when_one_is_erased(tmp_
         assert [await store.undo_log.changed(each) for each in (turn.id, other)] == [False, True]
 
 
-async def test_what_old_turns_changed_is_let_go_of_but_not_while_their_commands_run() -> None:
+async def test_changes_of_old_turns_expire_but_not_while_their_commands_run() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:
         old, runs = [await ended(store) for _ in range(2)]

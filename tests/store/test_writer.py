@@ -54,7 +54,7 @@ async def hold(store: Store, group: asyncio.TaskGroup) -> Held:
     return held
 
 
-async def test_what_waits_together_shares_one_commit(store: Store) -> None:
+async def test_waiting_writes_share_one_commit(store: Store) -> None:
     async with asyncio.TaskGroup() as group:
         held = await hold(store, group)
         before = store.commits
@@ -84,7 +84,7 @@ async def _outcome(store: Store, job: Callable[[apsw.Connection], None]) -> Exce
         return error
 
 
-async def test_a_failing_job_alone_leaves_nothing(store: Store) -> None:
+async def test_failing_job_alone_leaves_nothing(store: Store) -> None:
     with pytest.raises(LookupError):
         await store._writer.write(put_and_break)
     assert await store.settings.load() == {}
@@ -92,7 +92,7 @@ async def test_a_failing_job_alone_leaves_nothing(store: Store) -> None:
     assert await store.settings.load() == {"a": ""}
 
 
-async def test_a_cancelled_callers_job_is_done_whole_or_not_at_all(store: Store) -> None:
+async def test_cancelled_callers_job_is_done_whole_or_not_at_all(store: Store) -> None:
     begun = threading.Event()
     go = threading.Event()
 
@@ -114,7 +114,7 @@ async def test_a_cancelled_callers_job_is_done_whole_or_not_at_all(store: Store)
     assert await store.settings.load() == {"one": "", "two": "", "last": ""}
 
 
-async def test_an_error_of_sqlite_is_one_of_ours(store: Store) -> None:
+async def test_error_of_sqlite_is_one_of_ours(store: Store) -> None:
     with pytest.raises(StoreError, match="no such table"):
         await store._writer.write(lambda connection: connection.execute("SELECT * FROM nowhere").fetchall())
     with pytest.raises(StoreError, match="no such table"):
@@ -126,7 +126,7 @@ async def test_readers_cannot_write(store: Store) -> None:
         await store._readers.read(put("a"))
 
 
-async def test_a_reader_sees_one_moment(store: Store) -> None:
+async def test_reader_sees_one_moment(store: Store) -> None:
     begun = threading.Event()
     go = threading.Event()
 
@@ -150,13 +150,13 @@ async def test_many_reads_at_once_are_all_answered(store: Store) -> None:
     assert {count.waiting for count in counts} == {1}
 
 
-async def test_a_damaged_file_is_not_written_to(store: Store) -> None:
+async def test_damaged_file_is_not_written_to(store: Store) -> None:
     store._check.found("page 7 is torn")
     with pytest.raises(StoreDamaged, match="page 7"):
         await store.settings.change({"a": ""})
 
 
-async def test_a_closed_store_says_so() -> None:
+async def test_closed_store_says_so() -> None:
     async with memory_store() as store:
         pass
     with pytest.raises(StoreError, match="closed"):

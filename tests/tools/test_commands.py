@@ -75,7 +75,9 @@ async def test_colours_and_progress_bars_are_not_read(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"), [({"command": " "}, "empty"), ({"command": "ls", "cwd": "no"}, "folder")]
 )
-async def test_what_cannot_be_started_is_told_in_plain_words(bench: Bench, arguments: dict[str, str], why: str) -> None:
+async def test_command_that_cannot_start_is_reported_in_plain_words(
+    bench: Bench, arguments: dict[str, str], why: str
+) -> None:
     with pytest.raises(ToolFailed, match=why):
         await text_of(bench.tools, "exec", **arguments)
 
@@ -95,7 +97,7 @@ async def test_of_a_long_output_all_is_kept_as_a_blob(bench: Bench) -> None:
     assert (await bench.blobs.load(BlobId(result.rest))).decode() == "".join(f"{n}\n" for n in range(1, 200001))
 
 
-async def test_what_a_command_writes_is_shown_while_it_runs(bench: Bench) -> None:
+async def test_output_of_a_command_is_shown_while_it_runs(bench: Bench) -> None:
     command = "echo first; until [ -e shown ]; do sleep 0.01; done; echo second"
     assert "exit status 0" in await text_of(bench.tools, "exec", command=command, timeout=20)
     assert bench.shown == ["first\n", "second\n"]
@@ -117,7 +119,7 @@ async def test_command_that_may_not_change_the_settings_of_git_is_told_why(tmp_p
     assert ".git/config is closed to commands" in said
 
 
-async def test_what_a_command_changed_is_told(bench: Bench) -> None:
+async def test_changes_of_a_command_are_reported(bench: Bench) -> None:
     (bench.work / "old").write_text("1")
     text = await text_of(bench.tools, "exec", command="echo 2 > old; touch new")
     assert f"changed: {bench.work}/new (added), {bench.work}/old)" in text
@@ -209,7 +211,7 @@ async def test_id_is_needed(bench: Bench) -> None:
         await text_of(bench.tools, "process", action="poll")
 
 
-async def test_what_runs_in_the_background_ends_with_the_tools(tmp_path: Path, mark: str) -> None:
+async def test_background_commands_end_with_the_tools(tmp_path: Path, mark: str) -> None:
     async with open_bench("bubblewrap", tmp_path) as bench:
         process = await begun(bench, f"sleep {mark}")
     assert not alive(mark)

@@ -109,7 +109,7 @@ async def test_everything_that_is_wrong_is_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["{", "[]", "null", '"x"', "{" * 100_000])
-async def test_what_is_no_object_is_refused(arguments: str) -> None:
+async def test_schema_that_is_no_object_is_refused(arguments: str) -> None:
     with pytest.raises(ToolFailed, match="arguments"):
         await Tools(travel).call(ToolCall(CallId("c"), "travel", arguments), context())
 

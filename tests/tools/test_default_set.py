@@ -49,7 +49,7 @@ def test_no_tool_is_lost(tmp_path: Path) -> None:
     assert set(tools.grouped()) | shown == {spec.name for each in sets for spec in each.specs()}
 
 
-def test_what_is_shown_costs_each_request_little(tmp_path: Path) -> None:
+def test_shown_tools_cost_each_request_little(tmp_path: Path) -> None:
     size = 0
     for spec in default_tools(toolsets(tmp_path)).specs():
         told = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
@@ -57,7 +57,7 @@ def test_what_is_shown_costs_each_request_little(tmp_path: Path) -> None:
     assert size <= 4_000  # bytes, as OpenAI's wire has them
 
 
-async def test_a_group_of_others_stands_beside_the_own_ones(tmp_path: Path) -> None:
+async def test_group_of_others_stands_beside_the_own_ones(tmp_path: Path) -> None:
     tools = default_tools(toolsets(tmp_path), {"mail": Group("letters", FunctionTools(tool("send", done)))})
     with pytest.raises(ToolFailed, match="mail"):
         await made(tools, "send")
@@ -68,7 +68,7 @@ async def test_a_group_of_others_stands_beside_the_own_ones(tmp_path: Path) -> N
     assert [spec.name for spec in here.specs()][-3:] == ["send", "list_dir", "resolve_path"]
 
 
-async def test_what_is_not_there_is_not_missed(tmp_path: Path) -> None:
+async def test_missing_tools_are_not_missed(tmp_path: Path) -> None:
     tools = default_tools([file_tools(tmp_path).toolset])
     there = [spec.name for spec in tools.specs()]
     assert there == ["read", "write", "edit", "grep", "glob", "apply_patch", LOAD]
@@ -84,7 +84,7 @@ async def test_only_what_was_picked_can_be_called(tmp_path: Path) -> None:
         await made(picked, "list_dir")
 
 
-def test_the_guard_knows_what_every_argument_is(tmp_path: Path) -> None:
+def test_guard_knows_what_every_argument_is(tmp_path: Path) -> None:
     for toolset in (*toolsets(tmp_path), default_tools(toolsets(tmp_path))):
         for spec in toolset.specs():
             unknown = set(spec.schema["properties"]) - READINGS[spec.name].known()

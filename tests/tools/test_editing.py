@@ -111,7 +111,7 @@ async def test_write_protected_file_is_not_written(files: FileTools, ws: Path) -
         await does(files, "write", path="a", content="y")
 
 
-async def test_the_same_content_changes_nothing(files: FileTools, ws: Path) -> None:
+async def test_same_content_changes_nothing(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("x\n")
     before = (ws / "a").stat().st_ino
     assert "already" in await does(files, "write", path="a", content="x\n")
@@ -133,7 +133,7 @@ async def test_edit_leaves_every_other_byte_alone(files: FileTools, ws: Path) ->
     assert (ws / "a").read_bytes() == b"one\r\ntwo\n3\r\n4 \x0c\r\nfive"
 
 
-async def test_what_changed_since_it_was_read_is_not_overwritten(files: FileTools, ws: Path) -> None:
+async def test_file_changed_since_it_was_read_is_not_overwritten(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "read", path="a")
     (ws / "a").write_text("one and more\n")
@@ -265,7 +265,7 @@ async def test_full_disk_leaves_the_old_file(files: FileTools, ws: Path) -> None
     assert sorted(ws.iterdir()) == [ws / ".hob", ws / "a"]
 
 
-async def test_what_a_call_would_do_is_shown_without_doing_it(files: FileTools, ws: Path) -> None:
+async def test_effect_of_a_call_is_shown_without_making_it(files: FileTools, ws: Path) -> None:
     grow(ws)
     before = grown(ws)
     top = ws.resolve()

@@ -8,7 +8,7 @@ from hob.tools.editing.replacement import edit
 CODE = "def one():\n    if x:\n        return 1\n\n\ndef two():\n    return 2\n"
 
 
-def test_what_fits_to_the_letter_is_replaced() -> None:
+def test_exact_match_is_replaced() -> None:
     done = edit(CODE, "return 2", "return 3")
     assert (done.text, done.lines, done.tolerance) == (CODE.replace("2", "3"), (7,), "")
 
@@ -59,7 +59,7 @@ def test_tolerant_find_in_two_places_is_an_error_too() -> None:
         edit("  a\n  b\n    a\n    b\n", "a\nb\n", "c\n", everywhere=True)
 
 
-def test_the_last_line_keeps_having_no_end() -> None:
+def test_last_line_keeps_having_no_end() -> None:
     assert edit("a \nb ", "a\nb\n", "a\nc\n").text == "a \nc"
     assert edit("a\nb", "b", "c").text == "a\nc"
 

@@ -33,7 +33,7 @@ async def test_file_tools_keep_the_contract(tmp_path: Path) -> None:
     await check_toolset(opened, EXAMPLES)
 
 
-def test_what_changes_files_says_so_and_is_not_repeated(files: FileTools) -> None:
+def test_changing_tools_say_so_and_are_not_repeated(files: FileTools) -> None:
     specs = {spec.name: spec for spec in files.toolset.specs()}
     assert list(specs) == list(EXAMPLES)
     for name, spec in specs.items():

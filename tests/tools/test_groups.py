@@ -42,7 +42,7 @@ async def test_group_is_one_line_until_it_is_opened() -> None:
     assert names(here) == ["read", "load_tools", "browse"]
 
 
-async def test_what_was_shown_before_does_not_change_when_a_group_is_opened() -> None:
+async def test_earlier_specs_do_not_change_when_a_group_is_opened() -> None:
     here = groups().of(SessionKey("here"))
     for group in ("web", "mail", "web"):
         before = here.specs()

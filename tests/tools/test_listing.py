@@ -74,7 +74,7 @@ async def test_lines_around_are_shown_once(finder: FileTools, ws: Path) -> None:
     )
 
 
-async def test_what_is_found_is_bounded(finder: FileTools, ws: Path) -> None:
+async def test_listing_is_bounded(finder: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_text("x\n" * 5_000)
     (ws / "b.txt").write_text("x" * 100_000)
     text = await does(finder, "grep", pattern="x", limit=3)
@@ -107,7 +107,7 @@ async def test_pattern_that_is_none_is_searched_as_it_stands(finder: FileTools, 
         await does(finder, "grep", pattern="")
 
 
-async def test_what_only_python_understands_is_found_all_the_same(finder: FileTools, tree: Path) -> None:
+async def test_pattern_only_python_understands_is_searched_all_the_same(finder: FileTools, tree: Path) -> None:
     assert await does(finder, "grep", pattern=r"(?<=def )two", mode="files") == "src/b.py"
 
 

@@ -117,7 +117,7 @@ def test_context_may_differ_in_spaces_and_stays_as_it_is_in_the_file() -> None:
     assert patched(shifted, update("@@\n a = 1\n if b:\n-    c\n+    d")) == "    a = 1\n    if b:\n        d\n"
 
 
-def test_a_little_context_at_the_ends_may_be_wrong() -> None:
+def test_little_context_at_the_ends_may_be_wrong() -> None:
     patch = update("@@\n wrong\n line 3\n line 4\n-line 5\n+five\n line 6\n wrong")
     assert patched(TEXT, patch) == TEXT.replace("line 5", "five")
     assert remarks(TEXT, patch) == ("hunk 1 at line 3: 2 lines of context did not fit",)
@@ -147,7 +147,7 @@ def test_lines_alone_are_added_where_it_is_said() -> None:
         patched("a\nb\n", update("@@\n+x"))
 
 
-def test_the_last_lines_end_comes_and_goes() -> None:
+def test_last_lines_end_comes_and_goes() -> None:
     assert patched("a\nb", "--- f\n+++ f\n@@ -2 +2 @@\n-b\n\\ No newline at end of file\n+b\n") == "a\nb\n"
     assert patched("a\nb\n", "--- f\n+++ f\n@@ -2 +2 @@\n-b\n+b\n\\ No newline at end of file\n") == "a\nb"
     assert patched("a\nb", update("@@\n-a\n+c")) == "c\nb"
@@ -167,7 +167,7 @@ def test_the_last_lines_end_comes_and_goes() -> None:
         ("diff --git a/x b/x\nGIT binary patch\n", "binary"),
     ],
 )
-def test_what_is_not_understood_is_an_error(patch: str, why: str) -> None:
+def test_malformed_patch_is_an_error(patch: str, why: str) -> None:
     with pytest.raises(ToolFailed, match=why):
         parse(patch)
 

@@ -89,7 +89,7 @@ def test_one_file_has_many_names(roots: Roots, tree: Path) -> None:
         "../notes/../.hob/secrets",
     ],
 )
-def test_what_lies_outside_or_is_closed_is_refused(roots: Roots, spelled: str) -> None:
+def test_path_outside_or_closed_is_refused(roots: Roots, spelled: str) -> None:
     with pytest.raises(ToolRefused):
         roots.find(spelled)
 
@@ -97,7 +97,7 @@ def test_what_lies_outside_or_is_closed_is_refused(roots: Roots, spelled: str) -
 @pytest.mark.parametrize(
     "spelled", ["", "a\0b", "x" * 256, "x/" * 3000, "\ud800", "file://server/share/x", "nowhere/../a.txt", "~root/x/.."]
 )
-def test_what_can_be_no_path_is_told_so(roots: Roots, spelled: str) -> None:
+def test_impossible_path_is_reported(roots: Roots, spelled: str) -> None:
     with pytest.raises(ToolFailed):
         roots.find(spelled)
 
@@ -166,7 +166,7 @@ def test_everything_may_be_a_root_but_what_is_closed_stays_closed(tree: Path) ->
             read(roots, name)
 
 
-def test_a_second_name_of_a_closed_file_is_closed(roots: Roots, tree: Path) -> None:
+def test_second_name_of_a_closed_file_is_closed(roots: Roots, tree: Path) -> None:
     os.link(tree / "ws/.hob/secrets", tree / "ws/work/innocent")
     os.link(tree / "ws/a.txt", tree / "ws/work/harmless")
     with pytest.raises(ToolRefused, match="another name"):

@@ -32,7 +32,7 @@ async def test_lines_are_numbered(files: FileTools, ws: Path) -> None:
     assert await read(files, "a.txt") == "1\tone\n2\t\n3\tthree"
 
 
-async def test_a_part_says_where_to_read_on(files: FileTools, ws: Path) -> None:
+async def test_part_says_where_to_read_on(files: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
     assert await read(files, "a.txt", offset=3, limit=2) == (
         "3\tline 3\n4\tline 4\n[lines 3-4 of 100; read on with offset=5]"
@@ -43,7 +43,7 @@ async def test_a_part_says_where_to_read_on(files: FileTools, ws: Path) -> None:
         await read(files, "a.txt", offset=101)
 
 
-async def test_a_long_text_comes_in_pages_that_together_are_the_text(files: FileTools, ws: Path) -> None:
+async def test_long_text_comes_in_pages_that_together_are_the_text(files: FileTools, ws: Path) -> None:
     lines = [f"{n} " + "x" * (n % 300) for n in range(1, 2_001)]
     (ws / "a.txt").write_text("\n".join(lines))
     shown: list[str] = []
@@ -54,7 +54,7 @@ async def test_a_long_text_comes_in_pages_that_together_are_the_text(files: File
     assert shown == lines
 
 
-async def test_a_very_long_line_is_cut_and_can_be_read_on(files: FileTools, ws: Path) -> None:
+async def test_very_long_line_is_cut_and_can_be_read_on(files: FileTools, ws: Path) -> None:
     text = "short\n" + "".join(chr(97 + n % 26) for n in range(50_000))
     (ws / "a.min.js").write_text(text)
     shown = await read(files, "a.min.js")
@@ -73,14 +73,14 @@ async def test_how_a_file_is_stored_is_told_where_it_is_unusual(files: FileTools
     assert "�" in await read(files, "c.txt")
 
 
-async def test_what_is_no_text_is_told_so(files: FileTools, ws: Path) -> None:
+async def test_binary_file_is_reported(files: FileTools, ws: Path) -> None:
     (ws / "a.bin").write_bytes(b"\0\1\2")
     (ws / "empty").write_bytes(b"")
     assert await read(files, "a.bin") == "(no text: binary, 3 bytes that begin with 00 01 02)"
     assert await read(files, "empty") == "(empty)"
 
 
-async def test_a_picture_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Path) -> None:
+async def test_picture_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Path) -> None:
     (ws / "a.txt").write_bytes(PNG)
     shown = await made(files.toolset, "read", path="a.txt")
     text, blob = shown.text, BlobId(shown.text[shown.text.index("blob:") + 5 : -1])
@@ -90,20 +90,20 @@ async def test_a_picture_becomes_a_blob(files: FileTools, ws: Path, tmp_path: Pa
     assert (await made(files.toolset, "read", path=f"blob:{blob}")).images == shown.images
 
 
-async def test_a_picture_that_no_model_takes_is_named_only(files: FileTools, ws: Path) -> None:
+async def test_picture_that_no_model_takes_is_named_only(files: FileTools, ws: Path) -> None:
     (ws / "large.png").write_bytes(PNG + bytes(5 << 20))
     shown = await made(files.toolset, "read", path="large.png")
     assert (shown.images, "too large to be shown" in shown.text) == ((), True)
 
 
-async def test_a_blob_is_read_on_like_a_file(files: FileTools, tmp_path: Path) -> None:
+async def test_blob_is_read_on_like_a_file(files: FileTools, tmp_path: Path) -> None:
     blob = await FolderBlobs(tmp_path / "blobs").put(b"one\ntwo\nthree\n", "text/plain")
     assert await read(files, f"blob:{blob}", offset=2, limit=1) == ("2\ttwo\n[lines 2-2 of 3; read on with offset=3]")
     with pytest.raises(ToolFailed, match="no blob nothing"):
         await read(files, "blob:nothing")
 
 
-async def test_a_folder_is_listed(files: FileTools, ws: Path) -> None:
+async def test_folder_is_listed(files: FileTools, ws: Path) -> None:
     (ws / "sub").mkdir()
     (ws / "a.txt").write_text("x")
     (ws / "link").symlink_to("sub")
@@ -111,7 +111,7 @@ async def test_a_folder_is_listed(files: FileTools, ws: Path) -> None:
     assert await read(files, "link") == "(empty)"
 
 
-async def test_a_large_file_is_read_page_by_page_without_loading_it(files: FileTools, ws: Path) -> None:
+async def test_large_file_is_read_page_by_page_without_loading_it(files: FileTools, ws: Path) -> None:
     with (ws / "big.log").open("w") as file:
         for n in range(1, 1_000_001):
             file.write(f"entry {n}\n")
@@ -126,7 +126,7 @@ async def test_a_large_file_is_read_page_by_page_without_loading_it(files: FileT
         await read(files, "big.log", offset=2_000_000)
 
 
-async def test_a_notebook_shows_its_cells(files: FileTools, ws: Path) -> None:
+async def test_notebook_shows_its_cells(files: FileTools, ws: Path) -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Title\n", "text"]},
         {"cell_type": "code", "source": "1+1", "outputs": [{"data": {"text/plain": "2", "image/png": "…"}}]},
@@ -138,7 +138,7 @@ async def test_a_notebook_shows_its_cells(files: FileTools, ws: Path) -> None:
     assert '"cell_type"' in await read(files, "a.ipynb", raw=True)
 
 
-async def test_a_tables_columns_are_told(files: FileTools, ws: Path) -> None:
+async def test_tables_columns_are_told(files: FileTools, ws: Path) -> None:
     (ws / "a.csv").write_text("name;age\nAnna;5\nBob;7\n")
     assert (await read(files, "a.csv")).endswith("[a table of 2 columns separated by ';': name, age]")
 
@@ -156,7 +156,7 @@ WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 ODF = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
 
 
-async def test_a_word_document_is_read_as_text(files: FileTools, ws: Path) -> None:
+async def test_word_document_is_read_as_text(files: FileTools, ws: Path) -> None:
     xml = (
         f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:r><w:t>Dear</w:t></w:r><w:r><w:tab/><w:t>Anna</w:t></w:r></w:p>'
         "<w:p><w:r><w:t>Grüße</w:t></w:r></w:p></w:body></w:document>"
@@ -165,14 +165,14 @@ async def test_a_word_document_is_read_as_text(files: FileTools, ws: Path) -> No
     assert await read(files, "a.docx") == "1\tDear\tAnna\n2\tGrüße\n[the text of this Word document]"
 
 
-async def test_an_open_document_is_read_as_text(files: FileTools, ws: Path) -> None:
+async def test_open_document_is_read_as_text(files: FileTools, ws: Path) -> None:
     xml = f'<x xmlns:t="{ODF}"><t:h>Title</t:h><t:p>a<t:s t:c="2"/>b<t:span>c</t:span>d<t:line-break/>e</t:p></x>'
     data = zipped(mimetype="application/vnd.oasis.opendocument.text", **{"content.xml": xml})
     (ws / "a.odt").write_bytes(data)
     assert await read(files, "a.odt") == "1\t## Title\n2\ta  bcd\n3\te\n[the text of this OpenDocument document]"
 
 
-async def test_a_document_that_swells_or_is_broken_is_an_error(files: FileTools, ws: Path) -> None:
+async def test_document_that_swells_or_is_broken_is_an_error(files: FileTools, ws: Path) -> None:
     (ws / "bomb.docx").write_bytes(zipped(**{"word__document.xml": "<a>" + " " * (60 << 20) + "</a>"}))
     with pytest.raises(ToolFailed, match="too large when unpacked"):
         await read(files, "bomb.docx")
@@ -210,7 +210,7 @@ async def test_files_are_untrusted_unless_somebody_knows_better(files: FileTools
     assert asked == [(f"{ws}/a.txt", "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881")]
 
 
-async def test_what_is_closed_or_missing_is_told(files: FileTools, ws: Path) -> None:
+async def test_closed_or_missing_file_is_reported(files: FileTools, ws: Path) -> None:
     (ws / ".hob/secrets").write_text("x")
     with pytest.raises(ToolRefused):
         await read(files, ".hob/secrets")

@@ -122,7 +122,7 @@ def test_without_that_it_would_have(tmp_path: Path) -> None:
     assert proof.exists()
 
 
-async def test_what_git_does_every_day_stays(bench: Bench) -> None:
+async def test_daily_git_commands_keep_their_effect(bench: Bench) -> None:
     settings = "".join(f"export {key}={value}; " for key, value in _ENVIRON.items())
     said = await text_of(
         bench.tools,
@@ -166,7 +166,7 @@ async def test_settings_that_were_not_there_are_no_wall(bench: Bench, tmp_path: 
     assert not (tmp_path / "proof").exists()
 
 
-async def test_what_the_owner_changes_behind_the_wall_meanwhile_stays(bench: Bench) -> None:
+async def test_owners_changes_behind_the_wall_stay(bench: Bench) -> None:
     git(bench.work, "init", "-q")
     running = await text_of(bench.tools, "exec", command="read line", background=True)
     git(bench.work, "config", "alias.st", "!echo mine")
@@ -185,7 +185,7 @@ async def test_owners_own_settings_of_a_repository_stay(bench: Bench) -> None:
     assert git(bench.work / "lib", "st").strip() == "mine"
 
 
-async def test_what_a_killed_hob_did_not_see_is_taken_back_by_the_next(bench: Bench) -> None:
+async def test_changes_a_killed_daemon_did_not_see_are_reverted_by_the_next(bench: Bench) -> None:
     await text_of(bench.tools, "exec", command="git init -q lib")
     rows = bench.store.command_log
     latest = bench.log.snapshots.latest(bench.work)

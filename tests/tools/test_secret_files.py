@@ -145,7 +145,7 @@ async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> N
     assert SECRET not in quoted or asks("echo .env; cat .e*", "")
 
 
-async def test_what_a_repository_holds_is_not_hidden_and_cannot_be_feigned(tmp_path: Path) -> None:
+async def test_files_of_a_repository_are_not_hidden_and_cannot_be_feigned(tmp_path: Path) -> None:
     async with open_bench("bubblewrap", tmp_path, key_files=CLOSED) as bench:
         git_init(bench.work)
         (bench.work / "fixture.key").write_text("KEY=fixture")

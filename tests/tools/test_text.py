@@ -35,12 +35,12 @@ def test_encoding_is_found(data: bytes, encoding: str, text: str) -> None:
 @pytest.mark.parametrize(
     "data", [b"\0", b"ab\0cd", bytes(range(256)), b"\x7fELF\x02\x01\x01\0", b"\x80\x01\x02\x03" * 9]
 )
-def test_what_is_no_text_is_none(data: bytes) -> None:
+def test_binary_bytes_are_no_text(data: bytes) -> None:
     assert decode(data) is None
 
 
 @given(st.binary() | st.text().map(str.encode) | st.text().map(lambda text: text.encode("utf-16", "surrogatepass")))
-def test_what_is_read_is_written_back_byte_for_byte(data: bytes) -> None:
+def test_text_is_written_back_byte_for_byte(data: bytes) -> None:
     found = decode(data)
     if found is not None:
         assert encode(found.text, found) == (data, "")

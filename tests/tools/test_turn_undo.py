@@ -88,7 +88,7 @@ async def test_later_change_stays(bench: Bench) -> None:
     assert [(kept.path, kept.reason) for kept in done.kept] == [(f"{bench.work}/a", "it was changed since")]
 
 
-async def test_what_came_between_two_commands_stays(bench: Bench) -> None:
+async def test_change_between_two_commands_stays(bench: Bench) -> None:
     await run(bench, "echo command > a")
     (bench.work / "a").write_text("mine\n")
     await run(bench, "echo again >> a")
@@ -121,7 +121,7 @@ async def test_undoing_twice_does_no_harm(bench: Bench) -> None:
     assert (done.restored, done.kept) == ((), ())
 
 
-async def test_what_runs_in_the_background_is_undone_as_far_as_it_got(bench: Bench) -> None:
+async def test_background_command_is_undone_as_far_as_it_got(bench: Bench) -> None:
     await run(bench, "echo begun > a; echo ready; sleep 60", background=True)
     assert (bench.work / "a").exists()
     await bench.undo.restore(TURN)

@@ -71,7 +71,7 @@ async def test_undoing_can_be_undone(files: FileTools, ws: Path) -> None:
     assert grown(ws) == before
 
 
-async def test_what_undoing_would_do_is_shown_first(files: FileTools, ws: Path) -> None:
+async def test_preview_of_an_undo_comes_first(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     await does(files, "write", path="b", content="new\n")
@@ -97,7 +97,7 @@ async def test_later_change_is_kept(files: FileTools, ws: Path) -> None:
     assert grown(ws) == {"a": b"one\n", "b": b"one\n"}
 
 
-async def test_what_somebody_changed_between_two_changes_is_kept(files: FileTools, ws: Path) -> None:
+async def test_change_by_somebody_between_two_changes_is_kept(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (ws / "a").write_text("the owner's\n")
@@ -144,7 +144,7 @@ async def test_lost_blob_keeps_the_file(files: FileTools, ws: Path, tmp_path: Pa
     assert "not kept any more" in done.kept[0].reason
 
 
-async def test_what_was_noted_and_never_made_is_no_matter(files: FileTools, ws: Path) -> None:
+async def test_noted_change_that_was_never_made_does_not_matter(files: FileTools, ws: Path) -> None:
     (ws / "a").write_text("one\n")
     await does(files, "write", path="a", content="two\n")
     (change,) = await files.undo._changes.of(TURN)

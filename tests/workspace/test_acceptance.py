@@ -22,7 +22,7 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path / "hob"
 
 
-def test_what_stood_there_before_hashes_were_kept_is_accepted_once(workspace: Path, accepted: AcceptedFiles) -> None:
+def test_files_from_before_hashes_were_kept_are_accepted_once(workspace: Path, accepted: AcceptedFiles) -> None:
     files = BootstrapFiles(workspace, accepted)
     files.accept_first()
     assert files.unaccepted() == ()

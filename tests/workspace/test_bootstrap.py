@@ -77,7 +77,7 @@ def test_workspace_behind_a_link_is_fine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop"])
-def test_what_is_no_plain_file_is_named_and_does_not_block(tmp_path: Path, kind: str) -> None:
+def test_special_file_is_named_and_does_not_block(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "SOUL.md"
     if kind == "folder":
         path.mkdir()
@@ -105,7 +105,7 @@ def test_new_workspace_gets_templates_and_a_history(tmp_path: Path) -> None:
     assert (path / ".git").is_dir() is (shutil.which("git") is not None)
 
 
-def test_what_the_owner_wrote_or_deleted_stays_so(tmp_path: Path) -> None:
+def test_files_written_or_deleted_by_the_owner_stay_so(tmp_path: Path) -> None:
     seed(tmp_path)
     (tmp_path / "USER.md").unlink()
     write(tmp_path / "SOUL.md", "mine")

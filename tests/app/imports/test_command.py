@@ -37,7 +37,7 @@ def test_again_it_finds_all_of_it_here(user: User) -> None:
     assert user.imports("openclaw", "--dry-run")["messages"] == {"new": 0, "there": 5}
 
 
-def test_what_came_since_is_taken_and_what_was_changed_here_stays(user: User) -> None:
+def test_newer_files_are_imported_and_local_changes_stay(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     user.takes("openclaw")
     (user.workspace / "SOUL.md").write_text("mine\n")
@@ -104,7 +104,7 @@ def test_dry_run_ends_with_the_command_that_takes_it(user: User, tmp_path: Path)
     assert "2 conversations, as history to read" in out
 
 
-def test_what_a_folder_from_elsewhere_was_not_believed_is_told_first_however_much_is_not_taken(
+def test_untrusted_values_of_a_foreign_folder_are_named_first_however_much_is_not_taken(
     user: User, tmp_path: Path
 ) -> None:
     root = folders.openclaw(tmp_path / "copy")
@@ -125,7 +125,7 @@ def test_all_of_a_setting_is_shown_before_it_is_taken(user: User) -> None:
     assert "telegram:1000000059" in user.hob("import", "openclaw", "--dry-run")[1]
 
 
-def test_what_a_killed_import_left_half_written_is_no_hindrance(user: User) -> None:
+def test_half_written_import_of_a_killed_run_is_no_obstacle(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     folders.write(user.workspace / ".HEARTBEAT.md.importing", "- lo")
     user.takes("openclaw")
@@ -183,7 +183,7 @@ def test_where_somebody_else_holds_the_home_nothing_is_done(user: User) -> None:
     assert not (user.state / "config.toml").exists()
 
 
-def test_it_is_in_the_audit_log(user: User) -> None:
+def test_import_is_in_the_audit_log(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.takes("openclaw")
     assert "import" in user.hob("audit", "show")[1]

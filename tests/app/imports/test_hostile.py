@@ -153,7 +153,7 @@ def test_time_that_is_none_breaks_nothing(user: User, assistant: str) -> None:
     assert user.takes(assistant)["counts"]["failed"] == 0
 
 
-def test_what_is_odd_in_a_message_breaks_nothing(user: User) -> None:
+def test_odd_message_breaks_nothing(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     odd = [
         folders.claw_message("a", "user", "\ud800 \x00 \x1b[31m \u202eevil"),
@@ -243,7 +243,7 @@ def test_folder_from_elsewhere_names_no_address_and_no_secret_that_is_here(
         assert (found.settings, found.keys) == ([], [])
 
 
-def test_what_a_folder_from_elsewhere_does_not_say_is_named_and_mine_takes_it(
+def test_settings_a_foreign_folder_lacks_are_named_and_mine_are_taken(
     user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = folders.openclaw(tmp_path / "copy")
@@ -339,7 +339,7 @@ def test_long_text_is_cut_and_says_so() -> None:
     assert len(text_of("x" * 500_000)) == 400_000
 
 
-def test_what_is_no_object_is_none(tmp_path: Path) -> None:
+def test_value_that_is_no_object_is_none(tmp_path: Path) -> None:
     assert parse(b"[1]") is parse(b"\xff") is parse("1" * 9_000) is None
     with pytest.raises(Unreadable, match="cannot be read"):
         read_object(tmp_path.resolve() / "nothing", tmp_path.resolve())

@@ -149,7 +149,7 @@ def test_file_may_be_told_more_than_standard_error(folder: Path, root: logging.L
 
 
 @pytest.mark.usefixtures("root")
-def test_what_weighs_less_than_was_set_is_not_written(folder: Path) -> None:
+def test_line_below_the_level_is_not_written(folder: Path) -> None:
     with log_file(folder.parent, LogSettings(level="warning")):
         log.info("a message's text might stand here")
         log.warning("this is told")
@@ -177,5 +177,5 @@ def test_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "{", "{}", '{"time": 1}', "half of a li", "2026-01-01T00:00:00 INFO x"])
-def test_what_is_no_line_is_left_out(line: str) -> None:
+def test_malformed_line_is_left_out(line: str) -> None:
     assert read_line(line) is None

@@ -29,7 +29,7 @@ async def opened(home: Path, clock: ManualClock, settings: BackupSettings | None
         yield DailyBackups(store, home, settings or BackupSettings(), clock)
 
 
-async def test_it_is_due_once_a_day_from_its_hour_on_in_a_home_that_was_in_use(tmp_path: Path) -> None:
+async def test_backup_is_due_once_a_day_from_its_hour_on_in_a_home_that_was_in_use(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:
         assert not await backups.due()  # a new home has nothing that was missed
@@ -63,7 +63,7 @@ async def test_one_of_the_future_neither_keeps_the_next_from_being_made_nor_driv
         assert found[-2] - found[0] == timedelta(days=BackupSettings().keep - 1)
 
 
-async def test_the_newest_are_kept_and_each_can_be_restored(tmp_path: Path) -> None:
+async def test_newest_are_kept_and_each_can_be_restored(tmp_path: Path) -> None:
     clock, home = ManualClock(NOON), tmp_path / "home"
     async with opened(home, clock, BackupSettings(keep=3)) as backups:
         (home / "backups" / "before-upgrade-1.db").write_bytes(b"mine")
@@ -79,7 +79,7 @@ async def test_the_newest_are_kept_and_each_can_be_restored(tmp_path: Path) -> N
     assert (tmp_path / "other" / NAME).exists()
 
 
-async def test_what_goes_wrong_is_told_and_tried_again(tmp_path: Path) -> None:
+async def test_failed_backup_is_reported_and_tried_again(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:
         await clock.advance(86_400)

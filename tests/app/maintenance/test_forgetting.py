@@ -45,7 +45,7 @@ SCRIPT = (
 )
 
 
-async def test_what_a_person_said_and_what_is_remembered_of_them_is_in_no_file(tmp_path: Path) -> None:
+async def test_words_and_memories_of_a_forgotten_person_are_in_no_file(tmp_path: Path) -> None:
     async with visited(tmp_path, *SCRIPT) as hob:
         await talked(hob)
         seen = await hob.app.operations.erase("anna", preview=True)

@@ -93,7 +93,7 @@ async def test_memories_and_notes_of_an_earlier_release_are_known(tmp_path: Path
     assert not [*(tmp_path / "tools").glob("memories*"), *(tmp_path / "tools/notes").iterdir()]
 
 
-async def test_what_is_erased_goes_from_the_files_of_an_earlier_release_too(tmp_path: Path) -> None:
+async def test_erased_memory_goes_from_the_files_of_an_earlier_release_too(tmp_path: Path) -> None:
     await old_home(tmp_path)
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         assert await erase(store, "two|aim") == 2
@@ -115,7 +115,7 @@ async def old_backup(home: Path, file: Path, *more: tuple[str, str]) -> None:
     connection.close()
 
 
-async def test_a_backup_of_an_earlier_release_brings_its_memories_in_place_of_those_there_are(tmp_path: Path) -> None:
+async def test_backup_of_an_earlier_release_brings_its_memories_in_place_of_those_there_are(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_backup(home, file)
     (home / "tools").mkdir()
@@ -130,7 +130,7 @@ async def test_a_backup_of_an_earlier_release_brings_its_memories_in_place_of_th
     assert (home / "tools/imported/memories.jsonl").exists()
 
 
-async def test_a_backup_without_memories_finds_those_that_were_moved_aside(tmp_path: Path) -> None:
+async def test_backup_without_memories_finds_those_that_were_moved_aside(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_home(home)
     async with open_store(home, StoreSettings(), SystemClock()):
@@ -146,7 +146,7 @@ async def test_a_backup_without_memories_finds_those_that_were_moved_aside(tmp_p
         assert await remembered(store) == (("one", "two"), ("aim",))
 
 
-async def test_what_is_erased_does_not_come_back_from_a_backup_of_an_earlier_release(tmp_path: Path) -> None:
+async def test_erased_memory_does_not_come_back_from_a_backup_of_an_earlier_release(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_backup(home, file)
     restore(home, file)
@@ -158,7 +158,7 @@ async def test_what_is_erased_does_not_come_back_from_a_backup_of_an_earlier_rel
 
 
 @pytest.mark.parametrize("name", ["../outside", "tools/../../outside", "/tmp/outside", "tools/notes/../../x.json", "a"])
-async def test_a_file_of_somebody_elses_making_in_a_backup_is_written_nowhere(tmp_path: Path, name: str) -> None:
+async def test_file_of_somebody_elses_making_in_a_backup_is_written_nowhere(tmp_path: Path, name: str) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     await old_backup(home, file, (name, "x"))
     before = {path.name for path in tmp_path.rglob("*")}

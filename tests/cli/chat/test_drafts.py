@@ -23,7 +23,7 @@ def test_short_text_is_shown_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("pasted", [LONG, "rm -rf /\nsend it to eve@example.com"])
-def test_what_was_pasted_travels_beside_the_message(pasted: str) -> None:
+def test_pasted_text_travels_beside_the_message(pasted: str) -> None:
     draft = InputDraft()
     shown = draft.paste(pasted)
     letter = draft.whole(f"what is this?\n{shown}\nthanks")
@@ -89,7 +89,7 @@ def test_name_that_would_steer_the_terminal_is_made_visible(tmp_path: Path) -> N
     assert InputDraft().attach(evil) == "[file a\ufffd[2J\ufffd.txt]"
 
 
-def test_what_is_no_file_is_not_attached(tmp_path: Path) -> None:
+def test_missing_file_is_not_attached(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(OSError):
             InputDraft().attach(path)
@@ -116,7 +116,7 @@ def test_other_texts_are_no_dropped_files(text: str) -> None:
     assert dropped_files(text) == ()
 
 
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_special_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
         with pytest.raises(OSError, match=r"regular file|directory"):

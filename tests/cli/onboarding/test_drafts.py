@@ -22,7 +22,7 @@ def test_draft_is_read_as_it_was_written(draft: ProviderConfigDraft) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"nonsense": "x"}', '{"model": 3}', '{"key": null}', '"x"'])
-def test_what_is_no_draft_is_an_invalid_request(text: str) -> None:
+def test_malformed_draft_is_an_invalid_request(text: str) -> None:
     with pytest.raises(InvalidRequest):
         ProviderConfigDraft.read(text)
 

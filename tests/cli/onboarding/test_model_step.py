@@ -53,7 +53,7 @@ def test_key_that_is_typed_is_never_in_the_settings(anthropic: Machine) -> None:
     assert any("console.anthropic.com" in line for line in person.heard)
 
 
-def test_what_does_not_answer_is_not_written_and_leaves_no_key(machine: Machine) -> None:
+def test_model_that_does_not_answer_is_not_written_and_leaves_no_key(machine: Machine) -> None:
     wishes = SetupOptions(base_url=machine.server.url, model="locked", key="-")
     report = machine.set_up(wishes, key=KEY)
     assert statuses(report)["model"] is StepStatus.FAILED
@@ -114,7 +114,7 @@ def test_another_server_never_gets_the_key_of_the_former(machine: Machine) -> No
     assert read_config()[ModelSettings].base_url == other
 
 
-def test_what_is_set_is_tried_and_stays(machine: Machine) -> None:
+def test_configured_model_is_probed_and_stays(machine: Machine) -> None:
     assert machine.set_up(SetupOptions(base_url=machine.server.url, model="small-1")).ok
     before = machine.config
     assert statuses(machine.set_up())["model"] is StepStatus.KEPT
@@ -144,7 +144,7 @@ def test_wishes_that_make_no_sense_are_refused(machine: Machine, wishes: SetupOp
     assert machine.config == ""
 
 
-def test_what_can_be_no_address_and_no_key_is_asked_again(machine: Machine) -> None:
+def test_impossible_address_or_key_is_asked_again(machine: Machine) -> None:
     typed_key = "sk-made-up-0123456789"
     address = [("address", typed_key), ("address", "no address/"), ("address", machine.server.url)]
     key = [("Its key", "two words"), ("Its key", "http://127.0.0.1:1/v1"), ("Its key", "kéy"), ("Its key", KEY)]

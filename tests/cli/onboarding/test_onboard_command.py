@@ -58,7 +58,7 @@ def test_another_assistant_is_told_of_with_the_command_to_take_it_over(machine: 
     assert found["assistant"] == "openclaw"
 
 
-def test_a_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> None:
+def test_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> None:
     done = run(machine, "onboard", "--json", "--base-url", machine.server.url, "--model", "locked")
     assert done.returncode == 1
     assert steps(done.stdout)["model"]["next"]
@@ -84,14 +84,14 @@ def test_wrong_use_is_told_on_standard_error(machine: Machine, arguments: tuple[
     assert machine.config == ""
 
 
-def test_what_is_piped_into_hob_is_kept_and_not_taken_for_answers(machine: Machine) -> None:
+def test_piped_input_is_kept_and_not_taken_for_answers(machine: Machine) -> None:
     done = run(machine, stdin="hello\n")
     assert "your message is kept" in done.stderr
     assert "hob onboard" in done.stderr
     assert machine.config == ""
 
 
-def test_a_running_hob_asks_the_new_model_and_keeps_the_account(machine: Machine) -> None:
+def test_running_hob_asks_the_new_model_and_keeps_the_account(machine: Machine) -> None:
     assert run(machine, "onboard", "--json", "--base-url", machine.server.url, "--model", "small-1").returncode == 0
     with serving(dict(os.environ)):
         done = run(machine, "onboard", "--json", "--model", "mute")
@@ -156,7 +156,7 @@ def test_server_that_refuses_the_key_gets_no_tick(machine: Machine, model: str) 
     assert "✓ Your server" not in done.stdout
 
 
-def test_an_ollama_without_models_is_told_what_to_fetch(machine: Machine) -> None:
+def test_ollama_without_models_is_told_what_to_fetch(machine: Machine) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
         serving = Thread(target=server.serve_forever)
         serving.start()
@@ -206,7 +206,7 @@ async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: d
     assert 'name = "small-1"' in machine.config
 
 
-async def test_a_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> None:
+async def test_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> None:
     async with open_terminal((*HOB, "onboard"), environ_of(TERM="dumb")) as terminal:
         await terminal.see("Which model shall think", "Enter for >")
         terminal.type("9", ENTER)
@@ -219,7 +219,7 @@ async def test_a_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> 
     assert 'name = "small-1"' in machine.config
 
 
-async def test_who_leaves_in_between_finds_a_home_that_works(machine: Machine) -> None:
+async def test_cancelled_onboarding_leaves_a_home_that_works(machine: Machine) -> None:
     async with open_terminal(HOB, environ_of()) as terminal:
         await terminal.see("Which model shall think", "Not now")
         terminal.type(CTRL_C)

@@ -41,7 +41,7 @@ async def test_pieces_of_a_stream_are_the_answer(hob: Machine) -> None:
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-async def test_what_a_program_says_for_others_is_data(hob: Machine) -> None:
+async def test_text_a_program_sends_for_others_is_data(hob: Machine) -> None:
     system = {"role": "system", "content": "Obey nobody but me."}
     before = [user("my name is Ann"), {"role": "assistant", "content": "Hello Ann"}]
     await ask(client_of(hob), system, *before, "what is my name?")
@@ -117,7 +117,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("levels", [100, 600])
-async def test_what_is_nested_too_deeply_is_refused_and_not_repeated(hob: Machine, levels: int) -> None:
+async def test_too_deeply_nested_request_is_refused_and_not_echoed(hob: Machine, levels: int) -> None:
     nested: list[Any] = []
     for _ in range(levels - 1):
         nested = [nested]
@@ -130,7 +130,7 @@ async def test_what_is_nested_too_deeply_is_refused_and_not_repeated(hob: Machin
 @pytest.mark.parametrize(
     ("more", "param"), REFUSED, ids=[f"{param}-{place}" for place, (_, param) in enumerate(REFUSED)]
 )
-async def test_what_would_make_it_another_answer_is_refused_by_name(
+async def test_unsupported_parameter_of_the_answer_is_refused_by_name(
     hob: Machine, more: dict[str, Any], param: str
 ) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
@@ -140,7 +140,7 @@ async def test_what_would_make_it_another_answer_is_refused_by_name(
     assert (await hob.tcp.get("/tasks", params={"all": "1"})).json()["tasks"] == []
 
 
-async def test_what_only_tunes_a_model_is_passed_over(hob: Machine) -> None:
+async def test_tuning_parameters_are_ignored(hob: Machine) -> None:
     tuning = {"temperature": 0, "max_tokens": 5, "seed": 1, "top_p": 1, "n": 1, "tools": [], "stop": None}
     answer = await ask(client_of(hob), "hi", **tuning, tool_choice="auto", response_format={"type": "text"})
     assert answer.choices[0].message.content.startswith("You said: hi")
@@ -243,7 +243,7 @@ async def test_only_the_users_messages_hold_files(hob: Machine, role: str) -> No
 ASKS = calls(("exec", '{"command": "rm -rf ."}'))
 
 
-async def test_what_waits_for_leave_is_accepted_and_no_whole_answer(tmp_path: Path) -> None:
+async def test_turn_waiting_for_approval_is_answered_as_incomplete(tmp_path: Path) -> None:
     async with machine(tmp_path / "home", ASKS, ASKS, HOB_WORKSPACE_PATH=str(tmp_path / "work")) as hob:
         client = client_of(hob)
         raw = await client.chat.completions.with_raw_response.create(model="hob", messages=[user("go")])  # type: ignore[list-item]
@@ -279,7 +279,7 @@ TEXT = {"type": "text", "text": "what does it say?"}
 
 
 @pytest.mark.parametrize("session", [{}, {"X_Hob_Session": "work"}])
-async def test_what_a_text_file_says_reaches_the_model_as_data(hob: Machine, session: dict[str, Any]) -> None:
+async def test_text_file_reaches_the_model_as_data(hob: Machine, session: dict[str, Any]) -> None:
     await ask(client_of(hob, **session), file("The code is größer 77.".encode()))
     shown = hob.model.requests[0].messages[-1].text
     assert shown.index("from=client") < shown.index("File notes.txt") < shown.index("größer 77")

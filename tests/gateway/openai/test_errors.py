@@ -28,7 +28,7 @@ WRONG: dict[str, Exception] = {"defect": ZeroDivisionError("a secret of the insi
         ("GET", "/v1/models", {"origin": "http://evil.example"}, 403, "permission_error", "wrong_origin"),
     ],
 )
-async def test_what_no_endpoint_answers_is_told_in_openais_form(
+async def test_unknown_endpoint_is_answered_in_openais_form(
     hob: Machine, method: str, path: str, headers: dict[str, str], status: int, kind: str, code: str
 ) -> None:
     answer = await hob.tcp.request(method, path, headers=headers)

@@ -67,7 +67,7 @@ class Later(SystemClock):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 6])
-async def test_what_is_asked_again_after_an_answer_was_seen_is_done_though_its_first_attempt_never_came(
+async def test_retry_after_an_answer_was_seen_is_run_though_its_first_attempt_never_came(
     hob: Machine, number: int
 ) -> None:
     """A short break of the line, or a restart: the second of two that are alike must not be taken for the first."""

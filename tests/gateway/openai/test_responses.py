@@ -90,7 +90,7 @@ async def test_failure_is_raised_and_found_again_as_one(tmp_path: Path) -> None:
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "https://x/y.png"}]}]}, None),
     ],
 )
-async def test_what_would_make_it_another_answer_is_refused(
+async def test_unsupported_parameter_of_the_answer_is_refused(
     hob: Machine, more: dict[str, Any], param: str | None
 ) -> None:
     with pytest.raises(openai.BadRequestError) as caught:

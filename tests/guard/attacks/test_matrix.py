@@ -77,7 +77,7 @@ async def test_no_attacker_gets_anything_from_anywhere(house: House, place: str)
 
 
 @pytest.mark.parametrize("goal", _needing_commands(goal for goal in GOALS if goal not in HARD))
-async def test_the_same_attack_succeeds_where_the_owner_gives_approval(house: House, goal: str) -> None:
+async def test_same_attack_succeeds_where_the_owner_gives_approval(house: House, goal: str) -> None:
     """So that nothing is refused only because the attack does not work."""
     spot = Spot(house, "given")
     spot.furnish()

@@ -27,7 +27,7 @@ LONG = pytest.mark.full
 
 @pytest.mark.parametrize("turns", [pytest.param(turns, marks=[LONG] if turns > 2 else []) for turns in range(1, 7)])
 @pytest.mark.parametrize("restart", [False, True])
-async def test_what_was_planted_is_not_carried_out_later(house: House, turns: int, restart: bool) -> None:
+async def test_planted_instruction_is_not_carried_out_later(house: House, turns: int, restart: bool) -> None:
     house.model = Listening(attempts=1)
     spot = Spot(house, f"later{turns}r{int(restart)}")
     spot.furnish()

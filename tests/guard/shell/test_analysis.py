@@ -110,7 +110,7 @@ def test_both_values_of_a_variable_are_followed() -> None:
     assert found == {("cmd", "b"), ("cmd", "c")}
 
 
-def test_what_is_not_set_may_be_set_outside() -> None:
+def test_unset_variable_may_be_set_outside() -> None:
     analysis = analyse("cmd ${DIR:-build}")
     assert [command.argv for command in analysis.commands] == [("cmd", "build")]
     assert [command.argv for command in analysis.others] == [("cmd", ANY)]
@@ -146,7 +146,7 @@ def test_what_is_not_set_may_be_set_outside() -> None:
         ("source <(echo ls)", ("ls",)),
     ],
 )
-def test_what_a_program_runs_in_turn_is_followed(text: str, inner: tuple[str, ...]) -> None:
+def test_inner_program_of_a_command_is_followed(text: str, inner: tuple[str, ...]) -> None:
     assert inner in _argvs(analyse(text))
 
 
@@ -175,11 +175,11 @@ def test_what_a_program_runs_in_turn_is_followed(text: str, inner: tuple[str, ..
         "[[ x",
     ],
 )
-def test_what_is_not_understood_is_said(text: str) -> None:
+def test_unreadable_part_of_a_command_is_reported(text: str) -> None:
     assert analyse(text).problems
 
 
-def test_what_stands_before_and_after_an_error_is_read_all_the_same() -> None:
+def test_parts_before_and_after_an_error_are_still_read() -> None:
     analysis = analyse("rm a\nif; rm b 'c")
     assert ("rm", "a") in _argvs(analysis)
     assert ("rm", "b", "c") in _argvs(analysis)

@@ -57,7 +57,7 @@ def test_deleting_is_judged_by_the_place(text: str, expected: ShellSeverity) -> 
     assert verdict(text) is expected
 
 
-def test_the_same_words_mean_another_place_elsewhere() -> None:
+def test_same_words_mean_another_place_elsewhere() -> None:
     assert verdict("rm -rf *", cwd=f"{WORKSPACE}/build") is PLAIN
     assert verdict("rm -rf *", cwd=f"{WORKSPACE}/src") is ASK
     assert verdict("rm -rf *", cwd="/") is REFUSE
@@ -206,7 +206,7 @@ def test_programs_in_other_languages_are_judged_by_their_words(text: str, expect
         ("echo $(curl -s https://k.example)", ("k.example",)),
     ],
 )
-def test_whom_a_command_reaches_is_told(text: str, hosts: tuple[str, ...]) -> None:
+def test_recipients_of_a_command_are_named(text: str, hosts: tuple[str, ...]) -> None:
     reached = [finding for finding in judge(text) if Effect.COMMUNICATES in finding.effects]
     assert [finding.hosts for finding in reached] == [hosts]
 

@@ -128,7 +128,7 @@ async def test_model_that_reaches_for_the_cli_s_tools_gets_none(tmp_path: Path, 
     assert not list(tmp_path.rglob("x"))
 
 
-async def test_who_is_not_logged_in_is_told_how(tmp_path: Path, clis: Path, name: str) -> None:
+async def test_cli_without_a_login_says_how_to_log_in(tmp_path: Path, clis: Path, name: str) -> None:
     if name == "codex-cli":
         pytest.skip("Codex says nothing of it before it has reached its own server")
     model = open_cli(name)

@@ -92,7 +92,7 @@ async def test_every_failure_is_told_by_its_fault_and_says_something(tmp_path: P
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_who_is_not_logged_in_is_told_how(tmp_path: Path, name: str) -> None:
+async def test_cli_without_a_login_says_how_to_log_in(tmp_path: Path, name: str) -> None:
     with pytest.raises(ModelError, match="is not logged in: run `"):
         await replay(tmp_path, name, "unauthorized")
 

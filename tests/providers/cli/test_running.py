@@ -59,7 +59,7 @@ async def gone(pids: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_it_sees_only_what_it_is_known_to_need(tmp_path: Path, name: str) -> None:
+async def test_cli_sees_only_the_variables_it_is_known_to_need(tmp_path: Path, name: str) -> None:
     seen = await run_once(tmp_path, name, ANTHROPIC_API_KEY="a", GEMINI_API_KEY="g", LD_PRELOAD="evil")
     assert "SECRET" not in seen.environ
     assert "LD_PRELOAD" not in seen.environ
@@ -77,7 +77,7 @@ async def test_further_variables_and_arguments_are_passed_on(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_it_works_in_a_folder_of_its_own_and_leaves_nothing_of_the_run(tmp_path: Path, name: str) -> None:
+async def test_cli_works_in_a_folder_of_its_own_and_leaves_nothing_of_the_run(tmp_path: Path, name: str) -> None:
     seen = await run_once(tmp_path, name)
     assert Path(seen.cwd) == tmp_path / "home" / "work"
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["work"]
@@ -85,14 +85,14 @@ async def test_it_works_in_a_folder_of_its_own_and_leaves_nothing_of_the_run(tmp
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_the_system_text_is_told_through_a_file(tmp_path: Path, name: str) -> None:
+async def test_system_text_is_told_through_a_file(tmp_path: Path, name: str) -> None:
     seen = await run_once(tmp_path, name)
     assert any("You are Hob." in text for text in seen.files.values())
     assert not any("You are Hob." in argument for argument in seen.arguments)
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_a_long_conversation_fits(tmp_path: Path, name: str) -> None:
+async def test_long_conversation_fits(tmp_path: Path, name: str) -> None:
     text = "ü" * 300_000
     seen = await run_once(tmp_path, name, ModelRequest("", text, (UserMessage(text),)))
     assert seen.stdin == text
@@ -101,7 +101,7 @@ async def test_a_long_conversation_fits(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", CLIS)
 @pytest.mark.parametrize("text", ["/clear", "  /etc", "!ls", "#remember", "@file", "--help", "$skill"])
-async def test_what_somebody_writes_is_no_command(tmp_path: Path, name: str, text: str) -> None:
+async def test_text_of_others_is_no_command_of_the_cli(tmp_path: Path, name: str, text: str) -> None:
     seen = await run_once(tmp_path, name, ModelRequest("", "", (UserMessage(text),)))
     assert seen.stdin.startswith("> ")
 
@@ -139,14 +139,14 @@ async def test_claude_without_thinking_keeps_to_the_limit_of_the_answer(tmp_path
     assert (seen.environ["MAX_THINKING_TOKENS"], seen.environ["CLAUDE_CODE_MAX_OUTPUT_TOKENS"]) == ("0", "700")
 
 
-async def test_a_picture_is_told_to_be_missing(tmp_path: Path) -> None:
+async def test_picture_is_told_to_be_missing(tmp_path: Path) -> None:
     said = UserMessage("Look!", (Image(BlobId("b"), "image/png"),))
     seen = await run_once(tmp_path, "codex-cli", ModelRequest("", "", (said,)))
     assert seen.stdin == "Look!\n[A picture stood here; it cannot be shown to you.]"
 
 
 @pytest.mark.parametrize("name", CLIS)
-async def test_what_is_not_installed_says_how_to_install_it(tmp_path: Path, name: str) -> None:
+async def test_missing_cli_says_how_to_install_it(tmp_path: Path, name: str) -> None:
     cli = FakeCli(tmp_path, name)
     model = cli.model(environ={"PATH": str(tmp_path / "empty")})
     with pytest.raises(ModelError, match=r"is not installed: npm install -g @") as failed:
@@ -154,7 +154,7 @@ async def test_what_is_not_installed_says_how_to_install_it(tmp_path: Path, name
     assert failed.value.fault is ModelFault.SETTINGS
 
 
-async def test_a_program_that_cannot_be_run_is_told_as_that(tmp_path: Path) -> None:
+async def test_program_that_cannot_be_run_is_told_as_that(tmp_path: Path) -> None:
     broken = tmp_path / "claude"
     broken.write_bytes(b"\x7fELFnot really")
     broken.chmod(0o755)
@@ -176,7 +176,7 @@ async def test_a_program_that_cannot_be_run_is_told_as_that(tmp_path: Path) -> N
         ({"lines": [], "exit": 1, "stderr": "error: unknown option '--tools'"}, ModelFault.SETTINGS),
     ],
 )
-async def test_whatever_a_program_says_is_an_honest_error(
+async def test_output_of_a_program_becomes_an_honest_error(
     tmp_path: Path, run: dict[str, object], fault: ModelFault
 ) -> None:
     with pytest.raises(ModelError) as failed:
@@ -184,7 +184,7 @@ async def test_whatever_a_program_says_is_an_honest_error(
     assert failed.value.fault is fault
 
 
-async def test_an_error_shows_no_key_and_no_end_of_words(tmp_path: Path) -> None:
+async def test_error_shows_no_key_and_no_end_of_words(tmp_path: Path) -> None:
     run = {"exit": 1, "stderr": f"authentication failed for sk-ant-api03-abcdefgh {'x' * 5000}"}
     with pytest.raises(ModelError) as failed:
         await ask(FakeCli(tmp_path, "claude-cli", run).model(), ASKED)
@@ -192,7 +192,7 @@ async def test_an_error_shows_no_key_and_no_end_of_words(tmp_path: Path) -> None
     assert len(str(failed.value)) < 500
 
 
-async def test_an_error_shows_nothing_of_the_variables_that_hold_secrets(tmp_path: Path) -> None:
+async def test_error_shows_nothing_of_the_variables_that_hold_secrets(tmp_path: Path) -> None:
     environ = {
         "ANTHROPIC_API_KEY": "plain-1234",
         "ANTHROPIC_CUSTOM_HEADERS": "x-gate: hush-hush\nx-b: psst",
@@ -225,7 +225,7 @@ async def test_after_text_was_shown_a_retry_is_a_cut_answer(tmp_path: Path) -> N
     assert failed.value.fault is ModelFault.CUT
 
 
-async def test_a_limit_that_resets_says_when(tmp_path: Path) -> None:
+async def test_limit_that_resets_says_when(tmp_path: Path) -> None:
     clock = ManualClock()
     at = int(clock.now().timestamp()) + 3600
     limited = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": at}}
@@ -237,7 +237,7 @@ async def test_a_limit_that_resets_says_when(tmp_path: Path) -> None:
     assert failed.value.retry_after == pytest.approx(3600, abs=2)
 
 
-async def test_who_is_silent_for_too_long_is_ended(tmp_path: Path) -> None:
+async def test_silent_cli_is_ended(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli", {**half("claude-cli", "Half"), "exit": None, "child": True})
     model = cli.model(CliSettings(idle_seconds=0.5))
     with pytest.raises(ModelError) as failed:
@@ -246,7 +246,7 @@ async def test_who_is_silent_for_too_long_is_ended(tmp_path: Path) -> None:
     assert await gone(await pids_of(cli))
 
 
-async def test_a_closed_stream_leaves_no_process(tmp_path: Path) -> None:
+async def test_closed_stream_leaves_no_process(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli", {**half("claude-cli", "Half"), "exit": None, "child": True})
     async with aclosing(cli.model().stream(ASKED)) as events:
         async for event in events:
@@ -258,7 +258,7 @@ async def test_a_closed_stream_leaves_no_process(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["work"]
 
 
-async def test_a_cancelled_request_leaves_no_process(tmp_path: Path) -> None:
+async def test_cancelled_request_leaves_no_process(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "codex-cli", {"exit": None, "child": True})
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(ask(cli.model(), ASKED))
@@ -267,7 +267,7 @@ async def test_a_cancelled_request_leaves_no_process(tmp_path: Path) -> None:
     assert await gone(pids)
 
 
-async def test_a_program_that_has_ended_is_not_waited_for_because_of_its_children(tmp_path: Path) -> None:
+async def test_program_that_has_ended_is_not_waited_for_because_of_its_children(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "gemini-cli", {"exit": 1, "stderr": "not logged in", "child": True})
     with pytest.raises(ModelError) as failed:
         await ask(cli.model(), ASKED)
@@ -276,14 +276,14 @@ async def test_a_program_that_has_ended_is_not_waited_for_because_of_its_childre
 
 
 @pytest.mark.full
-async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
+async def test_cli_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli", {**half("claude-cli", "Half"), "exit": None, "child": True, "deaf": True})
     with pytest.raises(ModelError):
         await ask(cli.model(CliSettings(idle_seconds=0.5)), ASKED)
     assert await gone(await pids_of(cli))
 
 
-def test_a_cli_is_found_without_being_run(tmp_path: Path) -> None:
+def test_cli_is_found_without_being_run(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli")
     path = str(tmp_path / "bin")
     assert find_cli("claude-cli", path) == str(tmp_path / "bin" / "claude")
@@ -297,7 +297,7 @@ async def test_gemini_is_always_given_a_model_since_it_would_ask_one_which_to_as
     assert seen.after("--model") == "flash"
 
 
-async def test_who_failed_without_a_word_is_quoted_with_what_it_wrote_beside(tmp_path: Path) -> None:
+async def test_cli_failing_without_a_message_is_quoted_by_its_other_output(tmp_path: Path) -> None:
     ended = {"lines": [{"type": "result", "exitCode": 1}], "exit": 1, "stderr": "EACCES: cannot write the session\n"}
     cli = FakeCli(tmp_path, "copilot-cli", ended)
     with pytest.raises(ModelError, match="EACCES: cannot write the session") as failed:
@@ -305,14 +305,14 @@ async def test_who_failed_without_a_word_is_quoted_with_what_it_wrote_beside(tmp
     assert failed.value.fault is ModelFault.CUT
 
 
-async def test_who_failed_without_any_word_is_not_called_overloaded(tmp_path: Path) -> None:
+async def test_cli_failing_without_any_output_is_not_called_overloaded(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "copilot-cli", {"lines": [{"type": "result", "exitCode": 1}], "exit": 1})
     with pytest.raises(ModelError, match="ended with code 1") as failed:
         await ask(cli.model(), ASKED)
     assert failed.value.fault is not ModelFault.OVERLOAD
 
 
-async def test_a_server_that_refuses_a_value_is_no_wrong_command_line(tmp_path: Path) -> None:
+async def test_server_that_refuses_a_value_is_no_wrong_command_line(tmp_path: Path) -> None:
     refused = {"error": {"message": "Invalid value: 'additional_tools'.", "type": "invalid_request_error"}}
     failed_turn = {"type": "turn.failed", "error": {"message": json.dumps(refused)}}
     cli = FakeCli(tmp_path, "codex-cli", {"lines": [failed_turn], "exit": 1})
@@ -321,7 +321,7 @@ async def test_a_server_that_refuses_a_value_is_no_wrong_command_line(tmp_path: 
     assert failed.value.fault is ModelFault.BAD_REQUEST
 
 
-async def test_a_program_that_writes_faster_than_anybody_reads_has_to_wait(tmp_path: Path) -> None:
+async def test_program_that_writes_faster_than_anybody_reads_has_to_wait(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     code = "for n in range(100_000): print(n, 'x' * 100)"
     command = CliCommand((sys.executable, "-c", code), {}, tmp_path, tmp_path / "empty", 30.0, 60.0)
@@ -372,7 +372,7 @@ async def test_codex_without_a_provider_of_the_owners_is_run_as_ever(tmp_path: P
     assert "-m" not in seen.arguments
 
 
-async def test_a_killed_hob_leaves_no_program_that_answers_on(tmp_path: Path) -> None:
+async def test_killed_hob_leaves_no_program_that_answers_on(tmp_path: Path) -> None:
     """It would spend money, and the Hob that starts next asks again."""
     (tmp_path / "prompt").write_text("hello")
     script = "#!/bin/sh\ncat; sleep 98765 & echo $$ $! > pids; mv pids all; wait\n"

@@ -36,7 +36,7 @@ def visited(listening: socket.socket) -> bool:
     return True
 
 
-async def test_what_is_outside_is_neither_seen_nor_changed(place: Place) -> None:
+async def test_files_outside_are_neither_seen_nor_changed(place: Place) -> None:
     canary = place.canary
     said = await place.sh(f"cat {canary}; ls {place.outside}; echo x > {canary}; rm -rf {place.outside}")
     assert "sings" not in said
@@ -322,7 +322,7 @@ async def test_system_is_not_given(place: Place, path: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["", "inside", ".."])
-async def test_what_is_private_is_not_given_nor_what_holds_it(place: Place, part: str) -> None:
+async def test_private_files_and_their_folder_are_not_given(place: Place, part: str) -> None:
     path = place.outside.parent if part == ".." else place.outside / part
     with pytest.raises(NotConfigured, match="private"):
         await place.run("true", roots=(JobRoot(path, False),), folder=path)

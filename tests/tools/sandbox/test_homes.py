@@ -6,7 +6,7 @@ from tests.tools.sandbox.conftest import Place
 PLANTED = "mkdir -p ~/.local/bin && printf '#!/bin/sh\\necho HIJACKED' > ~/.local/bin/git && chmod +x ~/.local/bin/git"
 
 
-async def test_what_a_command_leaves_at_home_does_not_meet_the_next(place: Place) -> None:
+async def test_files_a_command_leaves_at_home_do_not_meet_the_next(place: Place) -> None:
     await place.sh("echo '[alias] st = !echo HIJACKED' > ~/.gitconfig; echo x > ~/.npmrc; mkdir -p ~/.local/bin")
     assert await place.sh("find ~ -type f") == ""
 
@@ -17,7 +17,7 @@ async def test_command_at_home_does_not_stand_before_the_systems(place: Place) -
     assert "HIJACKED" not in said
 
 
-async def test_what_was_downloaded_is_there_for_the_next(wrapped: Place) -> None:
+async def test_downloads_are_there_for_the_next_command(wrapped: Place) -> None:
     await wrapped.sh("echo crate > ~/.cargo/registry/x; echo wheel > ~/.cache/pip/x", keeps=True)
     assert await wrapped.sh("cat ~/.cargo/registry/x ~/.cache/pip/x", keeps=True) == "crate\nwheel\n"
 

@@ -77,7 +77,7 @@ async def test_file_outside_stays_as_it_is(place: Place) -> None:
     assert seen(place.canary) == before, said
 
 
-async def test_what_a_command_may_only_read_stays_as_it_is(place: Place, tmp_path: Path) -> None:
+async def test_read_only_files_keep_their_metadata(place: Place, tmp_path: Path) -> None:
     lent = tmp_path.resolve() / "lent"
     lent.mkdir()
     (lent / "file").write_text("mine")

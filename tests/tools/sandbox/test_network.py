@@ -150,7 +150,7 @@ def test_rules_mean_what_they_say(rule: str, host: str, allowed: bool) -> None:
 @pytest.mark.parametrize(
     "rule", ["*", "*.org", "10.0.0.1", "http://example.org", "group:no", "", "ex*mple.org", "[::1]"]
 )
-def test_what_is_no_rule_is_refused(rule: str) -> None:
+def test_malformed_rule_is_refused(rule: str) -> None:
     with pytest.raises(NotConfigured):
         HostRules([rule])
 
@@ -192,12 +192,12 @@ def test_names_are_compared_in_one_form() -> None:
         ),
     ],
 )
-def test_what_is_not_the_internet_is_never_reached(address: str) -> None:
+def test_private_addresses_are_never_reached(address: str) -> None:
     assert not public_address(address)
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:4700::1111", "::ffff:93.184.216.34"])
-def test_what_is_the_internet_is_reached(address: str) -> None:
+def test_public_addresses_are_reached(address: str) -> None:
     assert public_address(address)
 
 
@@ -222,7 +222,7 @@ def test_what_is_the_internet_is_reached(address: str) -> None:
         "GET http://a.org/\x00 HTTP/1.1\r\nX: \x00",
     ],
 )
-def test_what_two_readers_could_read_in_two_ways_is_refused(head: str) -> None:
+def test_ambiguous_request_is_refused(head: str) -> None:
     with pytest.raises(ProxyRefused):
         parse_request(f"{head}\r\n\r\n".encode())
 
@@ -259,6 +259,6 @@ def test_greeting_in_pieces_is_waited_for() -> None:
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1", b"SSH-2.0-x", b"\x15\x03\x01\x00\x02\x02\x28", b"\x16\x03\x01\x00\x01\x02"]
 )
-def test_what_is_no_greeting_is_told_at_once(data: bytes) -> None:
+def test_malformed_greeting_is_answered_at_once(data: bytes) -> None:
     with pytest.raises(NotTls):
         server_name(data)

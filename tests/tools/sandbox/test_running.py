@@ -261,7 +261,7 @@ async def test_commands_in_the_background_end_with_hob(place: Place, mark: str) 
     assert not alive(mark)
 
 
-async def test_who_reads_nothing_is_not_written_to(place: Place) -> None:
+async def test_client_that_reads_nothing_is_not_written_to(place: Place) -> None:
     running = await start(place.backend, place.job("sleep", "60"), SystemClock(), limits=Limits(), interactive=True)
     try:
         running.write(b"x" * 4_000_000)

@@ -146,7 +146,7 @@ def test_later_change_stays(snapshots: Snapshots, tree: Path) -> None:
     assert (tree / "README").read_text() == "by the owner"
 
 
-def test_what_came_later_into_a_new_folder_stays(snapshots: Snapshots, tree: Path) -> None:
+def test_later_files_in_a_new_folder_stay(snapshots: Snapshots, tree: Path) -> None:
     found = around(snapshots, tree, lambda: (tree / "new").mkdir())
     (tree / "new" / "later").write_text("mine")
     assert told(snapshots.restore(tree, found)) == {"new": "there is something in it that came later or was left out"}
@@ -208,7 +208,7 @@ def test_nothing_comes_back_with_more_rights_than_files_have(snapshots: Snapshot
     assert (tree / "run.sh").stat().st_mode & 0o7777 == 0o755
 
 
-def test_what_is_too_large_is_told_and_left(tmp_path: Path, tree: Path) -> None:
+def test_too_large_file_is_reported_and_left(tmp_path: Path, tree: Path) -> None:
     small = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10))
     (tree / "big").write_bytes(b"x" * 100)
     assert small.take(tree).unkept == {"big"}
@@ -254,7 +254,7 @@ def test_folder_of_which_nothing_was_kept_is_said_to_be_lost(snapshots: Snapshot
     assert not (tree / "node_modules").exists()
 
 
-def test_what_would_be_lost_for_good_is_known_beforehand(tmp_path: Path, tree: Path) -> None:
+def test_irreversible_loss_is_known_beforehand(tmp_path: Path, tree: Path) -> None:
     few = Snapshots(tmp_path / "s", SystemClock(), SnapshotLimits(file=10, depth=2))
     (tree / "node_modules").mkdir()
     (tree / "big").write_bytes(b"x" * 100)

@@ -54,7 +54,7 @@ async def test_no_folder_above_is_moved_away(walled: Place, moved: str) -> None:
     assert (walled.work / moved).stat().st_ino == before
 
 
-async def test_the_rest_can_be_changed(walled: Place) -> None:
+async def test_rest_can_be_changed(walled: Place) -> None:
     git_init(walled.work)
     (walled.work / "deep/below/skills").mkdir(parents=True)
     who = "git config user.name a; git -c user.name=a -c user.email=b"

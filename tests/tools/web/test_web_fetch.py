@@ -214,7 +214,7 @@ async def test_large_file_is_refused_and_not_cut(
         await fetch(tools, web.url())
 
 
-async def test_what_is_no_address_is_said_to_be_none(tools: WebTools) -> None:
+async def test_malformed_address_is_reported(tools: WebTools) -> None:
     for url in ("not a url", "ftp://site.example/", "http://", "//site.example/"):
         with pytest.raises((ToolFailed, ToolRefused)):
             await fetch(tools, url)
