@@ -12,9 +12,9 @@ from benchmarks.bench import Bench
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import Trust
 from hob.core.ports.guard import Allow, Ask, Verdict
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
+from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
 from hob.guard.approvals.binding import Binder
 from hob.guard.approvals.ledger import ApprovalLedger

@@ -10,14 +10,14 @@ from benchmarks.bench import Bench, Client, Daemon
 from benchmarks.processes import cpu_of
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, OWNER_LABEL
 from hob.core.messages import Inbound
 from hob.core.models import Entry
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL
 from hob.core.turns import Finish, Summary, Turn
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message

@@ -11,8 +11,8 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.retrieval.dense import SignIndex
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.retriever import Search

@@ -21,7 +21,7 @@ from rich.console import Console
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.core.errors import HobError
-from hob.core.language import CATALOGS, DOMAIN, LANGUAGES
+from hob.core.translation.language import CATALOGS, DOMAIN, LANGUAGES
 from hob.guard.audit.security.check import Severity
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES

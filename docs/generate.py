@@ -37,13 +37,14 @@ from hob.app.settings_sections import SECTIONS
 from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.table import COMMANDS, overview
 from hob.config.manual import reference
-from hob.core import errors, hooks, states, steps
+from hob.core import errors, states, steps
+from hob.core.events import hooks
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import ApprovalId, EventId, InboundId, SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import OWNER_LABEL
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
-from hob.core.sentences import ENGLISH, OF_FAULT
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.translation.sentences import ENGLISH, OF_FAULT
+from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.chat.inbound import ClientEvent
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS, failure_of, status_of_fault
@@ -52,7 +53,7 @@ from hob.gateway.routes.views import chat_view, event_view, usage_view
 from hob.guard.policy.modes import ACTS, Autonomy, Mode, look_up
 from hob.guard.policy.rule_names import RULES
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS
-from hob.store.inbox import Result
+from hob.store.messages.inbox import Result
 from hob.tools.registry.builtin_specs import FILE
 
 HERE = Path(__file__).parent / "reference"

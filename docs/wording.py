@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hob.core.timeline import EventKind
+from hob.core.events.timeline import EventKind
 from hob.core.tools import Effect, Restart, Tier
 
 EVENT_KINDS: Mapping[EventKind, str] = {

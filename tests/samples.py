@@ -1,12 +1,12 @@
 """Plausible values for tests of the store."""
 
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId, new_event_id, new_span_id, outbox_id
-from hob.core.labels import HOB_LABEL
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Entry, Usage
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelReplied, Said, Step
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Finish, Turn
 
 ASKED = ModelAsked("model-a", "0" * 64, 100, reserved=500)

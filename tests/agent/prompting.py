@@ -3,12 +3,12 @@
 from hob.agent.ports import TurnMemory
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
-from hob.core.files import BootstrapFile
+from hob.core.content.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
 from hob.core.models import Entry, ModelRequest
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
 from hob.testing.clock import ManualClock
 

@@ -14,13 +14,13 @@ from hob.agent.budget.limits import PeriodLimits, SpendingSettings
 from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
-from hob.core.labels import SenderClass
 from hob.core.models import ExtraCall, ModelEvent, ModelReply, ModelRequest, Thinking, Usage
 from hob.core.ports.model import Model
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finished, Turn
 from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover

@@ -14,13 +14,13 @@ from hob.agent.compaction.compaction import Compacted, Compactor, NotCompacted
 from hob.agent.compaction.summaries import HEADINGS, LAST_REQUEST
 from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError, ModelFault
+from hob.core.events.timeline import EventKind
 from hob.core.ids import CallId, SessionKey
-from hob.core.labels import Label, Trust
 from hob.core.models import Entry, ModelEvent, ModelReply, ModelRequest, Price, Stop, Usage
 from hob.core.ports.model import Model
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label, Trust
 from hob.core.turns import Finish, View
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

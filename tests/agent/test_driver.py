@@ -16,16 +16,16 @@ from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.entries import NOT_ANSWERED, STOPPED
 from hob.agent.turn.hooks import Hooks
+from hob.core.content.files import BootstrapFile
 from hob.core.errors import ModelError, ModelFault, StoreFull
-from hob.core.files import BootstrapFile
-from hob.core.hooks import BeforeModel, BeforeTurn, Decision, Deny, HookEvent, Proceed, UseModel
+from hob.core.events.hooks import BeforeModel, BeforeTurn, Decision, Deny, HookEvent, Proceed, UseModel
+from hob.core.events.notices import Progress, Retracted, Settled
+from hob.core.events.timeline import EventKind
 from hob.core.ids import CallId
 from hob.core.messages import OutboundKind
 from hob.core.models import ModelReply, ModelRequest, Price, Stop, Usage
-from hob.core.notices import Progress, Retracted, Settled
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, ModelAsked, ModelFailed, ModelReplied, Said, Shortened, Step, Stopped, Waited
-from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall
 from hob.core.turns import Finished, Parked, Turn, WaitsFor
 from hob.store.settings import StoreSettings

@@ -14,7 +14,7 @@ from hob.agent.compaction.compaction import Compactor, NotCompacted
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.driver import Driver
 from hob.core.errors import ModelError, ModelFault
-from hob.core.notices import Progress, Settled
+from hob.core.events.notices import Progress, Settled
 from hob.core.states import TurnState
 from hob.core.turns import Finished
 from hob.store.settings import StoreSettings

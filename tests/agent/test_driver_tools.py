@@ -15,11 +15,11 @@ from hob.agent.settings import AgentSettings
 from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
+from hob.core.content.files import BootstrapFile
 from hob.core.errors import AnswerNeeded, StoreFull, ToolFailed
-from hob.core.files import BootstrapFile
-from hob.core.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
+from hob.core.events.hooks import AfterTool, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
-from hob.core.labels import Trust
 from hob.core.models import ModelReply, ModelRequest, Price, Stop, ToolMessage, UserMessage
 from hob.core.ports.guard import Allow, Ask, Verdict
 from hob.core.ports.guard import Deny as Refuse
@@ -37,8 +37,8 @@ from hob.core.steps import (
     ToolReceived,
     UserAnswered,
 )
-from hob.core.timeline import TimelineEvent
 from hob.core.tools import Restart, ToolCall, ToolSpec
+from hob.core.trust.labels import Trust
 from hob.core.turns import Finished, Parked, Session, Turn, WaitsFor
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from hob.agent.turn.hooks import HookDecision, Hooks
-from hob.core.hooks import BeforeModel, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace, UseModel
+from hob.core.events.hooks import BeforeModel, BeforeTool, Decision, Deny, HookEvent, Proceed, Replace, UseModel
 from hob.core.ids import CallId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.models import ModelRequest
 from hob.core.tools import ToolCall

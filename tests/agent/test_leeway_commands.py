@@ -12,9 +12,9 @@ from hob.agent.commands.permission_modes import PermissionLevel, PermissionModes
 from hob.agent.commands.slash_commands import CommandOperations, SlashCommands
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import TOKEN_SENDER, Inbound, Sender
-from hob.core.scopes import TokenScope
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.trust.scopes import TokenScope
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.store.store import Store
 from hob.testing.channel import message

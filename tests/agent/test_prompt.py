@@ -10,12 +10,12 @@ from hob.agent.prompt.tokens import estimate_tokens
 from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey
-from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.memory import Memory
 from hob.core.messages import Attachment
 from hob.core.models import AssistantMessage, Entry, Image, ToolMessage, UserMessage
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Summary, Turn, View
 from hob.providers.wires.openai_chat.wire import encode_request
 from hob.testing.clock import ManualClock

@@ -4,7 +4,7 @@ import pytest
 
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
-from hob.core.labels import HOB_LABEL, Label, Trust
+from hob.core.trust.labels import HOB_LABEL, Label, Trust
 from hob.core.turns import Turn, View
 from hob.testing.clock import ManualClock
 

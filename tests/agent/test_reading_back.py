@@ -8,11 +8,11 @@ import pytest
 from hob.agent.prompt.read_back import ReadingBack
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, SessionKey
-from hob.core.labels import Origin, Trust
 from hob.core.models import Entry
 from hob.core.ports.tools import CallContext
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall, ToolResult
+from hob.core.trust.labels import Origin, Trust
 from hob.core.turns import Finish
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

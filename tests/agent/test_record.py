@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from hob.agent.turn.running import Record, Unsaved
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.steps import Noted, Step
-from hob.core.timeline import TimelineEvent
 from hob.store.journal import StoredJournal
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store

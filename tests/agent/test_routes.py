@@ -14,8 +14,9 @@ from hob.agent.settings import AgentSettings
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
 from hob.core.errors import ModelError, ModelFault
-from hob.core.hooks import BeforeModel, Decision, HookEvent, Proceed, UseModel
-from hob.core.labels import SenderClass
+from hob.core.events.hooks import BeforeModel, Decision, HookEvent, Proceed, UseModel
+from hob.core.events.notices import Progress
+from hob.core.events.timeline import EventKind
 from hob.core.messages import Outbound, OutboundKind, Sender
 from hob.core.models import (
     AssistantMessage,
@@ -27,12 +28,11 @@ from hob.core.models import (
     Thinking,
     Usage,
 )
-from hob.core.notices import Progress
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
-from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall
+from hob.core.translation.sentences import Sentence, say
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finished, Turn
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store

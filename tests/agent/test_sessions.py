@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hob.agent.sessions import is_group, is_subagent, named_key, reset_due, session_of, thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.ids import InboundId, SessionKey, TraceId
-from hob.core.labels import OWNER_LABEL, SenderClass
 from hob.core.messages import Address, Inbound, Sender
+from hob.core.trust.labels import OWNER_LABEL, SenderClass
 from hob.core.turns import Session
 
 

@@ -14,12 +14,12 @@ from hob.agent.budget.budget import Budget, worst_cost
 from hob.agent.budget.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
 from hob.core.errors import BudgetExceeded
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound, Sender
 from hob.core.models import ModelRequest, Price, Thinking, Usage
 from hob.core.money import dollars
-from hob.core.sentences import Sentence
 from hob.core.steps import ModelAsked, ModelReplied
+from hob.core.translation.sentences import Sentence
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

@@ -21,7 +21,6 @@ from hob.agent.turn.turn import (
 )
 from hob.core.errors import ModelFault
 from hob.core.ids import ApprovalId, CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import OWNER_LABEL, Trust
 from hob.core.messages import OutboundKind
 from hob.core.models import Stop
 from hob.core.states import TurnState
@@ -45,6 +44,7 @@ from hob.core.steps import (
     Waited,
 )
 from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
 
 RULES = TurnRules(max_rounds=3, parallel=frozenset({"look"}))

@@ -6,8 +6,8 @@ import pytest
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import digest
-from hob.core.labels import Label, Origin, Trust
 from hob.core.models import ModelMessage
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import View
 
 from .prompting import Files, builder, inbound, said, texts, turn

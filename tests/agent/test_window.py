@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from hob.agent.prompt.window import load_limit, select, slide
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
-from hob.core.labels import OWNER_LABEL
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import OWNER_LABEL
 from hob.core.turns import View
 
 SETTINGS = AgentSettings(window=4, compact_above=8)

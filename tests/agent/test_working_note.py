@@ -8,8 +8,8 @@ from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.system import Prompt
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.memory import WorkingNote
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.turns import View
 from hob.testing.clock import ManualClock
 

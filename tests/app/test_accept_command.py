@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.identity_files import open_files
+from hob.app.trust.identity_files import open_files
 from hob.cli.table import run
-from hob.core.labels import Trust
+from hob.core.trust.labels import Trust
 from hob.workspace.seeding import TEMPLATES
 from hob.workspace.settings import WorkspaceSettings
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.identity_files import find_files
+from hob.app.trust.identity_files import find_files
 from tests.app.asking import say
 from tests.guard.daily.world import Office, office
 

@@ -12,9 +12,9 @@ from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.app.models.usage_report import UsageReport
 from hob.core.errors import InvalidRequest
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.models import ModelRequest, Price, Usage
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store

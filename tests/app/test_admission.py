@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hob.core.errors import InvalidRequest, StoreError
+from hob.core.events.timeline import EventKind
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import ToolMessage
 from hob.core.ports.accept import Accepted
-from hob.core.timeline import EventKind
 from hob.testing.clock import ManualClock
 from hob.testing.model import calls
 from hob.testing.simulated import Outside

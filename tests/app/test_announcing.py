@@ -12,8 +12,8 @@ from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.errors import ModelError, ModelFault, NotAllowed
 from hob.core.ids import new_inbound_id, new_trace_id
-from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import Address, Inbound, Sender
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.channel import MemoryChannel
 from hob.testing.model import ScriptedModel
 from tests.channels.receiving import SECRET, Receiver, receiving

@@ -24,9 +24,9 @@ from hob.app.diagnostics.checks import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext, Owner
 from hob.app.diagnostics.report import DoctorReport, examine_house, mend
 from hob.app.home import make_home, own
-from hob.app.identity_files import find_files
 from hob.app.service.plan import make_plan
 from hob.app.service.unit import unit_text
+from hob.app.trust.identity_files import find_files
 from hob.core.clock import SystemClock
 from hob.guard.audit.security.check import Severity
 from hob.store.audit.audit import AuditEntry

@@ -21,9 +21,9 @@ from hob.app.subsystem import FeatureCommand, Open, Subsystem, ToolGroup
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured
-from hob.core.hooks import Decision, HookEvent, Proceed
-from hob.core.labels import HOB_LABEL, Label
+from hob.core.events.hooks import Decision, HookEvent, Proceed
 from hob.core.lazy import Lazy
+from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from hob.app.tools.tainted_writes import TaintedFiles
 from hob.core.ids import TurnId
-from hob.core.labels import Trust
 from hob.core.ports.guard import Allow, Ask
+from hob.core.trust.labels import Trust
 from hob.guard.approvals.answers import ApprovalReply
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.judge import PolicyInput

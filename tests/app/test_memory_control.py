@@ -7,8 +7,8 @@ import pytest
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
-from hob.core.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.memory import ItemFilter, MemoryControl
 from hob.store.backup.backup import restore
 from tests.app.test_memory import eventually, texts

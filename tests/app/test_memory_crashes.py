@@ -13,8 +13,8 @@ from hob.app.memory.opening import follower_of
 from hob.app.running import Running
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.settings import MemorySettings
 from hob.store.settings import StoreSettings

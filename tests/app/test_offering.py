@@ -9,8 +9,8 @@ from hob.agent.budget.limits import SpendingSettings
 from hob.app.models.catalog import ModelCatalog
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault, NotFound
-from hob.core.labels import SenderClass
 from hob.core.settings import Secret
+from hob.core.trust.labels import SenderClass
 from hob.providers.catalog.prices import open_prices
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, PriceSetting

@@ -8,7 +8,7 @@ import pytest
 
 from hob.cli.table import run
 from hob.core.clock import SystemClock
-from hob.core.people import PairingRequest, SenderAddress
+from hob.core.trust.people import PairingRequest, SenderAddress
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hob.cli.trust.policy import Guarding, Supposed, explain_call
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.guard.policy.modes import Mode
 from tests.confined import BACKEND
 from tests.guard.calling import POLICY, READER, SPECS

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from hob.app.trust.policy_inputs import TurnPolicyInputs
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.labels import Label, Origin, Trust
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
 from hob.core.tools import Effect, Restart, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Session, View
 from hob.guard.policy.call_analysis import ArgumentReader
 from hob.guard.policy.commands import command_reader

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hob.app.process_records import RunningProcesses, start_of
+from hob.app.daemon.process_records import RunningProcesses, start_of
 
 _TREE = """
 import os, sys, time

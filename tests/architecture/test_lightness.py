@@ -20,7 +20,8 @@ def test_package_itself_loads_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["hob.core.messages", "hob.core.steps", "hob.core.sentences", "hob.agent.settings", "hob.providers"]
+    "module",
+    ["hob.core.messages", "hob.core.steps", "hob.core.translation.sentences", "hob.agent.settings", "hob.providers"],
 )
 def test_vocabulary_loads_the_standard_library_alone(module: str) -> None:
     assert loaded(f"import {module}").isdisjoint(HEAVY)

@@ -16,7 +16,7 @@ WALLS = {
     "bus/session_commands.py": "the job: a command",
     "bus/workers.py": "the job: a session",
     "app/diagnostics/report.py": "the check: what it stumbles over is a finding",
-    "app/background_tasks.py": "the job: what nobody waits for",
+    "app/daemon/background_tasks.py": "the job: what nobody waits for",
     "app/jobs.py": "the job",
     "app/followers.py": "the job: a follower",
     "app/imports/conversations.py": "the reader: somebody else's code, maybe, reads what anybody wrote",

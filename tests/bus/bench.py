@@ -18,7 +18,7 @@ from hob.core.clock import Clock, SystemClock
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel
 from hob.core.turns import QueueMode
-from hob.store.inbox import Result
+from hob.store.messages.inbox import Result
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message

@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
+from hob.core.events.notices import Settled
 from hob.core.ids import SessionKey, TurnId, outbox_id
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound, Outbound, OutboundKind, Sender
-from hob.core.notices import Settled
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.ports.journal import Journal
 from hob.core.ports.notices import Notices
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finish, Finished, Outcome, QueueMode, Turn
 
 Script = Callable[["ScriptedTurns", Turn, Control], Awaitable[Outcome]]

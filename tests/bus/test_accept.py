@@ -9,11 +9,11 @@ import pytest
 
 from hob.bus.settings import MODES, BusSettings
 from hob.core.errors import Busy, BusyScope, InvalidRequest, NotAllowed, Stopping, StoreError, StoreFull
+from hob.core.events.timeline import EventKind
 from hob.core.ids import SessionKey
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.ports.accept import Accepted
-from hob.core.sentences import OF_BUSY, say
-from hob.core.timeline import EventKind
+from hob.core.translation.sentences import OF_BUSY, say
 from hob.core.turns import QueueMode
 from hob.testing.channel import message
 from tests.bus.bench import open_bench, until

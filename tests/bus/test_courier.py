@@ -8,11 +8,11 @@ import pytest
 
 from hob.bus.settings import BusSettings
 from hob.core.errors import SendFailed, StoreFull
+from hob.core.events.timeline import EventKind
 from hob.core.ids import OutboxId, SessionKey, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, OutboundKind
 from hob.core.ports.channel import Delivered, Repeats
 from hob.core.states import OutboxState
-from hob.core.timeline import EventKind
 from hob.testing.channel import MemoryChannel
 from hob.testing.clock import ManualClock
 from tests.bus.bench import Bench, open_bench, until

@@ -11,15 +11,15 @@ import pytest
 from hob.bus.running_turn import RunningTurn
 from hob.bus.settings import BusSettings
 from hob.core.errors import StoreFull
+from hob.core.events.notices import Progress
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import Inbound, OutboundKind
-from hob.core.notices import Progress
 from hob.core.ports.accept import Accepted
 from hob.core.ports.turns import Control
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
+from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
-from hob.store.inbox import Result, Waiting
+from hob.store.messages.inbox import Result, Waiting
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.bus.bench import open_bench, until

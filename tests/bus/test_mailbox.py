@@ -9,7 +9,7 @@ from hob.bus.mailbox import next_batch
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.turns import QueueMode
-from hob.store.inbox import Waiting
+from hob.store.messages.inbox import Waiting
 from hob.testing.channel import message
 
 

@@ -3,8 +3,8 @@
 import asyncio
 
 from hob.bus.notices import Hub
+from hob.core.events.notices import Delta, Notice, Retracted, Settled
 from hob.core.ids import SessionKey, TraceId, TurnId
-from hob.core.notices import Delta, Notice, Retracted, Settled
 from hob.core.states import TurnState
 
 TRACE, SESSION = TraceId("trace"), SessionKey("session")

@@ -15,9 +15,9 @@ from hob.bus.signals import Signal
 from hob.bus.turn_runner import BusContext
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreFull
+from hob.core.events.notices import Progress
 from hob.core.ids import SessionKey
 from hob.core.messages import OutboundKind
-from hob.core.notices import Progress
 from hob.core.ports.accept import Accepted
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState

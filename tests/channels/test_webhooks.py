@@ -16,10 +16,10 @@ from hob.channels.webhooks.channel import OutgoingWebhooks
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, SendFailed
+from hob.core.events.webhooks import sign
 from hob.core.ids import OutboxId, new_trace_id
 from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.settings import Secret
-from hob.core.webhooks import sign
 from tests.channels.receiving import DRIP, HANG, SECRET, receiving
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import openai
 import pytest
 
+from hob.core.content.media import Embeddings
 from hob.core.errors import ModelFault
-from hob.core.media import Embeddings
 from hob.core.ports.media import Embedder
 from hob.core.settings import Secret
 from hob.providers.media.media import Media, open_media

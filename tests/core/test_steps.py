@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId
-from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import OutboundKind, Quoted
 from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.steps import (
@@ -37,6 +36,7 @@ from hob.core.steps import (
     load_step,
 )
 from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.trust.labels import Label, Origin, Trust
 
 text = st.text(max_size=20)
 labels = st.builds(Label, st.sampled_from(Origin), st.sampled_from(Trust))

@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from hob.core.clock import SystemClock
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.model_server import Reply

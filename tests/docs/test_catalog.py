@@ -6,7 +6,7 @@ import pytest
 from babel.messages.catalog import Message
 
 from docs import catalog
-from hob.core.language import LANGUAGES
+from hob.core.translation.language import LANGUAGES
 
 FURTHER = [language for language in LANGUAGES if language != "en"]
 

@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 from hob.app.imports.contents import SourceFolder
-from hob.core.timeline import EventKind
+from hob.core.events.timeline import EventKind
 from hob.testing.model_server import ModelServer
 
 from .pages import page

@@ -7,8 +7,8 @@ import pytest
 
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, CallId, TurnId
-from hob.core.labels import SenderClass
 from hob.core.models import UserMessage
+from hob.core.trust.labels import SenderClass
 from hob.core.undo import FileChange, FileVersion
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.chat.uploads import MOST_FILES, drop_untaken

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.browsers import is_our_host
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.lockout import MOST_TRIES, WINDOW_SECONDS, Lockout, place_of

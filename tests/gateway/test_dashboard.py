@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 from hob.app.endpoints import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.clock import SystemClock
-from hob.core.labels import SenderClass
-from hob.core.scopes import TokenScope
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.scopes import TokenScope
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.dashboard.files import PackageFiles
 from hob.gateway.dashboard.table import ENDPOINTS

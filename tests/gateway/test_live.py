@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from hob.core.ids import SessionKey, new_event_id
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.lockout import MOST_TRIES
 from hob.gateway.auth.tokens import TokenFile

@@ -1,6 +1,6 @@
 """People and requests through the socket."""
 
-from hob.core.people import PairingRequest, SenderAddress
+from hob.core.trust.people import PairingRequest, SenderAddress
 from tests.gateway.conftest import Machine
 
 

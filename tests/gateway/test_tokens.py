@@ -16,7 +16,7 @@ from hob.cli.table import run
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token, token_file
 from hob.gateway.chat.inbound import ChatRequest, inbound_of

@@ -8,8 +8,8 @@ import pytest
 from starlette.types import Message
 
 from hob.app.endpoints import ENDPOINTS
+from hob.core.events.notices import Settled
 from hob.core.models import ModelEvent, ModelRequest
-from hob.core.notices import Settled
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.http.asgi import build_api
 from tests.gateway.conftest import Machine

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from hob.core.ids import CallId
-from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
+from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.context import Context

@@ -8,10 +8,10 @@ from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import OWNER_LABEL, Trust
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Verdict
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.core.turns import Turn
 from hob.guard.approvals.binding import Binder
 from hob.guard.approvals.ledger import ApprovalLedger, Differ, Refusal, no_difference, nothing_refused

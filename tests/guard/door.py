@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound
-from hob.core.people import OWNER_ID, PairingRequest, Person, SenderAddress
 from hob.core.ports.guard import Admitted, Refused
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
+from hob.core.trust.people import OWNER_ID, PairingRequest, Person, SenderAddress
 from hob.guard.admission.events import AdmissionEvent
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.passphrase import Passphrase

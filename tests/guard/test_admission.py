@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from hob.core.errors import NotConfigured
-from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Attachment, Quoted
-from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.settings import Secret
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.trust.people import SenderAddress
 from hob.guard.admission.pairing import Pairing
 from hob.guard.admission.people import People, person_session
 from hob.guard.admission.settings import AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy

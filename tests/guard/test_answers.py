@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
-from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer, parse_answer
 from hob.store.approvals import Approval
 from hob.testing.channel import message

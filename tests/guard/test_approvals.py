@@ -14,11 +14,11 @@ import pytest
 
 from hob.agent.ports import Approvals as AgentApprovals
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
-from hob.core.labels import SenderClass, Trust
 from hob.core.messages import Sender
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope
 from hob.guard.approvals.ledger import ApprovalOutcome, find_change
 from hob.guard.policy.context import Sandbox

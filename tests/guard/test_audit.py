@@ -5,9 +5,9 @@ from dataclasses import astuple, replace
 import pytest
 
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId, digest
-from hob.core.labels import SenderClass
-from hob.core.people import PairingRequest, SenderAddress
 from hob.core.states import ApprovalState
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import PairingRequest, SenderAddress
 from hob.guard.admission.events import LoopEnded, PairingAsked, PassphraseTried, Scanned, SlowedDown, TurnedAway
 from hob.guard.audit.entries import of_action, of_admission, of_approval, of_authentication, of_decision, of_rate
 from hob.store.approvals import Approval

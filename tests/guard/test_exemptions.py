@@ -2,7 +2,7 @@
 
 import pytest
 
-from hob.core.pasted import LONGEST
+from hob.core.trust.pasted import LONGEST
 from hob.guard.policy.addresses import host, path, recipient
 from hob.guard.policy.exemptions import Named, read_words, urls_in
 

@@ -8,11 +8,11 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import HobError, ModelError, ModelFault
-from hob.core.labels import SenderClass
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.models import AssistantMessage, Continuation, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.ports.model import Routes
+from hob.core.trust.labels import SenderClass
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.logs import masked_logs
 from hob.guard.screening.masking.mask import MASKED

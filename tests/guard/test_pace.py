@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from hob.core.ids import SessionKey, TurnId, new_span_id, new_trace_id
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
 from hob.guard.admission.actions import ActionRates, TooOften
 from hob.guard.admission.settings import ActionLimits

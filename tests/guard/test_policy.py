@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Effect, ToolSpec
+from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Context, Private, Sandbox
 from hob.guard.policy.hard_rules import HardRules

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.labels import SenderClass
-from hob.core.people import OWNER_ID, SenderAddress
 from hob.core.ports.guard import Refused
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import OWNER_ID, SenderAddress
 from hob.guard.admission.events import AdmissionEvent, PairingAsked
 from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.rules import AdmissionParts, AdmissionRules

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from hob.core.labels import SenderClass
 from hob.core.screening.patterns import MOST_STEPS, count_steps
+from hob.core.trust.labels import SenderClass
 from hob.guard.screening.scanner.rules import FAMILIES, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.scanner import ContentScanner
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings

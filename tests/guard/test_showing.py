@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import ApprovalId
-from hob.core.language import LANGUAGES, translatable
+from hob.core.translation.language import LANGUAGES, translatable
 from hob.guard.approvals.question import Question
 from hob.guard.approvals.question_text import LineKind, brief, lines_of, show, visible
 

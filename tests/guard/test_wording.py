@@ -1,8 +1,8 @@
 """What the guard says to people is said in English and German."""
 
 from hob.core.ids import ApprovalId
-from hob.core.language import Translatable, translatable, translate, translated
 from hob.core.ports.guard import Ask
+from hob.core.translation.language import Translatable, translatable, translate, translated
 from hob.guard.approvals.question import Question
 from hob.guard.approvals.question_text import brief, show
 from hob.guard.shell.command_context import ShellSeverity

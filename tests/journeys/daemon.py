@@ -21,11 +21,11 @@ from hob.app.daemon.daemon import run_daemon, set_up_logging
 from hob.app.home import own
 from hob.app.settings_sections import read_config
 from hob.core.errors import HobError
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.guard import Admitted
 from hob.core.tools import Restart
+from hob.core.trust.labels import SenderClass
 from hob.testing.channel import SpoolChannel, message
 from hob.testing.crash import (
     Crash,

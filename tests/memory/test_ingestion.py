@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.files import BootstrapFile
+from hob.core.content.files import BootstrapFile
 from hob.core.ids import CallId, SessionKey, TurnId, digest, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.memory import Layer, Scope, is_private
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.markdown import split_sections

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
-from hob.core.labels import OWNER_LABEL
-from hob.core.media import Embeddings
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import SignIndex
 from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
+from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.retriever import Retriever, Search, tokens_of
 from hob.store.database.migration import apply_migrations

@@ -18,13 +18,13 @@ from hob.agent.budget.accounting import stream_in_turn
 from hob.agent.budget.budget import Budget, HeldAmount
 from hob.agent.budget.limits import PeriodLimits, SenderClasses, SenderLimits, SpendingSettings
 from hob.core.errors import BudgetExceeded
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import SenderClass
 from hob.core.messages import Sender
 from hob.core.models import ExtraCall, ModelEvent, ModelReply, ModelRequest, Price, Thinking, Usage
 from hob.core.money import MICRO
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

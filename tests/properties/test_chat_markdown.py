@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hob.cli.chat.answer import StreamedAnswer
-from hob.cli.chat.blocks import Blocks
-from hob.cli.chat.fragments import Line, barred, text_of
+from hob.cli.chat.rendering.answer import StreamedAnswer
+from hob.cli.chat.rendering.blocks import Blocks
+from hob.cli.chat.rendering.fragments import Line, barred, text_of
 
 WORDS = (
     "# ", "## x", "para", "more words", "**bold**", "*it", "`code`", "``", "```", "```py", "````", "~~~", "    code",

@@ -23,8 +23,8 @@ from hob.app.settings_sections import read_config
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
-from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.guard.admission.settings import AdmissionSettings
 from hob.providers.catalog.catalog import KNOWN_NAMES, PROVIDERS
 from hob.providers.routing.choice import Choice

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.clock import SystemClock
+from hob.core.events.notices import Delta, Notice, Progress, Retracted
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.models import Usage
-from hob.core.notices import Delta, Notice, Progress, Retracted
 from hob.core.ports.accept import Accepted
 from hob.gateway.openai.ask import ChatOutcome, ChatRun
 from hob.gateway.openai.completions import ChunkWriter

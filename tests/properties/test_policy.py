@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import CallId
-from hob.core.labels import SenderClass, Trust
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
+from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.argument_roles import READINGS
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Context, Private, Sandbox

@@ -14,13 +14,13 @@ from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.prompt.rendering import Marks
 from hob.agent.prompt.tokens import estimate_messages, estimate_tokens
 from hob.agent.settings import AgentSettings
-from hob.core.files import BootstrapFile
+from hob.core.content.files import BootstrapFile
 from hob.core.ids import CallId, InboundId, SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Inbound, Quoted, Sender
 from hob.core.models import AssistantMessage, Entry, ModelProfile, ModelRequest, Role, ToolMessage, UserMessage
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Step, ToolReceived
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Summary, Turn, View
 from hob.providers.schemas.dialects import safe_names
 from hob.providers.text_tools.model import write_tools

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from hob.core.errors import Busy, InvalidRequest
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import CallId, InboundId, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound, Sender
 from hob.core.models import Thinking, Usage
 from hob.core.states import TurnState
 from hob.core.steps import ModelFailed, ModelReplied, Step, ToolReceived
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolResult
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finish, Parked, QueueMode, SessionChange, Turn, WaitsFor
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.projections.rebuild import compare
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.guard.screening.scanner.scanner import ContentScanner
 from hob.guard.screening.scanner.settings import ScannerAction
 from tests.guard.samples import ENCODINGS

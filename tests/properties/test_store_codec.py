@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
-from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import Entry, Image
-from hob.core.scopes import TokenScope
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
+from hob.core.trust.scopes import TokenScope
 from hob.store.codec import INBOUND_VERSION, dump_extra, dump_inbound, load_entry, load_inbound, title_of
 
 text = st.text(max_size=40)

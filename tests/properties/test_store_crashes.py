@@ -15,7 +15,7 @@ from hob.core.messages import Inbound
 from hob.core.states import TurnState
 from hob.core.steps import Noted
 from hob.core.turns import Turn
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message

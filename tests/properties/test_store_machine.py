@@ -17,7 +17,7 @@ from hob.core.messages import OutboundKind
 from hob.core.states import FINAL_TURNS, OutboxState, TurnState
 from hob.core.steps import Noted, Said, Step
 from hob.core.turns import Parked, Turn, WaitsFor
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hob.core.webhooks import sign
+from hob.core.events.webhooks import sign
 from hob.gateway.webhooks.schemes import Scheme, Wrong, verify
 from hob.gateway.webhooks.settings import check_template, fill
 

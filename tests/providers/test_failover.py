@@ -3,7 +3,7 @@
 import pytest
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.sentences import OF_STAND_IN
+from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.routing.failover import _WHY, RAISED, FailoverPlan, ModelAttempt, ModelRoute, RouteHealth
 
 BIG, BIG_2 = ModelRoute("acme/big", "acme", 0), ModelRoute("acme/big", "acme", 1)

@@ -20,8 +20,8 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.screening.kinds import SensitiveFinding
-from hob.core.sentences import Sentence, say
 from hob.core.tools import ToolCall
+from hob.core.translation.sentences import Sentence, say
 from hob.providers.screening.prompt_guard import (
     SHAPE,
     PromptGuard,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from hob.core.content.media import Description
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.media import Description
 from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.providers.media.sight import Seeing, Sight
 from hob.testing import ScriptedModel

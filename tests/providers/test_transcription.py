@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from hob.core.content.media import Transcript
 from hob.core.errors import ModelError, ModelFault
-from hob.core.media import Transcript
 from hob.core.models import Usage
 from hob.providers.wires.openai_media.transcription import OpenAITranscriber, language_code, recording_ending
 from hob.testing import Fault, ModelServer, Reply

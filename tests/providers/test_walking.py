@@ -7,7 +7,7 @@ import pytest
 from hob.core.errors import ModelError, ModelFault, StoreDamaged
 from hob.core.ids import SessionKey
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark, TextDelta, UserMessage
-from hob.core.sentences import OF_STAND_IN, Sentence, say
+from hob.core.translation.sentences import OF_STAND_IN, Sentence, say
 from hob.providers.routing.failover import ModelRoute, RouteHealth
 from hob.providers.routing.failover_model import Failover, RouteHealthPort
 from hob.testing.clock import ManualClock

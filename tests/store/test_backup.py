@@ -13,9 +13,9 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.ids import CallId, SessionKey
-from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 from hob.store.backup.backup import restore
 from hob.store.database.database import NAME

@@ -16,7 +16,7 @@ from hob.core.errors import StoreError, StoreFull
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.steps import Noted
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message

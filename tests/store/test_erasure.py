@@ -9,12 +9,12 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import BlobId, CallId, SessionKey
-from hob.core.labels import HOB_LABEL
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Entry, Image
 from hob.core.states import OutboxState, TurnState
 from hob.core.steps import ToolReceived
 from hob.core.tools import ToolResult
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 from hob.store.backup.backup import restore
 from hob.store.erasure.erasure import TOMBSTONES, read_tombstones, write_tombstones

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from hob.core.ids import SessionKey
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store

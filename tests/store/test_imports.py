@@ -9,9 +9,9 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import CallId, SessionKey
-from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry, Role
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.imports import PastEntry
 from hob.store.projections.rebuild import check_projections, rebuild_projections
 from hob.store.settings import StoreSettings

@@ -14,7 +14,7 @@ from hob.core.states import TaskState, TurnState
 from hob.core.steps import Noted, Steered, Step, ToolIntended
 from hob.core.tools import Restart, ToolCall
 from hob.store.database.state_moves import IllegalMove
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.store import Store
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store

@@ -6,8 +6,8 @@ import apsw
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL
 from hob.store.database.migration import apply_migrations
 from hob.store.memory import index
 from hob.store.memory.analysis import stem_german

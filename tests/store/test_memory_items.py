@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.clock import SystemClock
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL
 from hob.store.database.migration import apply_migrations
 from hob.store.memory.items import add_items
 from hob.store.settings import StoreSettings

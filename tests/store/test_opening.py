@@ -11,7 +11,7 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreNewer
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.store.database import migration
 from hob.store.database.database import NAME
 from hob.store.settings import StoreSettings

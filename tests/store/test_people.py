@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.labels import SenderClass
-from hob.core.people import OWNER_ID, PairingRequest, SenderAddress
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import OWNER_ID, PairingRequest, SenderAddress
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock

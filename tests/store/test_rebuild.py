@@ -9,15 +9,15 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, StoreFull
+from hob.core.events.timeline import EventKind
 from hob.core.ids import SessionKey
 from hob.core.models import Thinking, Usage
 from hob.core.states import TaskState, TurnState
 from hob.core.steps import ModelFailed, ModelReplied
-from hob.core.timeline import EventKind
 from hob.core.turns import Parked, QueueMode, WaitsFor
 from hob.store.backup.backup import restore
 from hob.store.database import migration
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.projections.rebuild import Compared, check_projections, compare, rebuild_projections
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store

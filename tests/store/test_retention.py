@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import NotFound
+from hob.core.events.timeline import EventKind
 from hob.core.ids import ONE_TURN, CallId, SessionKey, TurnId
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Entry, Image
 from hob.core.states import TurnState
 from hob.core.steps import ModelReplied, ToolReceived
-from hob.core.timeline import EventKind
 from hob.core.tools import ToolResult
 from hob.core.undo import FileChange, FileVersion
 from hob.store.backup.backup import restore

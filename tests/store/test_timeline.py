@@ -8,11 +8,11 @@ import apsw
 import pytest
 
 from hob.core.errors import ModelFault, StoreError
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import BlobId, SessionKey, SpanId, TurnId, new_event_id, new_trace_id
 from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.store import Store
 from hob.store.timeline import Followed
 from hob.testing.channel import message

@@ -10,9 +10,9 @@ import pytest
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId
-from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.testing.toolset_check import check_toolset
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.registry.schemas import Bounds, shape_of

@@ -14,7 +14,7 @@ import pytest
 
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import TurnId
-from hob.core.labels import HOB_LABEL
+from hob.core.trust.labels import HOB_LABEL
 from hob.tools.filesystem.files import FileTools
 from tests.tools.calling import a_call, made, text_of
 

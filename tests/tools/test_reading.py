@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hob.core.clock import SystemClock
+from hob.core.content.images import Image
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import BlobId, CallId
-from hob.core.images import Image
-from hob.core.labels import Label, Origin, Trust
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.read import PAGE
 from tests.tools.calling import context, made, text_of

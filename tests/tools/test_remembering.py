@@ -8,10 +8,10 @@ import pytest
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey, TurnId, new_inbound_id, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, OWNER_LABEL, SenderClass, Trust
 from hob.core.memory import WorkingNote
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.tools import CallContext, Toolset
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, SenderClass, Trust
 from hob.core.turns import Turn
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService

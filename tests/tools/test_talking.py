@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hob.core.errors import AnswerNeeded, ToolFailed
-from hob.core.notices import Progress
+from hob.core.events.notices import Progress
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Restart
 from hob.testing.turns import Notebook

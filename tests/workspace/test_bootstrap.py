@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.ids import digest
-from hob.core.labels import Trust
+from hob.core.trust.labels import Trust
 from hob.workspace.acceptance import AcceptedFiles
 from hob.workspace.bootstrap import MOST_BYTES, BootstrapFiles
 from hob.workspace.seeding import TEMPLATES, seed

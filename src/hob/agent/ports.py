@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from hob.core.files import BootstrapFile
+from hob.core.content.files import BootstrapFile
 from hob.core.ids import ApprovalId, SessionKey
-from hob.core.labels import Label
 from hob.core.memory import Memory
 from hob.core.messages import Address
 from hob.core.models import Entry
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label
 from hob.core.turns import Turn, View
 
 LimitOf = Callable[[Address], int]

@@ -8,8 +8,8 @@ outcome. It is never an entry of the transcript, so no model reads it as its own
 from collections.abc import Iterable
 
 from hob.core.models import Remark
-from hob.core.sentences import Sentence, say
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolReceived
+from hob.core.translation.sentences import Sentence, say
 
 _TELLING = ModelAsked | ModelReplied | ModelFailed | ToolReceived
 _MOST_CHARS = 500  # names in it may come from a server

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Session
 
 _SUBAGENT = "subagent"

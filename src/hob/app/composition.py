@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from hob.app.contribution import Contribution
+from hob.app.daemon.lifecycle import run
 from hob.app.extras import Extras as Extras
 from hob.app.fold import Opening, open_subsystems
 from hob.app.kernel import Kernel, open_kernel
-from hob.app.lifecycle import run
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations
 from hob.app.plugins import MANIFESTS

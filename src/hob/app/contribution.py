@@ -8,11 +8,11 @@ from typing import Any
 from hob.agent.ports import PromptSection
 from hob.app.running import Running
 from hob.config.loading import Config
-from hob.core.hooks import Hook
+from hob.core.events.hooks import Hook
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ports.channel import Channel
 from hob.core.ports.memory import Recall
 from hob.core.ports.tools import Toolset
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.erasure.erasure import ErasureParticipant
 from hob.store.followers import Effect
 

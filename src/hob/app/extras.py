@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hob.core.clock import Clock, SystemClock
-from hob.core.hooks import Hook
+from hob.core.events.hooks import Hook
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel
 from hob.core.ports.guard import Admission, Judge

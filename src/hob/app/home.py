@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hob.core.errors import HomeTaken, StoreFull, Unready
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 PARTS = ("blobs", "secrets", "logs", "backups")
 """The folders of a home."""

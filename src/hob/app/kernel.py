@@ -13,11 +13,11 @@ from typing import TypeVar, cast
 
 from hob.agent.settings import AgentSettings
 from hob.app.chat_routing import ChatRouting
-from hob.app.identity_files import open_files
+from hob.app.daemon.process_records import RunningProcesses
 from hob.app.logs.log_file import told_end
 from hob.app.notifications.owner_notifier import OwnerNotifier
-from hob.app.process_records import RunningProcesses
 from hob.app.settings_sections import choose_models
+from hob.app.trust.identity_files import open_files
 from hob.bus.directory import ChannelDirectory
 from hob.bus.notices import Hub
 from hob.bus.session_queues import SessionQueues

@@ -20,12 +20,12 @@ from hob.app.maintenance.settings_writer import SettingsWriter
 from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.bus.session_queues import SessionQueues
-from hob.core.chunks import first_words
+from hob.core.content.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
-from hob.core.language import translatable
 from hob.core.lazy import Lazy
 from hob.core.models import Spent
+from hob.core.translation.language import translatable
 from hob.gateway.http.prometheus import Metric
 from hob.providers.routing.failover_model import RouteHealthPort
 from hob.providers.routing.routing import ModelRouter

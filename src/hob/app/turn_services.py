@@ -23,7 +23,7 @@ from hob.agent.settings import AgentSettings
 from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
-from hob.app.background_tasks import Afterwards, open_background_tasks
+from hob.app.daemon.background_tasks import Afterwards, open_background_tasks
 from hob.app.extras import Extras
 from hob.app.fold import Features
 from hob.app.followers import FollowerJob
@@ -44,12 +44,12 @@ from hob.bus.accept import Acceptor
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, NotConfigured
-from hob.core.language import translatable
 from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
 from hob.core.ports.guard import Admission
 from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
+from hob.core.translation.language import translatable
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService

@@ -9,17 +9,17 @@ from typing import Protocol
 from hob.bus.session_commands import command_event, run_command
 from hob.bus.turn_runner import BusContext
 from hob.core.errors import Busy, InvalidRequest, KeyReused, NotAllowed, Stopping, StoreError, StoreFull
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.events.tracing import own
 from hob.core.ids import ONE_TURN, InboundId, SessionKey, new_event_id, new_span_id
-from hob.core.labels import HOB_LABEL, Origin
-from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS, Inbound, MediaType
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Admission, Admitted, Refused
 from hob.core.ports.turns import Commands
-from hob.core.sentences import OF_BUSY, Sentence, say, span
-from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.tracing import own
-from hob.store.inbox import InboxLimits
+from hob.core.translation.language import translatable
+from hob.core.translation.sentences import OF_BUSY, Sentence, say, span
+from hob.core.trust.labels import HOB_LABEL, Origin
+from hob.store.messages.inbox import InboxLimits
 
 log = logging.getLogger(__name__)
 

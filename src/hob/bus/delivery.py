@@ -10,13 +10,13 @@ from hob.bus.settings import BusSettings
 from hob.bus.waiting import backoff, wait_for_event, within
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, SendFailed, StoreError
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.events.tracing import OWN, TRACE
 from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel, Delivered, Repeats
-from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.tracing import OWN, TRACE
 from hob.store.database.state_moves import IllegalMove
-from hob.store.outbox import OutboxRow
+from hob.store.messages.outbox import OutboxRow
 from hob.store.store import Store
 
 log = logging.getLogger(__name__)

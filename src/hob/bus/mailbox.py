@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from hob.core.messages import Inbound
 from hob.core.turns import QueueMode
-from hob.store.inbox import Waiting
+from hob.store.messages.inbox import Waiting
 
 MERGING = frozenset({QueueMode.COLLECT, QueueMode.INTERRUPT})
 """Modes in which what has waited becomes one turn. In `steer` it may still join a turn while that runs."""

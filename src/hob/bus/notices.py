@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from hob.core.events.notices import Delta, Notice, Progress
 from hob.core.ids import SessionKey, TraceId
-from hob.core.notices import Delta, Notice, Progress
 
 
 class Subscription:

@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from hob.bus.turn_runner import BusContext
-from hob.core.chunks import split_text
+from hob.core.content.chunks import split_text
 from hob.core.errors import HobError, StoreError
+from hob.core.events.notices import Settled
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId, SessionKey, SpanId, TurnId, new_event_id, new_span_id
 from hob.core.messages import Inbound, Outbound, OutboundKind
-from hob.core.notices import Settled
 from hob.core.ports.turns import Commands
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind, TimelineEvent
-from hob.store.inbox import Waiting
+from hob.core.translation.sentences import Sentence, say
+from hob.store.messages.inbox import Waiting
 
 log = logging.getLogger(__name__)
 

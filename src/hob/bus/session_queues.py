@@ -12,11 +12,11 @@ from hob.bus.signals import Signal
 from hob.bus.turn_runner import BusContext, end_as_cancelled, take_up
 from hob.bus.waiting import wait_for_event
 from hob.core.errors import HobError, StoreError
+from hob.core.events.notices import Settled
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Inbound, OutboundKind
-from hob.core.notices import Settled
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
+from hob.core.translation.sentences import Sentence, say
 from hob.store.turns import TurnRow
 
 log = logging.getLogger(__name__)

@@ -14,16 +14,16 @@ from hob.bus.settings import BusSettings
 from hob.bus.signals import Signal
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
+from hob.core.events.notices import Settled
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.events.tracing import TRACE, own
 from hob.core.ids import InboundId, OutboxId, SessionKey, TurnId, new_event_id, new_span_id
 from hob.core.messages import Address, Outbound, OutboundKind
-from hob.core.notices import Settled
 from hob.core.ports.turns import Routing, Turns
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind, TimelineEvent
-from hob.core.tracing import TRACE, own
+from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Finish, Outcome, Turn
-from hob.store.inbox import Waiting
+from hob.store.messages.inbox import Waiting
 from hob.store.store import Store
 
 log = logging.getLogger(__name__)

@@ -13,14 +13,14 @@ from hob.bus.session_queue import SessionQueue
 from hob.bus.turn_runner import BusContext, attempt, end_as_cancelled, note_end, publish_end, take_up
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.errors import HobError, InvalidRequest, StoreDamaged, StoreError
+from hob.core.events.notices import Progress
 from hob.core.ids import TurnId
 from hob.core.messages import Inbound, OutboundKind
-from hob.core.notices import Progress
 from hob.core.ports.turns import Commands, Turns
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
+from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Finished, Parked, QueueMode, Turn
-from hob.store.inbox import Waiting
+from hob.store.messages.inbox import Waiting
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """The terminal's language: commands say `_("{name} is there").format(name=name)`."""
 
 from hob.config.environment import process_environment
-from hob.core.language import language_of, translate_plural, translated
+from hob.core.translation.language import language_of, translate_plural, translated
 
 
 def terminal_language() -> str:

@@ -14,8 +14,8 @@ from hob.config.positions import KeyPath, dotted
 from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
 from hob.config.substitution import Text
-from hob.core.language import joined, translatable
 from hob.core.settings import Secret, SettingRules
+from hob.core.translation.language import joined, translatable
 
 UNKNOWN = translatable("unknown key")
 INVALID: Any = object()

@@ -14,7 +14,7 @@ from hob.config.file import ConfigFile, parse, read_file
 from hob.config.layers import LayerReader, find_key, split_key
 from hob.config.positions import dotted
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, UnknownKey
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong one is named when Hob starts.\n"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hob.config.positions import KeyPath, find_positions
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 FILE_NAME = "config.toml"
 _BOM = b"\xef\xbb\xbf"

@@ -12,7 +12,7 @@ from hob.config.positions import KeyPath, dotted, parse_key
 from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
 from hob.config.secrets import SecretSources
 from hob.config.substitution import Text, substitute
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 UNKNOWN_SECTION = translatable("unknown section")
 NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})

@@ -12,8 +12,8 @@ from hob.config.file import FILE_NAME, ConfigFile, read_file
 from hob.config.layers import LayerReader, Values, find_key, split_key
 from hob.config.positions import KeyPath, dotted
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
-from hob.core.language import translatable
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 
 S = TypeVar("S")
 

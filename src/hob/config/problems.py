@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.errors import NotConfigured
-from hob.core.language import joined, translatable
+from hob.core.translation.language import joined, translatable
 
 
 @dataclass(frozen=True, slots=True)

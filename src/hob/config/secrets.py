@@ -14,9 +14,9 @@ from typing import NamedTuple
 from hob.config.environment import expand_path
 from hob.config.substitution import Text, is_name
 from hob.core.errors import NotConfigured, Unready
-from hob.core.language import translatable
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 
 COMMAND_SECONDS = 10.0
 MAX_BYTES = 65_536

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hob.core.ids import SessionKey
-from hob.core.labels import Label
+from hob.core.trust.labels import Label
 
 OWNER = "owner"
 """Whose the owner's own memory is, whatever the session; no session's key is without a colon."""

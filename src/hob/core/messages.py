@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
-from hob.core.labels import Label, Origin, SenderClass, Trust
-from hob.core.scopes import TokenScope
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
+from hob.core.trust.scopes import TokenScope
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 FETCHED_CHANNELS = frozenset({"api", "local"})

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypedDict
 
+from hob.core.content.images import Image as Image
 from hob.core.ids import CallId, SessionKey, TurnId
-from hob.core.images import Image as Image
-from hob.core.labels import Label, SenderClass
-from hob.core.remarks import Remark as Remark
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.translation.remarks import Remark as Remark
+from hob.core.trust.labels import Label, SenderClass
 
 
 @dataclass(frozen=True, slots=True)

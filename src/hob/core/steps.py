@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
-from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import OutboundKind, Quoted
 from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.trust.labels import Label, Origin, Trust
 
 VERSION = 1
 

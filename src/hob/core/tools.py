@@ -6,10 +6,10 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from hob.core.argument_roles import ArgumentRole
+from hob.core.content.images import Image
 from hob.core.ids import BlobId, CallId
-from hob.core.images import Image
-from hob.core.labels import Label, Origin, Trust
-from hob.core.remarks import Remark
+from hob.core.translation.remarks import Remark
+from hob.core.trust.labels import Label, Origin, Trust
 
 
 class Effect(StrEnum):

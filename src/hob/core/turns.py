@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypedDict
 
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import Label, SenderClass
 from hob.core.memory import OWNER, Scope
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.models import Entry, Thinking
 from hob.core.states import TurnState
 from hob.core.steps import Step
-from hob.core.timeline import TimelineEvent
+from hob.core.trust.labels import Label, SenderClass
 
 
 @dataclass(frozen=True, slots=True)

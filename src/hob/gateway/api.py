@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeVar, cast
 
 from hob.bus.notices import Hub
 from hob.core.clock import Clock
+from hob.core.content.media import Embeddings
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
-from hob.core.media import Embeddings
 from hob.core.ports.accept import Accept
+from hob.core.trust.labels import SenderClass
 from hob.gateway.approvals import PendingApprovals
 from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring

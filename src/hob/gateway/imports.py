@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hob.core.ids import CallId, SessionKey
-from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.gateway.http.fields import field
 from hob.store.imports import PastEntry
 from hob.store.store import Store

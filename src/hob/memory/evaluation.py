@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
-from hob.core.labels import OWNER_LABEL
-from hob.core.language import translatable
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.retrieval.retriever import Retriever
 from hob.store.memory.items import StoredItems
 from hob.store.settings import StoreSettings

@@ -12,7 +12,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, StoreError, StoreFull
 from hob.core.ids import BlobId, digest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.disk import sync_directory
 from hob.store.database.readers import Readers
 from hob.store.database.rows import find_row

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
-from hob.core.labels import Label, Origin, SenderClass, Trust
 from hob.core.messages import UNKNOWN_TIME, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import Entry, Image
-from hob.core.scopes import TokenScope
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
+from hob.core.trust.scopes import TokenScope
 
 INBOUND_VERSION = 1
 ENTRY_VERSION = 1

@@ -13,16 +13,16 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id, new_turn_id
-from hob.core.language import translatable
 from hob.core.models import Entry
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.translation.language import translatable
 from hob.store.codec import title_of
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
+from hob.store.messages.transcript import insert_entry
 from hob.store.timeline import write_events
-from hob.store.transcript import insert_entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
-from hob.core.language import translatable
 from hob.core.messages import Inbound
 from hob.core.states import FINAL_TURNS, TURN_MOVES, TurnState
 from hob.core.steps import (
@@ -23,19 +23,19 @@ from hob.core.steps import (
     kind_of,
     load_step,
 )
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.translation.language import translatable
 from hob.core.turns import Finish
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import IllegalMove, check_move
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
-from hob.store.inbox import claim_rows, waiting_rows
-from hob.store.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
-from hob.store.outbox import write_outbounds
+from hob.store.messages.inbox import claim_rows, waiting_rows
+from hob.store.messages.outbox import write_outbounds
+from hob.store.messages.transcript import write_entries
+from hob.store.spending.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
-from hob.store.transcript import write_entries
 from hob.store.turns import end_turn, with_end
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -8,9 +8,9 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
-from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row

@@ -9,10 +9,10 @@ from typing import Any, Unpack
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import ONE_TURN, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
 from hob.core.models import Thinking
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import QueueMode, Session, SessionChange
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.codec import title_of

@@ -18,7 +18,6 @@ from hob.store.approvals import StoredApprovals
 from hob.store.audit.audit import AuditLog
 from hob.store.backup.export import Export
 from hob.store.blobs import FileBlobs
-from hob.store.channel_state import StoredChannelState
 from hob.store.database.check import OK, PENDING, DamageCheck
 from hob.store.database.database import OpenedDatabase, check_note, connect, open_database
 from hob.store.database.disk import SIDES, free_bytes
@@ -33,19 +32,21 @@ from hob.store.erasure.person_data import StoredPersonData
 from hob.store.erasure.retention import Retention
 from hob.store.followers import StoredFollowers
 from hob.store.imports import Imports
-from hob.store.inbox import Inbox
 from hob.store.journal import StoredJournal
-from hob.store.ledger import StoredLedger
 from hob.store.memory.items import StoredItems
 from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.search import StoredIndex
 from hob.store.memory.vectors import StoredVectors
 from hob.store.memory.working_notes import StoredWorkingNotes
-from hob.store.outbox import Outbox
+from hob.store.messages.channel_state import StoredChannelState
+from hob.store.messages.inbox import Inbox
+from hob.store.messages.outbox import Outbox
+from hob.store.messages.transcript import StoredTranscript
 from hob.store.people import StoredPeople
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
+from hob.store.spending.ledger import StoredLedger
 from hob.store.stored_settings import StoredSettings
 from hob.store.tasks import Tasks
 from hob.store.timeline import Timeline
@@ -54,7 +55,6 @@ from hob.store.tools.file_changes import StoredFileChanges
 from hob.store.tools.open_groups import StoredOpenGroups
 from hob.store.tools.tainted_writes import StoredTaintedWrites
 from hob.store.tools.undo_log import StoredUndoLog
-from hob.store.transcript import StoredTranscript
 from hob.store.turns import TurnRows
 
 _log = logging.getLogger(__name__)

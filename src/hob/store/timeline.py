@@ -8,10 +8,10 @@ from typing import Any
 
 import apsw
 
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import MediaType
 from hob.core.models import Usage
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.codec import load_label
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, marks

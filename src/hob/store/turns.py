@@ -9,11 +9,11 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_turn_id, outbox_id
-from hob.core.language import translatable
 from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.states import TURN_MOVES, TurnState
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.translation.language import translatable
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.store.codec import load_inbound
 from hob.store.database.readers import Readers
@@ -21,8 +21,8 @@ from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
-from hob.store.model_calls import settle_rest
-from hob.store.outbox import revive, write_outbounds
+from hob.store.messages.outbox import revive, write_outbounds
+from hob.store.spending.model_calls import settle_rest
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 

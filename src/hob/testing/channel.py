@@ -8,10 +8,10 @@ from pathlib import Path
 
 from hob.core.errors import SendFailed
 from hob.core.ids import new_inbound_id, new_trace_id
-from hob.core.labels import OWNER_LABEL, SenderClass
 from hob.core.messages import Address, Inbound, Outbound, Sender
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.channel import Delivered, Repeats
+from hob.core.trust.labels import OWNER_LABEL, SenderClass
 
 
 def message(text: str, *, key: str = "", channel: str = "memory", chat: str = "chat", sender: str = "owner") -> Inbound:

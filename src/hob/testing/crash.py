@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from enum import StrEnum
 from typing import Self, cast
 
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, TurnId
 from hob.core.messages import Inbound, Outbound
 from hob.core.models import ModelEvent, ModelRequest, TextDelta, UserMessage
@@ -20,7 +21,6 @@ from hob.core.ports.journal import Journal
 from hob.core.ports.model import Model
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
-from hob.core.timeline import TimelineEvent
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.turns import Finish
 

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, TypeVar, cast
 
+from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
-from hob.core.media import Embeddings
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 
 _T = TypeVar("_T")

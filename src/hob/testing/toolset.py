@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import ToolFailed
-from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.guard import Allow, Verdict
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Turn
 
 Function = Callable[[Mapping[str, Any]], Awaitable[str]]

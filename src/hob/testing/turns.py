@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Collection, Sequence
 
+from hob.core.events.notices import Delta, Notice
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, SessionKey, new_event_id, new_span_id
 from hob.core.messages import Inbound
-from hob.core.notices import Delta, Notice
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
-from hob.store.inbox import InboxLimits
+from hob.store.messages.inbox import InboxLimits
 from hob.store.store import Store
 
 SESSION = SessionKey("memory:main")

@@ -5,9 +5,9 @@ import os
 import stat
 from pathlib import Path
 
-from hob.core.files import IDENTITY_LABEL, BootstrapFile
+from hob.core.content.files import IDENTITY_LABEL, BootstrapFile
 from hob.core.ids import digest
-from hob.core.labels import Label, Origin, Trust
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.workspace.acceptance import AcceptedFiles
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from hob.app.imports.contents import SourceConversation, SourceFolder, SourceMes
 from hob.app.imports.conversations import hand_over, plan_conversations
 from hob.app.imports.plan import ItemStatus
 from hob.app.imports.source_files import Unreadable, parse, read_object, text_of, time_of
-from hob.core.labels import Origin
+from hob.core.trust.labels import Origin
 from hob.providers.catalog.catalog import KNOWN_NAMES, PROVIDERS
 from tests.app.imports import folders
 from tests.app.imports.conftest import User, reasons, statuses

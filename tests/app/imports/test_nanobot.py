@@ -4,7 +4,7 @@ import json
 from base64 import urlsafe_b64encode
 from datetime import datetime
 
-from hob.core.labels import Origin
+from hob.core.trust.labels import Origin
 from tests.app.imports import folders
 from tests.app.imports.conftest import User, reasons, statuses
 

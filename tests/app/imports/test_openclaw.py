@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from hob.core.labels import Label, Origin, Trust
+from hob.core.trust.labels import Label, Origin, Trust
 from tests.app.imports import folders
 from tests.app.imports.conftest import User, reasons, statuses
 

@@ -12,7 +12,7 @@ from hob.app.logs.log_file import LogFile, full_files, log_file, told_end
 from hob.app.logs.log_lines import read_line
 from hob.app.maintenance.settings import LogSettings
 from hob.core.errors import StoreFull
-from hob.core.tracing import TRACE, own
+from hob.core.events.tracing import TRACE, own
 
 log = logging.getLogger("tests.log_file")
 

@@ -10,8 +10,8 @@ import pytest
 from hob.cli.data.erase import _show, _show_left
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import WorkingNote
+from hob.core.trust.labels import OWNER_LABEL
 from hob.store.erasure.erasure import Whose
 from hob.testing.model import calls
 from tests.app.visiting import ANNA, EVE, ME, Visited, visited

@@ -9,8 +9,8 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey, digest
-from hob.core.labels import OWNER_LABEL
 from hob.core.memory import Scope, WorkingNote
+from hob.core.trust.labels import OWNER_LABEL
 from hob.store.backup.backup import restore
 from hob.store.database.migration import APPLICATION_ID, migrations
 from hob.store.erasure.copies import Copies

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.app.identity_files import find_files
+from hob.app.trust.identity_files import find_files
 from hob.cli.onboarding.report import SetupOptions, StepStatus
 from hob.core.errors import NotConfigured
 from hob.workspace.owner import name_in, with_name

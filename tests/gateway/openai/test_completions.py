@@ -9,8 +9,8 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault
-from hob.core.labels import SenderClass
 from hob.core.models import ModelReply, Stop, UserMessage
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.openai.conversation import MOST_BEFORE

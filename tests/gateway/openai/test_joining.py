@@ -10,7 +10,7 @@ import pytest
 
 from hob.app.endpoints import ENDPOINTS
 from hob.core.clock import SystemClock
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.http.asgi import build_api

@@ -19,11 +19,11 @@ from hob.app.settings_sections import SECTIONS
 from hob.bus.notices import Subscription
 from hob.config.loading import load_config
 from hob.core.ids import InboundId, SessionKey, new_inbound_id, new_trace_id
-from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import ModelEvent, ModelRequest
 from hob.core.ports.guard import Admitted
 from hob.core.steps import ModelReplied
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import WaitsFor
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.settings import AdmissionSettings

@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import Attachment, Quoted
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import hidden_order, order, orders_in
 from hob.testing.simulated import Mail
 

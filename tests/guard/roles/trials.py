@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hob.core.labels import Trust
 from hob.core.ports.guard import Allow, Deny
 from hob.core.tools import Effect, ToolSpec
+from hob.core.trust.labels import Trust
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Context, Private
 from tests.guard.calling import POLICY, READER, call_of, context

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from hob.core.documents import Document, DocumentUnreadable, Section
+from hob.core.content.documents import Document, DocumentUnreadable, Section
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.documents.media_types import CSV, DOCX, EPUB, HTML, MAIL, PDF, XLSX, document_kind
 from tests.tools.documents import samples

@@ -12,8 +12,8 @@ import pytest
 
 from hob.core.errors import NotConfigured, ToolFailed, ToolRefused
 from hob.core.ids import BlobId, CallId
-from hob.core.labels import Label, Origin, Trust
 from hob.core.tools import ToolCall, ToolResult
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.clock import ManualClock
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.web import fetching

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.ids import SessionKey
-from hob.core.labels import Label, Origin, Trust
 from hob.core.memory import Memory
 from hob.core.settings import setting
+from hob.core.trust.labels import Label, Origin, Trust
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hob.core.hooks import BeforeTurn, Decision, Deny, HookEvent, Proceed
+from hob.core.events.hooks import BeforeTurn, Decision, Deny, HookEvent, Proceed
 from hob.core.settings import setting
 
 
@@ -14,7 +14,7 @@ class CurfewSettings:
 
 
 class Curfew:
-    """Implements `hob.core.hooks.Hook`."""
+    """Implements `hob.core.events.hooks.Hook`."""
 
     settings = CurfewSettings
     name = "curfew"

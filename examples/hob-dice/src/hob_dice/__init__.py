@@ -5,10 +5,10 @@ import secrets
 from dataclasses import dataclass
 
 from hob.core.errors import ToolFailed
-from hob.core.labels import HOB_LABEL
 from hob.core.ports.tools import CallContext
 from hob.core.settings import setting
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import HOB_LABEL
 
 ROLL = ToolSpec(
     name="roll",

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from hob.core.errors import NotAllowed
 from hob.core.ids import new_inbound_id, new_trace_id
-from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import Address, Inbound, Outbound, Sender
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
 from hob.core.settings import setting
+from hob.core.trust.labels import Label, Origin, Trust
 
 
 @dataclass(frozen=True)

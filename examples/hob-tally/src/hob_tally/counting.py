@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.plugin.opened import Contribution, Effects, Follower, Kernel
 
 

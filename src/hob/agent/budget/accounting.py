@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hob.agent.budget.budget import Budget, HeldAmount
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.events.timeline import TimelineEvent
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, Usage
 from hob.core.ports.model import Model
-from hob.core.timeline import TimelineEvent
 
 EventOf = Callable[[str, str], TimelineEvent]
 """How the timeline tells a call, by its model and status; what it took is put in."""

@@ -19,13 +19,13 @@ from hob.agent.budget.limits import (
 from hob.core.clock import Clock
 from hob.core.errors import MAY_COST, BudgetExceeded, ModelError
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass, least_known
 from hob.core.messages import Inbound
 from hob.core.models import NOTHING_SPENT, ExtraCall, ModelReply, ModelRequest, Price, Remark, Spent, Usage
 from hob.core.money import dollars
 from hob.core.ports.journal import Ledger
 from hob.core.ports.model import Prices
-from hob.core.sentences import Sentence, say
+from hob.core.translation.sentences import Sentence, say
+from hob.core.trust.labels import SenderClass, least_known
 from hob.core.turns import Turn
 
 _CLIFF = 4, 5

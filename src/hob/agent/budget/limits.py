@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from hob.core.ids import SessionKey, TurnId
-from hob.core.labels import SenderClass
 from hob.core.model_names import fits
 from hob.core.models import CallScope
 from hob.core.money import MICRO
 from hob.core.settings import setting
+from hob.core.trust.labels import SenderClass
 
 
 @dataclass(frozen=True, slots=True)

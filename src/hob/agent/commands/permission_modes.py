@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hob.agent.sessions import is_group
-from hob.core.answers import Answer, answer
 from hob.core.ids import SessionKey
-from hob.core.labels import OWNER_LABEL
 from hob.core.messages import Inbound
+from hob.core.translation.answers import Answer, answer
+from hob.core.trust.labels import OWNER_LABEL
 
 AS_CONFIGURED = "default"
 _MEANINGS: Mapping[str, Answer] = {

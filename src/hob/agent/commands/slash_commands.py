@@ -13,18 +13,18 @@ from hob.agent.commands.turn_undo import UndoResult, told_files, told_preview, t
 from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import session_of, thread_session
 from hob.agent.settings import AgentSettings
-from hob.core.answers import Answer, answer
 from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
-from hob.core.language import translate
 from hob.core.messages import Inbound
 from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
-from hob.core.scopes import TokenScope
+from hob.core.translation.answers import Answer, answer
+from hob.core.translation.language import translate
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.scopes import TokenScope
 from hob.core.turns import QueueMode, SessionChange
 
 DAY_SECONDS = 86_400.0

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hob.core.scopes import TokenScope
+from hob.core.trust.scopes import TokenScope
 
 
 class Moment(StrEnum):

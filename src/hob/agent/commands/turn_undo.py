@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hob.core.answers import Answer, answer
+from hob.core.translation.answers import Answer, answer
 
 _MOST_FILES = 20
 _MOST_DIFF = 6_000  # characters of a preview that a chat is shown

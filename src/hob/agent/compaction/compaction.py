@@ -33,13 +33,13 @@ from hob.agent.settings import AgentSettings
 from hob.agent.turn.turn import WAITABLE
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
 from hob.core.ports.journal import Transcript
 from hob.core.ports.memory import Remember
 from hob.core.ports.model import Model, Routes
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.turns import Summary, View
 
 _MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing

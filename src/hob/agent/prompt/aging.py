@@ -17,8 +17,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from hob.agent.settings import AgentSettings
-from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 
 READ_BACK = "read_back"

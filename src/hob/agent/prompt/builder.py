@@ -33,16 +33,16 @@ from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.entries import opening_entries, step_entries
 from hob.core.clock import Clock
+from hob.core.content.files import BootstrapFile
 from hob.core.errors import ModelError, ModelFault
-from hob.core.files import BootstrapFile
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
-from hob.core.labels import HOB_LABEL, join
 from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
 from hob.core.ports.memory import WorkingNotes
-from hob.core.sentences import Sentence
 from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
+from hob.core.translation.sentences import Sentence
+from hob.core.trust.labels import HOB_LABEL, join
 from hob.core.turns import Summary, Turn, View
 
 FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"

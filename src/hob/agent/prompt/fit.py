@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from hob.agent.prompt.tokens import PER_CALL, PER_IMAGE, PER_MESSAGE, estimate_calls, estimate_tokens, shorten
 from hob.agent.prompt.window import is_safe
-from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
 from hob.core.steps import ModelReplied, Step
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.trust.labels import HOB_LABEL
 
 # Few tools for small models, which lose their way among many.
 

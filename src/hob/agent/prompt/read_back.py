@@ -10,10 +10,10 @@ from hob.agent.ports import SessionHistory
 from hob.agent.prompt.aging import READ_BACK, THE_SUMMARY
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
-from hob.core.labels import Label, Origin, Trust
 from hob.core.models import Entry
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import Label, Origin, Trust
 
 GROUP = "earlier"
 LINE = f"shows again what a stub with {READ_BACK}(number) stands for"

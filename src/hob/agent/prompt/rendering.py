@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 
 from hob.core.ids import CallId
-from hob.core.labels import Label
 from hob.core.models import AssistantMessage, Entry, Image, ModelMessage, ToolMessage, UserMessage
+from hob.core.trust.labels import Label
 
 # Putting text that may not be followed between marks that its author cannot forge.
 #

@@ -8,8 +8,8 @@ from hob.agent.ports import PromptSection
 from hob.agent.prompt.system import Audience
 from hob.agent.prompt.tokens import estimate_tokens, shorten
 from hob.core.ids import SessionKey
-from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Turn, View
 
 _MOST_SESSIONS = 256

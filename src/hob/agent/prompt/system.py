@@ -8,9 +8,9 @@ from enum import StrEnum
 from hob.agent.prompt.tokens import count_bytes, estimate_tokens, share, shorten
 from hob.agent.sessions import is_group, is_subagent
 from hob.agent.settings import AgentSettings
-from hob.core.files import BootstrapFile
-from hob.core.labels import SenderClass, Trust
+from hob.core.content.files import BootstrapFile
 from hob.core.models import ModelRequest, Remark
+from hob.core.trust.labels import SenderClass, Trust
 from hob.core.turns import Turn
 
 # What the prompt gives back.

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from hob.agent.settings import AgentSettings
 from hob.core.ids import CallId
-from hob.core.labels import HOB_LABEL
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import View
 
 # Every call is followed by its result, and every result has its call: what providers insist on.

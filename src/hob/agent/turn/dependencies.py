@@ -12,6 +12,7 @@ from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.settings import AgentSettings
 from hob.agent.turn.hooks import Hooks
 from hob.core.clock import Clock
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SpanId, new_event_id, new_span_id
 from hob.core.models import Usage
 from hob.core.ports.guard import Judge
@@ -20,7 +21,6 @@ from hob.core.ports.model import Model
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import Blobs, Toolset
 from hob.core.steps import Step
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
 
 

@@ -17,14 +17,14 @@ from hob.agent.turn.running import Record, TurnRun, Unsaved
 from hob.agent.turn.tool_calls import ToolCalls, show_unmade
 from hob.agent.turn.turn import AskModel, CallState, Park, RunTools, Say, TurnRules, WriteSteps, answer_of, decide
 from hob.core.errors import StoreError
-from hob.core.hooks import AfterTurn, BeforeTurn
+from hob.core.events.hooks import AfterTurn, BeforeTurn
+from hob.core.events.notices import Progress, Settled
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import OutboundKind
-from hob.core.notices import Progress, Settled
 from hob.core.ports.turns import Control
-from hob.core.sentences import Sentence, say
 from hob.core.states import TurnState
 from hob.core.steps import Cancelled, Steered, Step, Stopped, ToolIntended, ToolReceived
+from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
 log = logging.getLogger(__name__)

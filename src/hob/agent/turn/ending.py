@@ -11,13 +11,13 @@ from hob.agent.turn.running import TurnRun
 from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import Say
 from hob.core.errors import ModelFault
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import outbox_id
-from hob.core.labels import Label, Origin, SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.models import Entry
 from hob.core.states import TurnState
 from hob.core.steps import Said
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import Label, Origin, SenderClass
 from hob.core.turns import Finish
 
 _PROVOKED = frozenset({ModelFault.FILTERED, ModelFault.BAD_REQUEST, ModelFault.CONTEXT_OVERFLOW})

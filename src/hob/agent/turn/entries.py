@@ -7,13 +7,13 @@ holds.
 from collections.abc import Iterator, Sequence
 
 from hob.core.ids import CallId
-from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
 from hob.core.messages import Attachment, Inbound, OutboundKind, Quoted
 from hob.core.models import Continuation, Entry, Image, Role
-from hob.core.pasted import holds_pasted, is_long, split_pasted
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolReceived, UserAnswered
 from hob.core.tools import ToolCall
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
+from hob.core.trust.pasted import holds_pasted, is_long, split_pasted
 from hob.core.turns import Turn
 
 NOT_ANSWERED = "[No answer was given to this: {reason}.]"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hob.core.clock import Clock
-from hob.core.hooks import (
+from hob.core.events.hooks import (
     BeforeModel,
     BeforeTool,
     BeforeTurn,

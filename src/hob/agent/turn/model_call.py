@@ -19,9 +19,10 @@ from hob.agent.turn.running import TurnRun, request_hash
 from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import WAITABLE
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault
-from hob.core.hooks import AfterModel, BeforeModel
+from hob.core.events.hooks import AfterModel, BeforeModel
+from hob.core.events.notices import Delta, Progress, Retracted
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import CallId, TraceId
-from hob.core.labels import SenderClass
 from hob.core.models import (
     CallStarted,
     ModelReply,
@@ -32,12 +33,11 @@ from hob.core.models import (
     Stop,
     TextDelta,
 )
-from hob.core.notices import Delta, Progress, Retracted
 from hob.core.ports.model import Routes
-from hob.core.sentences import Sentence, say, span
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolCall
+from hob.core.translation.sentences import Sentence, say, span
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import View
 
 _LOOK_SECONDS = 1.0  # while a model is silent for long, so often it is looked whether a message came

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from hob.agent.turn.running import TurnRun
 from hob.agent.turn.turn import CallState
 from hob.core.ids import OutboxId
-from hob.core.labels import Label, SenderClass, Trust
 from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
-from hob.core.pasted import holds_pasted
 from hob.core.steps import Steered, Step, UserAnswered
+from hob.core.trust.labels import Label, SenderClass, Trust
+from hob.core.trust.pasted import holds_pasted
 from hob.core.turns import Parked, WaitsFor
 
 

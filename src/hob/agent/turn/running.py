@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 
 from hob.agent.turn.dependencies import Stopwatch, TurnDependencies
 from hob.agent.turn.turn import FoldedTurn, fold, start
-from hob.core.chunks import split_text
+from hob.core.content.chunks import split_text
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, digest
-from hob.core.labels import SenderClass
 from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound
 from hob.core.models import ModelMessage, ModelRequest
 from hob.core.ports.journal import Journal
 from hob.core.ports.turns import Control
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Steered, Step, ToolIntended
-from hob.core.timeline import TimelineEvent
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finish, Session, Turn, View
 
 # A running turn's journal: steps are folded at once and written together, right before the next effect.

@@ -13,14 +13,14 @@ from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, answer_of
 from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
-from hob.core.hooks import AfterTool, BeforeTool
-from hob.core.labels import Trust
-from hob.core.notices import Progress
+from hob.core.events.hooks import AfterTool, BeforeTool
+from hob.core.events.notices import Progress
+from hob.core.events.timeline import EventKind
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.ports.tools import CallContext
 from hob.core.steps import ApprovalAsked, ToolIntended, ToolReceived, UserAsked
-from hob.core.timeline import EventKind
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
 
 log = logging.getLogger(__name__)

@@ -16,10 +16,8 @@ from dataclasses import dataclass, field, replace
 from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId, TurnId
-from hob.core.labels import HOB_LABEL, Trust
 from hob.core.messages import OutboundKind
 from hob.core.models import Stop
-from hob.core.sentences import OF_FAULT, Sentence, say, span
 from hob.core.states import TurnState
 from hob.core.steps import (
     ApprovalAnswered,
@@ -41,6 +39,8 @@ from hob.core.steps import (
     Waited,
 )
 from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.translation.sentences import OF_FAULT, Sentence, say, span
+from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
 
 WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})

@@ -22,7 +22,7 @@ from hob.app.home import socket_of
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
-from hob.core.tracing import OWN
+from hob.core.events.tracing import OWN
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
 from hob.gateway.http.certificates import renew_certificate, secured_by

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from hob.core.errors import HobError
-from hob.core.language import unpacked
+from hob.core.translation.language import unpacked
 from hob.gateway.chat.inbound import ClientEvent
 
 

@@ -10,7 +10,7 @@ from hob.app.home import own
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.errors import HomeTaken, NotConfigured, StoreFull
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.audit.security.check import Severity
 
 _ORDER = tuple(Severity)

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from hob.agent.budget.limits import SpendingSettings
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
-from hob.core.labels import SenderClass
 from hob.core.settings import Secret
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.tokens import load_token
 from hob.gateway.settings import GatewaySettings
 from hob.gateway.webhooks.settings import Webhooks

@@ -10,7 +10,7 @@ from hob.app.imports.contents import Assistant
 from hob.app.plugins.manifest import read_manifests
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from hob.app.home import make_home
-from hob.app.identity_files import open_files
 from hob.app.imports.contents import Assistant, Left, SourceFolder
 from hob.app.imports.conversations import Progress, hand_over, plan_conversations
 from hob.app.imports.files import plan_files, put_file
@@ -15,9 +14,10 @@ from hob.app.imports.settings import plan_settings, put_setting
 from hob.app.imports.source_files import Unreadable
 from hob.app.settings_sections import read_config
 from hob.app.trust.audit import tell_action
+from hob.app.trust.identity_files import open_files
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.disk import stamp
 from hob.workspace.settings import WorkspaceSettings
 

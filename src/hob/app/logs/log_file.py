@@ -11,7 +11,7 @@ from pathlib import Path
 from hob.app.logs.log_lines import LogLine, write_json, write_text
 from hob.app.maintenance.settings import LogSettings
 from hob.core.errors import HobError
-from hob.core.tracing import TRACE
+from hob.core.events.tracing import TRACE
 
 NAME = "hob.log"
 FOLDER = "logs"

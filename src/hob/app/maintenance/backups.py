@@ -13,7 +13,7 @@ from typing import Any
 from hob.app.maintenance.settings import BackupSettings
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
-from hob.core.tracing import OWN
+from hob.core.events.tracing import OWN
 from hob.store.store import Store
 
 FOLDER = "backups"

@@ -9,9 +9,9 @@ from typing import Any
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
-from hob.core.people import Person, SenderAddress
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import Person, SenderAddress
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.copies import Copies, find_copies, senders_in
 from hob.store.erasure.erasure import Erasure, Whose

@@ -9,7 +9,7 @@ from hob.app.maintenance.settings import AT_RUN_TIME, KEYS_AT_RUN_TIME, LogSetti
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
-from hob.core.tracing import OWN
+from hob.core.events.tracing import OWN
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand
 from hob.providers.settings import ModelSettings
 

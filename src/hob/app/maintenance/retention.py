@@ -7,10 +7,10 @@ from pathlib import Path
 from hob.app.logs.log_file import FOLDER as LOGS
 from hob.app.logs.log_file import full_files
 from hob.app.maintenance.settings import RetentionSettings
-from hob.app.undo_port import UndoneFiles
+from hob.app.tools.undo_port import UndoneFiles
 from hob.core.clock import Clock
 from hob.core.errors import HobError
-from hob.core.tracing import OWN
+from hob.core.events.tracing import OWN
 from hob.gateway.chat.uploads import drop_untaken
 from hob.store.store import Store
 

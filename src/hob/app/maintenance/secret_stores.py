@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 
 FOLDER = "secrets"
 _SERVICE = "hob"

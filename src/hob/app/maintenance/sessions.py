@@ -7,7 +7,7 @@ from hob.agent.sessions import named_key
 from hob.bus.session_queues import SessionQueues
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.core.turns import Session, SessionChange
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store

@@ -9,7 +9,7 @@ from hob.app.maintenance.settings_view import settings_view
 from hob.config.loading import Config
 from hob.config.problems import Layer, UnknownKey
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.audit.audit import AuditEntry
 from hob.store.store import Store
 

@@ -18,7 +18,7 @@ from hob.app.logs.service_log import trim_service_log
 from hob.app.maintenance.backups import DailyBackups
 from hob.app.maintenance.retention import RetentionJob
 from hob.app.maintenance.settings import BackupSettings, RetentionSettings
-from hob.app.undo_port import UndoneFiles
+from hob.app.tools.undo_port import UndoneFiles
 from hob.bus.waiting import wait_for_event
 from hob.config.loading import Config
 from hob.core.clock import Clock

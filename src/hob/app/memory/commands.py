@@ -9,8 +9,8 @@ from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
 from hob.app.kernel import Kernel
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.language import say
 from hob.core.memory import PRIVATE, is_private
+from hob.core.translation.language import say
 from hob.gateway.memory import ItemFilter, MemoryControl
 
 _SHOWN = 10

@@ -11,9 +11,9 @@ from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TraceId
-from hob.core.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.core.language import translatable
 from hob.core.memory import OWNER, Layer, MemoryItem, Recalled, Scope
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.memory import ItemFilter
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hob.core.documents import DocumentUnreadable
+from hob.core.content.documents import DocumentUnreadable
 from hob.core.errors import NotFound
-from hob.core.labels import Label, Origin, Trust
-from hob.core.language import translatable
 from hob.core.memory import OWNER, Layer, Scope
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.ingestion.documents import items_of_document
 from hob.store.memory.items import StoredItems
 from hob.tools.documents.documents import DocumentReader

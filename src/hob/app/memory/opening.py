@@ -13,12 +13,12 @@ from hob.app.kernel import Kernel
 from hob.app.memory.control import OwnerMemory
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running import Running
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.memory import MemoryItem
 from hob.core.models import Entry
 from hob.core.ports.memory import MemorySearch
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.turns import Turn
 from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings

@@ -8,13 +8,13 @@ from typing import Final
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
+from hob.core.content.media import Embeddings
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, SenderClass
-from hob.core.language import translatable
-from hob.core.media import Embeddings
 from hob.core.models import ModelRequest, Thinking
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.providers.catalog.catalog import SERVER
 from hob.providers.media.media import Media
 from hob.providers.routing.choice import Choice

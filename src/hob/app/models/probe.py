@@ -17,11 +17,11 @@ from hob.config.loading import Config
 from hob.config.secrets import SecretSources
 from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, ModelError, NotConfigured
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import HOB_LABEL, SenderClass
 from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta, UserMessage
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.core.tools import ToolSpec
+from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.providers.catalog.prices import ModelProfiles, PriceList, open_prices
 from hob.providers.media.media import Media
 from hob.providers.opening import open_model

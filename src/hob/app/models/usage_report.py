@@ -7,9 +7,9 @@ from typing import Any, Literal, cast, get_args
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
 from hob.core.models import NOTHING_SPENT, Spent
-from hob.store.ledger import Division, StoredLedger
+from hob.core.translation.language import translatable
+from hob.store.spending.ledger import Division, StoredLedger
 
 By = Literal["day", "model", "session", "sender", "task"]
 MOST_DAYS = 3_660

@@ -10,8 +10,8 @@ from hob.app.kernel import Kernel
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.messages import Address
-from hob.core.sentences import Sentence, say, span
-from hob.store.outbox import OutboxAge
+from hob.core.translation.sentences import Sentence, say, span
+from hob.store.messages.outbox import OutboxAge
 from hob.store.store import Store
 
 TOO_OLD = 300.0

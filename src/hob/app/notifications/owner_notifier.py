@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from dataclasses import astuple, replace
 
 from hob.bus.directory import ChannelDirectory
-from hob.core.chunks import split_text
 from hob.core.clock import Clock
+from hob.core.content.chunks import split_text
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId, TraceId, new_event_id, new_span_id, new_trace_id
-from hob.core.labels import SenderClass
 from hob.core.messages import Address, Outbound, OutboundKind
-from hob.core.people import SenderAddress
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import SenderAddress
 from hob.guard.admission.people import People
 from hob.store.store import Store
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from hob.app.contribution import Effects
 from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
 from hob.channels.webhooks.settings import WebhookOutSettings
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.store.store import Store
 
 NAME = "webhooks"

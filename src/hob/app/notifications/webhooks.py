@@ -14,11 +14,11 @@ from hob.app.running import Running
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.config.loading import Config
 from hob.core.clock import Clock
+from hob.core.events.tracing import OWN
 from hob.core.lazy import Lazy
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel, Delivered, Repeats
-from hob.core.tracing import OWN
 from hob.gateway.webhooks.receiver import WebhookReceiver
 from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
 

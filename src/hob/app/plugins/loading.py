@@ -22,13 +22,13 @@ from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.ids import SessionKey
-from hob.core.labels import Label
-from hob.core.language import translatable
 from hob.core.lazy import Lazy
 from hob.core.memory import Memory
 from hob.core.ports.memory import Recall
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import Label
 from hob.core.turns import Turn
 from hob.tools.registry.default_set import GROUPS as TOOL_GROUPS
 

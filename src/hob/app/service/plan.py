@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 ENVIRONMENT_FILE = "service.env"
 """Its name in the home: variables of the service, keys above all."""

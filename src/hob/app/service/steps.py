@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import HobError
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.disk import free_name
 
 SECONDS = 1_000.0

@@ -10,7 +10,7 @@ from hob.app.service import unit
 from hob.app.service.plan import MARK, ServicePlan
 from hob.app.service.service_manager import ServiceState, config_folder, read_text
 from hob.app.service.steps import KeepFile, Remove, Run, Step, WriteFile, ask
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 UNIT = "hob.service"
 _USER = ("systemctl", "--user")

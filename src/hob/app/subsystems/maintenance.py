@@ -2,7 +2,7 @@
 
 from hob.app.maintenance.settings import BackupSettings, LogSettings, RetentionSettings
 from hob.app.subsystem import KeptFiles, Open, Subsystem
-from hob.app.undo_port import UndoneFiles
+from hob.app.tools.undo_port import UndoneFiles
 from hob.core.lazy import Lazy
 
 

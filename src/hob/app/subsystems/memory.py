@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from hob.agent.commands.table import Moment, SlashCommand
 from hob.app.subsystem import Endpoints, FeatureCommand, Open, Subsystem
 from hob.core.lazy import Lazy
-from hob.core.scopes import TokenScope
+from hob.core.trust.scopes import TokenScope
 from hob.gateway.memory import MemoryControl
 from hob.memory.settings import MemorySettings
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hob.core.errors import StoreError, ToolFailed, ToolRefused
 from hob.core.ids import digest
-from hob.core.labels import SenderClass
 from hob.core.ports.tools import CallContext
 from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import SenderClass
 from hob.guard.approvals.question import Question
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store

@@ -11,7 +11,7 @@ from hob.agent.prompt.read_back import GROUP, LINE, ReadingBack
 from hob.agent.remarks import render
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
-from hob.app.undo_port import UndoneFiles
+from hob.app.tools.undo_port import UndoneFiles
 from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
 from hob.core.clock import Clock
@@ -21,8 +21,8 @@ from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.remarks import Remark
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.translation.remarks import Remark
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.registry.builtin_specs import KnownTools

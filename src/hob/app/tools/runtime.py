@@ -18,13 +18,13 @@ from hob.app.tools.turn_undo import TurnUndoService
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
-from hob.core.labels import least_known
-from hob.core.notices import Progress
+from hob.core.events.notices import Progress
 from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import least_known
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is_hidden_file

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hob.core.chunks import first_words
 from hob.core.clock import Clock
+from hob.core.content.chunks import first_words
 from hob.core.errors import HobError, InvalidRequest, NotFound, ToolFailed, ToolRefused
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
 from hob.core.states import TurnState
-from hob.core.timeline import EventKind, TimelineEvent
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
 from hob.core.undo import Undone, UndoNote, undo_of
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store

@@ -10,11 +10,11 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import digest
-from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
-from hob.core.people import PairingRequest, SenderAddress
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.guard import Admitted, Refused
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import PairingRequest, SenderAddress
 from hob.guard.admission.events import AdmissionEvent, Line, LoopEnded, PairingAsked, Scanned, say_line
 from hob.guard.admission.pairing import PairingService
 from hob.guard.admission.passphrase import Passphrase

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from hob.bus.session_commands import command_event
 from hob.bus.session_queues import SessionQueues
-from hob.core.answers import Answer as Line
-from hob.core.answers import answer as say
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound, StoreError
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, SessionKey, TurnId
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import ApprovalState
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
-from hob.core.timeline import TimelineEvent
 from hob.core.tools import ToolCall
+from hob.core.translation.answers import Answer as Line
+from hob.core.translation.answers import answer as say
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn, WaitsFor
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, parse_answer
 from hob.guard.approvals.ledger import Answered, ApprovalLedger, ApprovalOutcome

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreError
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 
 
 def tell_action(home: Path, name: str, target: str) -> None:

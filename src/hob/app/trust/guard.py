@@ -19,15 +19,15 @@ from hob.app.trust.policy_inputs import TurnPolicyInputs
 from hob.bus.session_queues import SessionQueues
 from hob.config.loading import Config
 from hob.core.clock import Clock
+from hob.core.content.files import BootstrapFile
 from hob.core.errors import NotConfigured
-from hob.core.files import BootstrapFile
-from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
 from hob.core.models import Entry
-from hob.core.people import OWNER_ID
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.tools import ToolSpec
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import OWNER_ID
 from hob.core.turns import View
 from hob.guard.admission.actions import ActionRates, TooOften
 from hob.guard.admission.events import Line, say_line

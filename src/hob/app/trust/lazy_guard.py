@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, SessionKey
-from hob.core.labels import Trust
 from hob.core.lazy import Lazy
 from hob.core.messages import Inbound
-from hob.core.people import Person
 from hob.core.ports.accept import Accepted
 from hob.core.ports.guard import Verdict
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
-from hob.core.timeline import TimelineEvent
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.trust.labels import Trust
+from hob.core.trust.people import Person
 from hob.core.turns import Turn, WaitsFor
 from hob.guard.settings import ApprovalSettings
 from hob.store.store import Store

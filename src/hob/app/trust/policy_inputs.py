@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from hob.core.content.files import BootstrapFile
 from hob.core.errors import NotConfigured
-from hob.core.files import BootstrapFile
 from hob.core.ids import CallId, TurnId
-from hob.core.language import translatable
 from hob.core.models import Entry
 from hob.core.ports.journal import Journal, Sessions, Transcript
 from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
 from hob.core.tools import Effect, ToolCall, ToolSpec
+from hob.core.translation.language import translatable
 from hob.core.turns import Turn, View
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Private, Sandbox

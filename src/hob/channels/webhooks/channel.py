@@ -14,10 +14,10 @@ from hob.channels.webhooks.addresses import addresses_of
 from hob.channels.webhooks.settings import WebhookOutSettings
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, SendFailed
+from hob.core.events.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 from hob.core.messages import WEBHOOK_OUT_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
-from hob.core.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 
 _GONE = 410
 _MOST_WAIT = 3_600.0

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from hob.core.errors import NotConfigured
+from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
-from hob.core.webhooks import check_names, key_of
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 """What a webhook may be told of."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from hob.app.settings_sections import read_config
 from hob.cli.chat.connection import ChatConnection
-from hob.cli.chat.input_draft import one_line
-from hob.cli.chat.masks import secrets_out
+from hob.cli.chat.input.input_draft import one_line
+from hob.cli.chat.input.masks import secrets_out
 from hob.cli.chat.unseen import Earlier, find_earlier
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured

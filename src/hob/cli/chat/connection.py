@@ -12,7 +12,7 @@ from urllib.parse import quote
 from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, upload
 from hob.app.home import socket_of
-from hob.cli.chat.input_draft import one_line, read_file
+from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import tame
 from hob.core.errors import HomeTaken

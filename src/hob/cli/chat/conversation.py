@@ -9,11 +9,11 @@ from hob.agent.commands.table import parse
 from hob.app.daemon.unix_http import ConnectionLost
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.follower import Follower
-from hob.cli.chat.fragments import Line, barred, plain, wrapped
-from hob.cli.chat.input_draft import DraftedMessage
+from hob.cli.chat.input.input_draft import DraftedMessage
 from hob.cli.chat.message import ChatMessageState, Doing
+from hob.cli.chat.rendering.fragments import Line, barred, plain, wrapped
+from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.tool_calls import RunningCall
 from hob.cli.chat.transcript import LineKind, ScreenTranscript
 from hob.cli.conversation.questions import coloured_lines
 from hob.cli.output import line, tame

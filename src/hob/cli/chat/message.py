@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from hob.cli.chat.answer import StreamedAnswer
+from hob.cli.chat.rendering.answer import StreamedAnswer
+from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.tool_calls import RunningCall
 
 
 class Doing(StrEnum):

@@ -12,7 +12,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame
-from hob.core.language import translated
+from hob.core.translation.language import translated
 from hob.gateway.chat.inbound import ClientEvent
 
 _WORDS = {"y": "yes", "j": "ja", "n": "no"}

@@ -30,7 +30,7 @@ from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
-from hob.cli.chat.fragments import Line, joined
+from hob.cli.chat.rendering.fragments import Line, joined
 from hob.config.environment import process_environment
 
 _REDRAW_SECONDS = 0.04

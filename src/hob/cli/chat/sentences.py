@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum, auto
 
-from hob.core.language import translate
+from hob.core.translation.language import translate
 
 
 class ChatSentence(StrEnum):

@@ -5,7 +5,7 @@ from typing import Any
 
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import Conversation
-from hob.cli.chat.input_draft import one_line
+from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.message import Doing
 from hob.cli.chat.sentences import ChatSentence, say
 

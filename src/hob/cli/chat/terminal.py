@@ -17,18 +17,18 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.input import create_input
 
 from hob.agent.settings import AgentSettings
-from hob.cli.chat.answer import load
 from hob.cli.chat.arrival import Arrival, arrive
-from hob.cli.chat.completion import Completions, Names
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import Conversation, Question
 from hob.cli.chat.follower import Follower
-from hob.cli.chat.fragments import plain
-from hob.cli.chat.history import KeptHistory
-from hob.cli.chat.input_draft import InputDraft, path_of
-from hob.cli.chat.keys import bindings_of
-from hob.cli.chat.masks import secrets_out
+from hob.cli.chat.input.completion import Completions, Names
+from hob.cli.chat.input.history import KeptHistory
+from hob.cli.chat.input.input_draft import InputDraft, path_of
+from hob.cli.chat.input.keys import bindings_of
+from hob.cli.chat.input.masks import secrets_out
 from hob.cli.chat.plain import show_ends
+from hob.cli.chat.rendering.answer import load
+from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.status_bar import StatusBar

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
-from hob.cli.chat.fragments import Line
+from hob.cli.chat.rendering.fragments import Line
 
 
 class LineKind(StrEnum):

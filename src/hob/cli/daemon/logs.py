@@ -14,7 +14,7 @@ from hob.cli.language import _
 from hob.cli.output import paint, tame
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _COLOURS = {"WARNING": "yellow", "ERROR": "red", "CRITICAL": "red", "DEBUG": "dim"}

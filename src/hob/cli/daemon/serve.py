@@ -18,7 +18,7 @@ from hob.app.maintenance.settings import LogSettings
 from hob.app.settings_sections import choose_models, read_config
 from hob.cli.language import _
 from hob.core.errors import HomeTaken
-from hob.core.tracing import OWN
+from hob.core.events.tracing import OWN
 
 log = logging.getLogger(__name__)
 

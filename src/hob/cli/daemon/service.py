@@ -23,7 +23,7 @@ from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 app = App(
     name="service",

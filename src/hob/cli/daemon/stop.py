@@ -14,7 +14,7 @@ from hob.app.home import holder_of, socket_of
 from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, Unready
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 STOP_SECONDS = 120.0
 """How long the daemon is waited for; it ends by itself once the running turns have ended."""

@@ -6,7 +6,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 
 def erase(person: str, *, yes: bool = False, json: bool = False) -> int:

@@ -11,7 +11,7 @@ from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS, SERVER
 from hob.providers.http.addresses import shown
 from hob.providers.http.wire import Listed

@@ -1,6 +1,6 @@
 """What setting up says, in the language of the person at the terminal; a program that reads the JSON gets English."""
 
-from hob.core.language import translated
+from hob.core.translation.language import translated
 
 
 def told(text: str, language: str) -> str:

@@ -16,7 +16,7 @@ from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatu
 from hob.config.environment import process_environment
 from hob.config.problems import Layer
 from hob.core.errors import HobError, ModelError, NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import PROVIDERS, SERVER
 from hob.providers.routing.choice import NOTHING
 from hob.providers.settings import ModelSettings

@@ -12,7 +12,7 @@ from hob.cli.onboarding.report import SetupOptions
 from hob.config.environment import process_environment
 from hob.config.secrets import scheme_of
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings

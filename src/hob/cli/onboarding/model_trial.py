@@ -15,8 +15,8 @@ from hob.cli.onboarding.keys import ENVIRONMENT, draft_key, drop_drafts, keep_ke
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError, ModelFault, NotConfigured
-from hob.core.language import translatable
 from hob.core.money import dollars
+from hob.core.translation.language import translatable
 from hob.providers.settings import ModelSettings
 
 _HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})

@@ -15,7 +15,7 @@ from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import ModelError, NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.backends.detection import try_backend
 from hob.tools.sandbox.settings import SandboxSettings
 

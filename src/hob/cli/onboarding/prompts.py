@@ -8,7 +8,7 @@ from getpass import getpass
 from hob.cli.onboarding.language import told
 from hob.cli.output import line, paint, tame
 from hob.config.environment import process_environment
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 _WIDEST = 100
 

@@ -8,7 +8,7 @@ from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatu
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.web.settings import WebSettings
 
 NOBODY = "none"

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-from hob.app.identity_files import find_files, open_files
 from hob.app.settings_sections import read_config
 from hob.app.trust.audit import tell_action
+from hob.app.trust.identity_files import find_files, open_files
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
 from hob.core.ids import digest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.workspace.owner import name_in, with_name
 from hob.workspace.seeding import make_work_repository
 from hob.workspace.settings import WorkspaceSettings

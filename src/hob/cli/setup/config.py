@@ -22,8 +22,8 @@ from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config, load_config
 from hob.config.problems import ConfigInvalid, Layer, Source
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.settings import SandboxSettings
 
 HIDDEN = "••••"

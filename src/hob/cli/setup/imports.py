@@ -21,7 +21,7 @@ from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.workspace.bootstrap import NAMES
 
 _SHOWN = 12

@@ -20,9 +20,9 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
-from hob.core.language import translatable
 from hob.core.models import ModelRequest, Price
 from hob.core.money import dollars
+from hob.core.translation.language import translatable
 from hob.providers.http.addresses import shown
 from hob.providers.http.wire import Listed
 from hob.providers.media.media import open_media

@@ -20,7 +20,7 @@ from hob.cli.onboarding.steps import set_up
 from hob.cli.output import line, paint, print_json, width_of_screen
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 _Search = Literal["none", "duckduckgo", "searxng", "brave", "tavily", ""]
 _MARKS = {

@@ -15,7 +15,7 @@ from hob.cli.output import line, paint, print_json
 from hob.cli.table import COMMANDS
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 app = App(
     name="plugins", help="Packages that add to Hob: list them, switch them on and off.", result_action="return_value"

@@ -17,7 +17,7 @@ from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 app = App(
     name="secrets", help="Keys and passwords: kept by reference, never shown.",

@@ -11,8 +11,8 @@ from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, when
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import OWNER, Token, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings

@@ -20,7 +20,7 @@ from hob.app.service.steps import ask
 from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.disk import stamp
 
 # How this Hob was installed, so how it is upgraded; and what changed. Asks nobody over the network.

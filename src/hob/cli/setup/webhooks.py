@@ -16,7 +16,7 @@ from hob.app.settings_sections import read_config
 from hob.cli.language import _
 from hob.cli.output import line, paint, print_json
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.gateway.webhooks.schemes import signed
 from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
 

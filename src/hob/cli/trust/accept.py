@@ -1,13 +1,13 @@
 """`hob accept`."""
 
 from hob.app.home import make_home
-from hob.app.identity_files import find_files
 from hob.app.settings_sections import read_config
 from hob.app.trust.audit import tell_action
+from hob.app.trust.identity_files import find_files
 from hob.cli.language import _
 from hob.cli.output import line, paint, print_json
 from hob.core.errors import HobError, NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.workspace.settings import WorkspaceSettings
 
 _NOT = (translatable("not accepted: given to the model as untrusted text"), "yellow")

@@ -19,10 +19,10 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
-from hob.core.labels import SenderClass, Trust
-from hob.core.language import translatable
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.tools import ToolSpec
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.approvals.question_text import visible
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
 from hob.guard.policy.context import Context, Sandbox

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from hob.core.labels import Trust
 from hob.core.messages import Inbound, Sender
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
 
 

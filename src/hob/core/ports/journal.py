@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol, Unpack
 
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
 from hob.core.models import CallScope, Spent
 from hob.core.steps import Step
-from hob.core.timeline import TimelineEvent
 from hob.core.turns import Finish, Session, SessionChange, Summary, View
 
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from hob.core.media import Description, Embeddings, Transcript
+from hob.core.content.media import Description, Embeddings, Transcript
 
 
 class Embedder(Protocol):

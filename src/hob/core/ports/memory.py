@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from hob.core.ids import SessionKey
-from hob.core.labels import Label
 from hob.core.memory import Memory, MemoryItem, Recalled, Scope, WorkingNote
+from hob.core.trust.labels import Label
 
 
 class Recall(Protocol):

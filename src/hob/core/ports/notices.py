@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from hob.core.notices import Notice
+from hob.core.events.notices import Notice
 
 
 class Notices(Protocol):

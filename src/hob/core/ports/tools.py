@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.ids import BlobId
-from hob.core.labels import Trust
 from hob.core.tools import MOST_CHARACTERS, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
 
 

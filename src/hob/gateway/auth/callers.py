@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from hob.core.labels import SenderClass
-from hob.core.scopes import TokenScope
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.scopes import TokenScope
 
 __all__ = ["AT_THE_SOCKET", "EVERYTHING", "WITH_THE_TOKEN", "ApiCaller", "TokenScope"]
 

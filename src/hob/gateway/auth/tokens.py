@@ -20,9 +20,9 @@ from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.browsers import HALF
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
 from hob.gateway.settings import SHORTEST, TOO_SHORT

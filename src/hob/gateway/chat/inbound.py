@@ -7,11 +7,11 @@ from typing import Any
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import ONE_TURN, BlobId, SessionKey, new_inbound_id, new_trace_id
-from hob.core.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.ports.tools import Blobs
-from hob.core.scopes import TokenScope
 from hob.core.screening.media import HEAD, media_type_of
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.trust.scopes import TokenScope
 from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
 from hob.gateway.http.fields import field, read
 

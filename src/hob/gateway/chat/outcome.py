@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
+from hob.core.events.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ids import InboundId, TraceId
-from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS, Inbound
-from hob.core.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ports.accept import Accepted
 from hob.core.states import TurnState
+from hob.core.translation.language import translatable
 from hob.gateway.api import Api
 from hob.gateway.approvals import approval_view
 from hob.gateway.auth.callers import ApiCaller

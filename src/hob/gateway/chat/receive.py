@@ -2,8 +2,8 @@
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Inbound
+from hob.core.trust.labels import SenderClass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import ChatMessage, attached, inbound_of

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hob.core.ids import BlobId
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound, Sender
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import sender_of
 from hob.gateway.http.failures import HttpRefusal

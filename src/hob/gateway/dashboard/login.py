@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.auth.browsers import halves, session_cookie
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import AtTheSocket, Visitor

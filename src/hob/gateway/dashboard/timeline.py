@@ -9,10 +9,10 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.errors import NotFound
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TraceId, TurnId
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
-from hob.core.timeline import EventKind, TimelineEvent
 from hob.gateway.approvals import approval_view
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.http.endpoint import EndpointCall

@@ -3,7 +3,7 @@
 import ssl
 
 from hob.core.errors import NotConfigured, Unready
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.gateway.settings import GatewaySettings
 
 

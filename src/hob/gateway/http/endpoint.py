@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hob.core.errors import HobError, InvalidRequest
-from hob.core.language import Translatable
+from hob.core.translation.language import Translatable
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.auth.visitors import AtTheSocket, Visitor

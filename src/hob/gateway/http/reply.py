@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hob.core.language import Translatable, packed
+from hob.core.translation.language import Translatable, packed
 from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, Unready
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 _MAY_PASS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, socket.EAI_AGAIN}
 """Another program has it, or the network is not up yet."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from hob.core.labels import Label, Origin, Trust
 from hob.core.messages import Quoted
 from hob.core.screening.media import HEAD, media_type_of
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.openai.errors import wrong
 

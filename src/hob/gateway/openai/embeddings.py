@@ -10,8 +10,8 @@ from typing import Any
 
 from starlette.responses import Response
 
+from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, NotFound
-from hob.core.media import Embeddings
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.reply import json_response

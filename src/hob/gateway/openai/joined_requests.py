@@ -19,7 +19,7 @@ from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept, Accepted
 from hob.gateway.http.fields import WrongField
-from hob.store.inbox import Result
+from hob.store.messages.inbox import Result
 from hob.store.store import Store
 
 _CHANNEL, _ACCOUNT = "api", ""

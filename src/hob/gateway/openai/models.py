@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing

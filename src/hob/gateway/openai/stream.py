@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from hob.core.errors import HobError
-from hob.core.notices import Delta, Notice, Progress, Retracted
+from hob.core.events.notices import Delta, Notice, Progress, Retracted
 from hob.gateway.api import Api
 from hob.gateway.chat.outcome import OpenQuestion, watch
 from hob.gateway.http.endpoint import EVENTS

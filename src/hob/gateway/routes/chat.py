@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
 
 from hob.core.ids import InboundId
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.gateway.api import Api
 from hob.gateway.chat.inbound import ChatRequest, ClientEvent
 from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.messages import TOKEN_SENDER
-from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.gateway.auth.tokens import Token
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field

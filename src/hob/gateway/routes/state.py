@@ -9,8 +9,8 @@ from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS
+from hob.core.translation.language import translatable
 from hob.gateway.api import Api
 from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field

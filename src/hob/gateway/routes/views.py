@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from hob.core.errors import InvalidRequest
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey
-from hob.core.language import translatable
 from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
-from hob.core.timeline import TimelineEvent
+from hob.core.translation.language import translatable
 from hob.gateway.http.failures import status_of_fault
-from hob.store.inbox import Result
+from hob.store.messages.inbox import Result
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
 

@@ -4,9 +4,9 @@ import logging
 
 from starlette.responses import Response
 
+from hob.core.events.tracing import OWN
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL
-from hob.core.tracing import OWN
 from hob.gateway.auth.visitors import AtTheSocket, Visitor
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY, HttpRefusal

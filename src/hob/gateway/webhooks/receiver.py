@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import ONE_TURN, SessionKey, new_inbound_id, new_trace_id
-from hob.core.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound, Quoted, Sender
 from hob.core.settings import Secret
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.json_body import parse_json
 from hob.gateway.webhooks.schemes import Scheme, Wrong, verify

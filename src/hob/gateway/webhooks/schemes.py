@@ -2,7 +2,7 @@
 
 `GITHUB`: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 `STRIPE`: https://docs.stripe.com/webhooks#verify-manually
-`STANDARD`: `hob.core.webhooks`
+`STANDARD`: `hob.core.events.webhooks`
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 
-from hob.core.webhooks import ID, SIGNATURE, TIMESTAMP, sign
+from hob.core.events.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 
 LEAST_SECRET = 16
 """Characters; a shorter secret can be guessed."""

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from hob.core.errors import NotConfigured
-from hob.core.labels import SenderClass
+from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
-from hob.core.webhooks import check_names, key_of
+from hob.core.trust.labels import SenderClass
 from hob.gateway.webhooks.schemes import LEAST_SECRET, Scheme
 
 # Templates: a text with `{{field.path}}` in it, filled in from what a machine sent.

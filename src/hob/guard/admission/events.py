@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 
 from hob.core.messages import Inbound
-from hob.core.people import PairingRequest, SenderAddress
+from hob.core.trust.people import PairingRequest, SenderAddress
 
 # What Hob itself says to people at the door, in English and German. No model has a part in it.
 

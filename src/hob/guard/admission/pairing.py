@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.labels import SenderClass
-from hob.core.language import translatable
 from hob.core.messages import FETCHED_CHANNELS
-from hob.core.people import PairingRequest, Person, SenderAddress
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.guard.admission.contents import one_line
 from hob.guard.admission.people import People
 from hob.guard.audit.entries import of_action

@@ -7,8 +7,8 @@ from enum import Enum, auto
 
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
-from hob.core.people import SenderAddress
+from hob.core.translation.language import translatable
+from hob.core.trust.people import SenderAddress
 from hob.guard.admission.actions import Windows
 
 COMMAND = "/pass"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from hob.core.ids import SessionKey
-from hob.core.labels import SenderClass
 from hob.core.messages import FETCHED_CHANNELS, Address, Inbound
-from hob.core.people import Person, SenderAddress
+from hob.core.trust.labels import SenderClass
+from hob.core.trust.people import Person, SenderAddress
 
 
 class People:

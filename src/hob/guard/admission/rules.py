@@ -13,10 +13,10 @@ from functools import cache
 from typing import Protocol
 
 from hob.core.clock import Clock
-from hob.core.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, WEBHOOK_CHANNEL, Address, Inbound, Quoted
-from hob.core.people import SenderAddress
 from hob.core.ports.guard import Admitted, Refused
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.trust.people import SenderAddress
 from hob.guard.admission.actions import Windows
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.events import (

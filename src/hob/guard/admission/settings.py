@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.messages import Address
-from hob.core.people import SenderAddress
 from hob.core.settings import Secret, setting
+from hob.core.trust.people import SenderAddress
 
 _MEDIA = [
     "image/*",

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hob.core.ids import ApprovalId
-from hob.core.labels import Origin, SenderClass
-from hob.core.language import translatable
 from hob.core.messages import TOKEN_SENDER, UNKNOWN_TIME, Inbound
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import Origin, SenderClass
 from hob.store.approvals import Approval
 
 NEVER_ANSWERS = frozenset({"mail", "email", "imap", "sms", "webhook", "webhooks", "stdin", "rss", "cron", "kafka"})

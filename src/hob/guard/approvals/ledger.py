@@ -12,12 +12,12 @@ from enum import StrEnum
 
 from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, new_approval_id
-from hob.core.language import translatable, translated
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.states import ApprovalState
 from hob.core.steps import ApprovalAnswered, ApprovalAsked, command_hash
 from hob.core.tools import ToolCall
+from hob.core.translation.language import translatable, translated
 from hob.core.turns import Turn
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
 from hob.guard.approvals.binding import Binder, held, is_older, requester_of, unheld

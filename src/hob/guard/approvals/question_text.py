@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Any
 
 from hob.core.ids import ApprovalId
-from hob.core.language import say, translated
+from hob.core.translation.language import say, translated
 from hob.guard.approvals.question import Question
 from hob.guard.policy.addresses import ascii_form
 

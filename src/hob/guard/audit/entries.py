@@ -7,7 +7,7 @@ hold what somebody wrote, is the detail, and goes when it is erased.
 import json
 from enum import StrEnum
 
-from hob.core.labels import SenderClass
+from hob.core.trust.labels import SenderClass
 from hob.guard.admission.events import (
     AdmissionEvent,
     LoopEnded,

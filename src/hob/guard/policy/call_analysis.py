@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from hob.core.argument_roles import ArgumentRole
-from hob.core.language import translatable
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
+from hob.core.translation.language import translatable
 from hob.guard.policy.addresses import Target, host, recipient
 from hob.guard.policy.argument_roles import READINGS
 from hob.guard.policy.context import Sandbox

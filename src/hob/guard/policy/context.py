@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from hob.core.labels import SenderClass, Trust
+from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.exemptions import NOTHING, Named
 from hob.guard.policy.modes import Autonomy, Mode
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from hob.core.pasted import LONGEST, split_pasted
+from hob.core.trust.pasted import LONGEST, split_pasted
 from hob.guard.policy.addresses import Target, TargetKind, handle, host, is_plain_url, mail, path, phone, recipient
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\Wa-zäöüß]|\W)|\n+")

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
-from hob.core.language import translatable
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.translation.language import translatable
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted

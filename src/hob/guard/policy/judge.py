@@ -8,13 +8,13 @@ from typing import Protocol
 
 from hob.core.errors import StoreError
 from hob.core.ids import InboundId, TurnId
-from hob.core.labels import Origin, SenderClass, Trust, join, least_known
-from hob.core.language import translatable, translated
 from hob.core.messages import Inbound
-from hob.core.pasted import holds_pasted
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.translation.language import translatable, translated
+from hob.core.trust.labels import Origin, SenderClass, Trust, join, least_known
+from hob.core.trust.pasted import holds_pasted
 from hob.core.turns import Turn
 from hob.guard.approvals.ledger import ApprovalLedger
 from hob.guard.audit.entries import of_decision

@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 
-from hob.core.labels import SenderClass
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Deny
+from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
 from hob.guard.admission.actions import ActionRates, TooOften
 from hob.guard.policy.call_analysis import ToolCallAnalysis

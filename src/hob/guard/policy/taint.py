@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote_plus
 
-from hob.core.language import translatable
 from hob.core.ports.guard import Ask, Verdict
+from hob.core.translation.language import translatable
 from hob.guard.policy.addresses import host_of
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.context import Context

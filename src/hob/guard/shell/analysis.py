@@ -2,7 +2,7 @@
 
 import re
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.commands import Analysis, SimpleCommand
 from hob.guard.shell.shell_interpreter import ShellInterpreter, TooMuch

@@ -5,7 +5,7 @@ What it cannot parse it says. The commands before that stand, since a shell runs
 
 import re
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.braces import braced
 from hob.guard.shell.lexer import ShellLexer, Stuck

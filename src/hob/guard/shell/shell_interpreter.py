@@ -8,7 +8,7 @@ sets it; another as unknown.
 import re
 from dataclasses import replace
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, FEARED, HOME, capped
 from hob.guard.shell.builtins import perform
 from hob.guard.shell.commands import NOTHING, Code, Redirection, Runs, SimpleCommand

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.shell.analysis import analyse
 from hob.guard.shell.arguments import is_known
 from hob.guard.shell.command_context import Rule, Scene, ShellFinding, ShellSeverity

@@ -1,7 +1,7 @@
 """Documents as items: one for each section, in place of those the document had before."""
 
-from hob.core.labels import Label
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label
 from hob.memory.ingestion.markdown import split_sections
 
 

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hob.core.files import BootstrapFile
-from hob.core.labels import Label, Origin, Trust
+from hob.core.content.files import BootstrapFile
 from hob.core.memory import OWNER, Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.ingestion.documents import items_of_document
 from hob.store.memory.items import StoredItems
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from hob.core.ids import ONE_TURN
-from hob.core.labels import Origin
 from hob.core.memory import Layer, MemoryItem, is_private
 from hob.core.models import Entry
+from hob.core.trust.labels import Origin
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 

@@ -22,7 +22,7 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
 from hob.core.ports.processes import ProcessRecords
-from hob.core.sentences import Sentence
+from hob.core.translation.sentences import Sentence
 from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.events import (
     CliFailed,

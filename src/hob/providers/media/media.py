@@ -13,9 +13,9 @@ from itertools import count
 from typing import Final, Protocol, TypeVar, cast
 
 from hob.core.clock import Clock
+from hob.core.content.media import Description
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.media import Description
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model

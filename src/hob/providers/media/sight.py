@@ -8,9 +8,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
+from hob.core.content.media import Description
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
-from hob.core.media import Description
 from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelMessage, ModelRequest, UserMessage
 from hob.core.ports.media import Describer
 from hob.core.ports.model import Model

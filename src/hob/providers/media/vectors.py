@@ -4,8 +4,8 @@ import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
+from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
-from hob.core.media import Embeddings
 from hob.core.models import Usage
 
 MOST_TEXTS = 256

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.language import translatable
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import (
     CLI_COMMANDS,
     CLI_WIRES,

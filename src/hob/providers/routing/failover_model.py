@@ -13,7 +13,7 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, StoreError
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
-from hob.core.sentences import OF_STAND_IN
+from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.routing.failover import MOST_ATTEMPTS, FailoverPlan, ModelRoute, RouteHealth
 
 # Which stand-ins were told of already: an outage may last a day, and is news once for each conversation.

@@ -15,7 +15,7 @@ from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
-from hob.core.sentences import OF_STAND_IN
+from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.catalog.catalog import CLI_WIRES
 from hob.providers.http.addresses import shown
 from hob.providers.media.sight import Sight

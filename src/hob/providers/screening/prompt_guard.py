@@ -32,8 +32,8 @@ from hob.core.models import (
 from hob.core.screening.detectors import find, merge
 from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKind, describe
 from hob.core.screening.patterns import compile_pattern, compile_words
-from hob.core.sentences import Sentence
 from hob.core.tools import ToolCall
+from hob.core.translation.sentences import Sentence
 from hob.providers.screening.arguments import change_texts
 from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
 

@@ -13,7 +13,7 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import close_quietly, translate

@@ -15,7 +15,7 @@ import apsw
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.ids import digest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.backup.line_files import import_carried_files
 from hob.store.blobs import blob_path, write_blob
 from hob.store.database.database import NAME, check_note, connect

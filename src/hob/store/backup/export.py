@@ -9,7 +9,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import SessionKey
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, dump_json
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import InvalidRequest
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.rows import Row, all_rows
 
 _MOST_BYTES = 64_000_000  # of one value, and of one row

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from hob.core.errors import NotFound, StoreDamaged
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.audit.audit import HEAD_FILE, check_log, read_head
 from hob.store.audit.chain import Checked
 from hob.store.database.database import NAME

@@ -17,9 +17,9 @@ import apsw
 
 from hob.core.errors import StoreFull
 from hob.core.ids import CallId, SessionKey, TurnId, digest
-from hob.core.labels import Label, Origin, Trust
-from hob.core.language import translatable
 from hob.core.memory import Memory, WorkingNote
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.undo import Begun, Span, UndoNote
 from hob.store.database.disk import sync_directory
 from hob.store.database.faults import translate

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import StoreDamaged
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.backup.inspection import opened
 from hob.store.database.database import connect
 from hob.store.database.disk import drop_database, sync_directory, sync_file

@@ -10,7 +10,7 @@ import apsw
 
 from hob import __version__
 from hob.core.errors import StoreDamaged, StoreError, StoreFull
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.disk import SIDES, make_private, move_database, stamp
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.migration import backup_hint, migrate

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from hob.core.errors import StoreError, StoreFull, StoreNewer
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.disk import SIDES, drop_database, free_bytes, free_name, stamp, sync_directory, sync_file
 from hob.store.database.faults import translate
 from hob.store.database.rows import find_row

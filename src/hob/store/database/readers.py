@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreError
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.jobs import JobFailed, attempt

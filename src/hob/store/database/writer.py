@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import apsw
 
 from hob.core.errors import StoreDamaged, StoreError
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, translate
 from hob.store.database.jobs import JobFailed, attempt

@@ -21,7 +21,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
 from hob.store.database.disk import sync_directory

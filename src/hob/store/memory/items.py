@@ -7,8 +7,8 @@ from dataclasses import replace
 import apsw
 
 from hob.core.clock import Clock
-from hob.core.labels import Label, Origin, Trust
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.writer import Writer

@@ -6,8 +6,8 @@ import apsw
 
 from hob.core.clock import Clock
 from hob.core.ids import SessionKey
-from hob.core.labels import Label
 from hob.core.memory import Layer, Memory, MemoryItem, Scope
+from hob.core.trust.labels import Label
 from hob.store.database.readers import Readers
 from hob.store.database.rows import find_row
 from hob.store.database.writer import Writer

@@ -7,8 +7,8 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import SessionKey
-from hob.core.labels import Label, Origin, Trust
 from hob.core.memory import WorkingNote
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer

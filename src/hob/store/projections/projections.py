@@ -16,12 +16,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hob.core.labels import SenderClass, least_known
+from hob.core.events.timeline import EventKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
-from hob.core.timeline import EventKind
+from hob.core.trust.labels import SenderClass, least_known
 from hob.store.database.rows import Row
-from hob.store.model_calls import CHAT, HOUR, chain_of, is_extra, tokens_of, was_turned_away, whose
+from hob.store.spending.model_calls import CHAT, HOUR, chain_of, is_extra, tokens_of, was_turned_away, whose
 
 _NO_USAGE = Usage()
 _STATES = frozenset(TurnState)

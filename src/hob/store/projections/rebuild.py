@@ -13,8 +13,8 @@ import apsw
 
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreNewer
-from hob.core.language import translatable
 from hob.core.models import Usage
+from hob.core.translation.language import translatable
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import translate
 from hob.store.database.migration import back_up_aside, migrations, version_of

@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from hob.core.documents import Document, DocumentUnreadable, Section
+from hob.core.content.documents import Document, DocumentUnreadable, Section
 from hob.core.libraries import install_command
 from hob.tools.documents.media_types import DOCUMENTS, document_kind
 from hob.tools.documents.worker import MISSING, SECONDS

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 from hob.tools.documents.media_types import CSV, DOCX, EPUB, HTML, MAIL, ODT, PDF, XLSX
 from hob.tools.documents.text import decode
 

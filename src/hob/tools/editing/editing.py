@@ -7,9 +7,9 @@ from typing import Annotated
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import TurnId
-from hob.core.labels import HOB_LABEL
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Tier, ToolCall
+from hob.core.trust.labels import HOB_LABEL
 from hob.tools.documents.text import DecodedText, decode, encode
 from hob.tools.editing.atomic_write import ExistingFile, load
 from hob.tools.editing.diffs import is_whole

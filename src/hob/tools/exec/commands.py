@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
 from hob.core.ids import BlobId
-from hob.core.labels import SenderClass, Trust
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.remarks import Remark
 from hob.core.tools import Effect, ToolCall
+from hob.core.translation.remarks import Remark
+from hob.core.trust.labels import SenderClass, Trust
 from hob.core.undo import Begun
 from hob.tools.exec.command_log import LOST, CommandLog, Doings
 from hob.tools.exec.command_text import Live, Sieve, readable

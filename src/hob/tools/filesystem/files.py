@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from hob.core.clock import Clock
-from hob.core.documents import Documents
+from hob.core.content.documents import Documents
 from hob.core.ports.tools import Blobs
 from hob.core.tools import Restart, Tier, ToolCall
 from hob.tools.editing.editing import Editing, EditPlan

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from hob.core.documents import Documents, DocumentUnreadable
+from hob.core.content.documents import Documents, DocumentUnreadable
+from hob.core.content.images import Image
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import BlobId, TurnId, digest
-from hob.core.images import Image
-from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.documents.media_types import CSV, DOCUMENTS, is_picture, kind_of, picture_size
 from hob.tools.documents.tables import notebook_text, table_remark

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
-from hob.core.labels import HOB_LABEL, Label, Origin, Trust, join
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
 from hob.core.ports.memory import MemorySearch, Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust, join
 from hob.core.turns import scope_of
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 

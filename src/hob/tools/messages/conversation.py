@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from hob.core.errors import AnswerNeeded, ToolFailed
-from hob.core.labels import HOB_LABEL
-from hob.core.notices import Progress
+from hob.core.events.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Restart, Tier
+from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Turn
 from hob.tools.registry.declaration import Tools, tool
 

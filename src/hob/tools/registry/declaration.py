@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from hob.core.argument_roles import ArgumentRole
+from hob.core.content.images import Image
 from hob.core.errors import ToolFailed
 from hob.core.ids import BlobId
-from hob.core.images import Image
-from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import CallContext
-from hob.core.remarks import Remark
 from hob.core.tools import ALL_EFFECTS, MOST_CHARACTERS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.translation.remarks import Remark
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.tools.registry.schemas import Member, object_schema, read_object, shape_of
 
 F = TypeVar("F", bound=Callable[..., Awaitable["str | ToolOutput"]])

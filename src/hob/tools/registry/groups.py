@@ -11,9 +11,9 @@ from typing import Protocol
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
-from hob.core.labels import HOB_LABEL
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import HOB_LABEL
 from hob.tools.registry.declaration import Tools, tool
 
 MOST_SHOWN = 12

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USER = "hob"

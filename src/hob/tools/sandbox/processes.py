@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
-from hob.core.language import translatable
 from hob.core.ports.processes import ProcessRecords
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import Hearing, RunningCommand, run, start

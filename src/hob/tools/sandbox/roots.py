@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.job import Job, JobRoot
 
 # Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.

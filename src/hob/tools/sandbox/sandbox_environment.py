@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.environment import job_environ, shared_environ
 from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits
 from hob.tools.sandbox.roots import check_root, private_places

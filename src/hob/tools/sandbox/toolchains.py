@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 
 @dataclass(frozen=True, slots=True)

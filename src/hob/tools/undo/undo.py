@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
-from hob.core.language import translatable
 from hob.core.ports.tools import Blobs
+from hob.core.translation.language import translatable
 from hob.core.undo import FileChange, FileVersion, Kept, Undone, undo_of
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
 from hob.tools.editing.noted_changes import NotedChanges, Planned, part_name

@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from hob.core.documents import Documents, DocumentUnreadable
+from hob.core.content.documents import Documents, DocumentUnreadable
 from hob.core.errors import ToolFailed
 from hob.core.libraries import install_command
 from hob.tools.documents.formats.html import LIBRARIES, is_installed

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from hob.core.clock import Clock
-from hob.core.documents import Documents
+from hob.core.content.documents import Documents
 from hob.core.errors import NotConfigured, ToolFailed
-from hob.core.labels import Label, Origin, Trust
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.web.fetching import FetchedPage, WebFetcher
 from hob.tools.web.page_text import PageText, plain, text_of

@@ -10,7 +10,7 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, critical, 
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.store.backup.inspection import examine_audit, find_damage
 from hob.store.backup.salvage import salvage
 from hob.store.database.database import NAME, check_note, damaged_files, traces, was_used

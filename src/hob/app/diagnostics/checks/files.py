@@ -10,7 +10,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.security_facts import gather_files, tighten
 from hob.app.home import PARTS
 from hob.core.clock import Clock
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.audit.security.check import SecurityFacts, Tightening
 from hob.guard.audit.security.checks import FILES as PERMISSIONS
 from hob.store.database.database import NAME

@@ -16,7 +16,7 @@ from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.diagnostics.server_clock import date_of
 from hob.app.service.steps import ask
 from hob.core.errors import ModelError, NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.gateway.http.sockets import bind_tcp
 from hob.gateway.settings import GatewaySettings
 from hob.store.database.database import NAME

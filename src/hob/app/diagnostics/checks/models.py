@@ -8,7 +8,7 @@ from pathlib import Path
 from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES
 from hob.providers.http.wire import Listed
 from hob.providers.opening import open_model

@@ -8,7 +8,7 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, 
 from hob.app.diagnostics.context import ANSWER_SECONDS, DiagnosticContext, NotLooked
 from hob.app.logs.log_file import FOLDER, NAME
 from hob.app.service.service_manager import read_text
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 _FEW_FILES = 2_000
 

@@ -7,7 +7,7 @@ from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, 
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.service.plan import make_plan
 from hob.bus.settings import BusSettings
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 _AGAIN = translatable("`hob service install` repairs it")
 

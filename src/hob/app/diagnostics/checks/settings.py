@@ -9,7 +9,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.webhooks.settings import Webhooks
 from hob.store.database.database import NAME

@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 from pathlib import PurePath
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.audit.security.check import (
     SENSIBLE,
     Found,

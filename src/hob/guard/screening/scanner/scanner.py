@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import unquote_to_bytes
 
-from hob.core.labels import SenderClass
 from hob.core.screening.characters import neutralise
+from hob.core.trust.labels import SenderClass
 from hob.guard.screening.scanner.rules import ENCODED, INVISIBLE, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hob.core.labels import SenderClass
 from hob.core.settings import setting
+from hob.core.trust.labels import SenderClass
 
 
 class ScannerAction(StrEnum):

@@ -7,8 +7,8 @@ about; text in quotes is read as a shell command and as a path, and what is refu
 import re
 from collections.abc import Iterator
 
-from hob.core.language import translatable
 from hob.core.tools import Effect
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, HOME
 from hob.guard.shell.command_context import Scene, ShellFinding
 from hob.guard.shell.commands import Code

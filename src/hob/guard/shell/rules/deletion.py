@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, STAR, after_options, has, operands, shown, values
 from hob.guard.shell.command_context import Rules, Scene, ShellFinding
 from hob.guard.shell.outputs import found_paths

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.language import translatable
 from hob.core.tools import Effect
+from hob.core.translation.language import translatable
 from hob.guard.policy.places import is_obeyed_name, names_obeyed
 from hob.guard.shell.arguments import (
     ANY,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.language import translatable
 from hob.core.tools import Effect
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, Args, divided, has, operands, shown, values, words
 from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
 from hob.guard.shell.rules.deletion import writes

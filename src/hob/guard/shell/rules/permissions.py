@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import has, is_known, operands
 from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.guard.policy.places import is_hidden_file
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, operands, shown
 from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding

@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId
-from hob.core.media import Embeddings
 from hob.core.models import (
     AssistantMessage,
     ModelMessage,

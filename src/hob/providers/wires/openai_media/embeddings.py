@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from hob.core.media import Embeddings
+from hob.core.content.media import Embeddings
 from hob.core.models import Usage
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
 
-from hob.core.chunks import split_text
+from hob.core.content.chunks import split_text
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from hob.core.content.media import Transcript
 from hob.core.errors import ModelError, ModelFault
-from hob.core.media import Transcript
 from hob.core.models import Usage
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 from hob.tools.documents.formats import html
 from hob.tools.documents.formats.archive import Archive
 

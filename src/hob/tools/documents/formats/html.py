@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urljoin
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 from hob.tools.documents.formats.sections import by_heading
 from hob.tools.documents.text import decode
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 from hob.tools.documents.formats import html
 
 _HEADERS = ("From", "To", "Cc", "Date")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from xml.etree import ElementTree as ET
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 from hob.tools.documents.formats.archive import Archive
 from hob.tools.documents.formats.sections import by_heading
 

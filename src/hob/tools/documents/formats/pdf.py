@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 
 LIBRARIES = ("pypdf",)
 

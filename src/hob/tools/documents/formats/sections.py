@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from hob.core.documents import Section
+from hob.core.content.documents import Section
 
 
 def by_heading(blocks: Iterable[tuple[bool, str]]) -> Iterator[Section]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch

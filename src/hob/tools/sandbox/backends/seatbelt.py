@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar
 
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.job import Job, JobRoot
 from hob.tools.sandbox.launcher.launcher import Launch

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from hob.core.errors import NotConfigured
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "pypi": ("pypi.org", "files.pythonhosted.org"),

@@ -15,7 +15,7 @@ from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound
-from hob.core.language import translatable
+from hob.core.translation.language import translatable
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp
 from hob.tools.undo.snapshots.objects import Objects, create_private

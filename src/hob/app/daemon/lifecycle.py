@@ -1,0 +1,75 @@
+"""Running what was made: earlier work is taken up, replies are delivered, channels and jobs begin."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from hob.app.contribution import Job
+from hob.app.extras import Extras
+from hob.app.fold import Features
+from hob.app.kernel import Kernel
+from hob.app.running import Running
+from hob.app.turn_services import TurnServices
+from hob.bus.bus import Bus, run_bus
+from hob.core.events.tracing import OWN
+from hob.core.ports.channel import Channel
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def run(
+    kernel: Kernel, features: Features, services: TurnServices, extras: Extras
+) -> AsyncIterator[tuple[Bus, Running]]:
+    """Recovery, queue workers, delivery, channels, jobs and followers; a one-shot owner has neither of the last two.
+
+    At the end the jobs stop, turns are put back and replies arrive before their channels close.
+    """
+    channels = (*extras.channels, *(channel for each in features for channel in each.channels))
+    async with AsyncExitStack() as stack:
+        stack.enter_context(kernel.channels.running(channels))
+        if not kernel.one_shot:
+            for follower in services.followers:
+                await follower.begin()
+        bus = await stack.enter_async_context(
+            run_bus(
+                kernel.session_queues,
+                services.accept,
+                turns=services.driver,
+                commands=services.commands,
+                channels=channels,
+                said=services.door.said,
+            )
+        )
+        accept = extras.wrap_accept(services.door.entrance(bus.accept))
+        running = Running(accept, services.operations, kernel.session_queues)
+        theirs = [each for part, had in features.opened.values() if part.plugin for each in had.channels]
+        for channel in channels:
+            if channel not in theirs:
+                await stack.enter_async_context(channel.run(accept))
+        kept = [Job(f"channel {each.name}", partial(_receive, each)) for each in theirs]
+        await stack.enter_async_context(services.supervisor.keeping(kept, running))
+        stack.push_async_callback(bus.drain, 0.0)
+        for each in features:
+            if each.on_settings is not None:
+                stack.enter_context(kernel.signals.settings.heard_by(each.on_settings))
+        if not kernel.one_shot:
+            if kernel.store.unclean:
+                log.warning("the last run did not end by itself; what it had in hand goes on", extra=OWN)
+            services.prepare()
+            jobs = [
+                Job("approvals", lambda _: services.guard.watch()),
+                Job("auth_failures", lambda _: services.attempts.run()),
+                *(job for each in features for job in each.jobs),
+                *(follower.job for follower in services.followers),
+            ]
+            await stack.enter_async_context(services.supervisor.keeping(jobs, running))
+        yield bus, running
+
+
+async def _receive(channel: Channel, running: Running) -> None:
+    """Receive until it is ended, as a job: the channel of a plug-in that breaks is started again."""
+    async with channel.run(running.accept):
+        await asyncio.Event().wait()

@@ -1,0 +1,87 @@
+"""The processes that this Hob has started, one small file each, so that the next Hob ends what outlived a `kill -9`."""
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from hob.core.events.tracing import OWN
+
+FOLDER = "run"
+"""The folder in the home for what does not outlive a Hob."""
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+log = logging.getLogger(__name__)
+
+
+class RunningProcesses:
+    """Implements `ProcessRecords` over this home, whose lock the caller holds."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._folder = home / FOLDER
+
+    def add(self, pid: int, folder: Path | None = None) -> None:
+        if not (began := start_of(pid)):
+            return  # it has ended
+        record = json.dumps({"began": began, "folder": str(folder or "")})
+        with suppress(OSError):  # without room it is ended by its pipe alone
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            (self._folder / str(pid)).write_text(record, "utf-8")
+
+    def remove(self, pid: int) -> None:
+        with suppress(OSError):
+            (self._folder / str(pid)).unlink(missing_ok=True)
+
+    def reap(self) -> None:
+        """End what an earlier Hob has left running, with all below it, and remove the folders of these runs."""
+        for record in self._folder.glob("*") if self._folder.is_dir() else ():
+            with suppress(OSError, ValueError, TypeError, KeyError):  # a record that was half written when Hob died
+                told, pid = json.loads(record.read_bytes()), int(record.name)
+                if start_of(pid) == told["began"]:
+                    log.warning("process %d of an earlier Hob still ran, and was ended", pid, extra=OWN)
+                    end(pid)
+                folder = Path(told["folder"])
+                if self._home in folder.parents:
+                    shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                record.unlink()
+
+
+def start_of(pid: int) -> str:
+    """When this process began, as no other of its number says it; empty where there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        if _BOOT.exists():
+            return ""
+        done = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+    return "" if fields[0] in "ZX" else f"{_BOOT.read_text().strip()} {fields[19]}"
+
+
+def end(pid: int) -> None:
+    """SIGKILL for a process, its group and all below it. Each is stopped first: it starts no other meanwhile."""
+    tree = list(_stopped(pid))
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    for each in tree:
+        _signal(each, signal.SIGKILL)
+
+
+def _stopped(pid: int) -> Iterator[int]:
+    _signal(pid, signal.SIGSTOP)
+    yield pid
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in task.read_text("ascii").split():
+                yield from _stopped(int(child))
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with suppress(OSError):
+        os.kill(pid, number)

@@ -1,0 +1,89 @@
+"""What can be completed: slash commands, what they take, models, and paths."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
+
+from hob.agent.commands.table import COMMANDS
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.core.models import Thinking
+from hob.core.translation.language import translate
+from hob.core.turns import QueueMode
+from hob.guard.policy.modes import Autonomy, Mode
+
+OWN: Mapping[str, ChatSentence] = {"attach": ChatSentence.ATTACH, "exit": ChatSentence.EXIT}
+"""Commands of the chat itself."""
+_MOST = 200
+
+
+@dataclass(slots=True)
+class Names:
+    """What is known of this Hob; grows while the chat goes on."""
+
+    language: str = "en"
+    models: Sequence[str] = ()
+    sessions: Sequence[str] = ()
+    tasks: Sequence[str] = ()
+    choosing: Callable[[], None] = lambda: None
+    """Told that a model is being chosen."""
+    _fixed: Mapping[str, Sequence[str]] = field(
+        default_factory=lambda: {
+            "queue": [*QueueMode, "default"],
+            "think": [*Thinking, "default"],
+            "permission": [*Mode, "default"],
+            "autonomy": [*Autonomy, "default"],
+            "session": ["list", "switch", "archive", "title"],
+            "session switch": [],
+            "session archive": [],
+            "compact": ["undo"],
+            "undo": ["files"],
+            "undo files": ["preview"],
+        }
+    )
+
+    def after(self, words: str) -> Sequence[str]:
+        """What may stand behind these words of a command."""
+        match words:
+            case "model":
+                self.choosing()
+                return [*self.models, "default"]
+            case "session switch" | "session archive":
+                return self.sessions
+            case "cancel":
+                return self.tasks
+        return self._fixed.get(words, ())
+
+    def commands(self) -> Iterable[tuple[str, str]]:
+        """Every command with what it does."""
+        for command in COMMANDS:
+            yield command.name, translate(command.text, self.language)
+        for name, sentence in OWN.items():
+            yield name, say(sentence, self.language)
+
+
+class Completions(Completer):
+    """Completes a line that begins with a slash."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._paths = PathCompleter(expanduser=True)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """What the word before the cursor may become."""
+        text = document.text_before_cursor
+        if not text.startswith("/") or "\n" in text:
+            return
+        *words, last = text[1:].split(" ")
+        if not words:
+            for name, told in self._names.commands():
+                if name.startswith(last.lower()):
+                    yield Completion(f"/{name}", -len(text), display_meta=told)
+        elif words[0] == "attach":
+            path = text.partition(" ")[2]
+            yield from self._paths.get_completions(Document(path), complete_event)
+        else:
+            found = [name for name in self._names.after(" ".join(words).lower()) if last.lower() in name.lower()]
+            for name in sorted(found, key=lambda name: not name.lower().startswith(last.lower()))[:_MOST]:
+                yield Completion(name, -len(last))

@@ -1,0 +1,173 @@
+"""What stands for more than it shows in a message that is being written: long pasted texts, and files."""
+
+import errno
+import os
+import shlex
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.output import tame
+from hob.core.screening.media import HEAD, media_type_of
+from hob.core.translation.language import translatable
+
+MOST_BYTES = 25_000_000
+"""Of one file."""
+LONG_LINES, LONG_CHARACTERS = 5, 2_000
+"""From more than so much on a pasted text is shown shortened."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedMessage:
+    """A message ready to be sent: as it was written, the whole text, and what goes with it.
+
+    `message` is the text with a mark in place of each pasted one, `pasted` are these, each under its mark.
+    """
+
+    draft: str
+    text: str
+    files: tuple[Path, ...] = ()
+    message: str = ""
+    pasted: tuple[str, ...] = ()
+
+
+class InputDraft:
+    """Marks in the text, and what they stand for. A mark that was changed is plain text."""
+
+    def __init__(self) -> None:
+        self.language = "en"
+        self._marks: dict[str, str | Path] = {}
+        self._pasted: dict[str, None] = {}
+
+    def paste(self, text: str) -> str:
+        """A pasted text as it is shown while it is edited; one of several lines is remembered as pasted."""
+        if "\n" in text.strip("\n") or len(text) > LONG_CHARACTERS:
+            self._pasted[text] = None
+        return self.shorten(text)
+
+    def shorten(self, text: str) -> str:
+        """The text as it is shown while it is edited: whole, or a mark where it is long."""
+        lines = _lines(text)
+        return self._mark(self._name(text), text) if lines > LONG_LINES or len(text) > LONG_CHARACTERS else text
+
+    def _name(self, text: str) -> str:
+        if (lines := _lines(text)) > 1:
+            return say(ChatSentence.PASTED, self.language, count=lines)
+        return say(ChatSentence.PASTED_CHARACTERS, self.language, count=len(text))
+
+    def attach(self, path: Path) -> str:
+        """The mark for a file. Raises OSError where it cannot be sent."""
+        picture = media_type_of(read_file(path, HEAD)).startswith("image/")
+        name = one_line(path.name)
+        return self._mark(say(ChatSentence.PICTURE if picture else ChatSentence.FILE, self.language, name=name), path)
+
+    def mark_before(self, text: str) -> str:
+        """The mark that the text ends with, if it does."""
+        return next((mark for mark in self._marks if text.endswith(mark)), "")
+
+    def are_marks(self, text: str) -> bool:
+        """Whether there is nothing but marks of files in it."""
+        for mark, meant in self._marks.items():
+            text = text.replace(mark, "") if isinstance(meant, Path) else text
+        return not text.strip()
+
+    def whole(self, text: str) -> DraftedMessage:
+        """What is sent for this text."""
+        whole, message, at = "", "", 0
+        files, pasted = dict[Path, None](), dict[str, None]()
+        for place, sign in sorted(_places(text, (*self._marks, *self._pasted))):
+            if place < at:  # within another one, where it stands for nothing
+                continue
+            meant = self._marks.get(sign, sign)
+            before, at = text[at:place], place + len(sign)
+            if isinstance(meant, Path):
+                files[meant] = None
+                meant = shown = one_line(meant.name)
+            elif any(each in meant for each in self._pasted):
+                shown = sign if sign in self._marks else self._mark(self._name(meant), meant)
+                pasted[f"{shown}\n{meant}"] = None
+            else:
+                shown = meant
+            whole, message = whole + before + meant, message + before + shown
+        whole, message = whole + text[at:], message + text[at:]
+        if text.startswith("/"):  # a command's words
+            message, pasted = whole, {}
+        return DraftedMessage(text, whole, tuple(files), message, tuple(pasted))
+
+    def _mark(self, wanted: str, meant: str | Path) -> str:
+        mark, number = wanted, 1
+        while self._marks.get(mark, meant) != meant:
+            number += 1
+            mark = f"{wanted[:-1]}, {number}]"
+        self._marks[mark] = meant
+        return mark
+
+
+def _lines(text: str) -> int:
+    return text.rstrip("\n").count("\n") + 1
+
+
+def _places(text: str, marks: Iterable[str]) -> list[tuple[int, str]]:
+    found = []
+    for mark in marks:
+        at = text.find(mark)
+        while at >= 0:
+            found.append((at, mark))
+            at = text.find(mark, at + len(mark))
+    return found
+
+
+def one_line(text: str) -> str:
+    """A name as it can stand anywhere."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in tame(text))
+
+
+def dropped_files(text: str) -> tuple[Path, ...]:
+    """The files whose paths a terminal writes when they are dropped on it: quoted, escaped, or as `file://` addresses.
+
+    None unless the text is nothing but absolute paths of files that exist.
+    """
+    if not text.lstrip("'\" ").startswith(("/", "~/", "file://")) or len(text) > 4_096 or "\n" in text.strip():
+        return ()
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return ()
+    paths = tuple(path_of(word) for word in words)
+    return paths if paths and all(path.is_absolute() and _is_file(path) for path in paths) else ()
+
+
+def path_of(word: str) -> Path:
+    """The path a person names: `~` is their home, `file://` an address."""
+    if word.startswith("file://"):
+        word = unquote(urlsplit(word).path)
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:  # nobody's home
+        return Path(word)
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """How a file begins, or all of it. Raises OSError where it cannot be read, is too large, or is no regular file."""
+    # nothing is waited for: a named pipe or a device would not let the chat go on
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - it is open already
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, translatable("it is no regular file"))
+        if status.st_size > MOST_BYTES:
+            told = translatable("it is too large; at most {most:,} bytes can be sent", most=MOST_BYTES)
+            raise OSError(errno.EFBIG, told)
+        return file.read(most)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,108 @@
+"""What the keys do."""
+
+from typing import Protocol
+
+from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.key_binding.bindings.open_in_editor import load_open_in_editor_bindings
+from prompt_toolkit.keys import Keys
+
+from hob.cli.chat.input.input_draft import InputDraft, dropped_files
+
+
+class Acts(Protocol):
+    """What the prompt can be told to do."""
+
+    @property
+    def asking(self) -> bool:
+        """Whether a question stands at the prompt."""
+
+    def submit(self) -> None:
+        """Take what was written."""
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+
+    def leave(self) -> None:
+        """Ctrl-D at an empty prompt."""
+
+    def leave_open(self) -> None:
+        """Go on without an answer."""
+
+
+def bindings_of(acts: Acts, draft: InputDraft) -> KeyBindingsBase:
+    """The keys of the chat; beside them those of Emacs hold, or of the editor that is chosen."""
+    keys = KeyBindings()
+    asking = Condition(lambda: acts.asking)
+    empty = Condition(lambda: not get_app().current_buffer.text)
+
+    @keys.add("enter", filter=~is_searching)
+    def _enter(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if _takes_completion(buffer):
+            return
+        if _goes_on(buffer) and not acts.asking:
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            acts.submit()
+
+    @keys.add("escape", "enter", filter=~asking)
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-c", filter=~is_searching)
+    @keys.add(Keys.SIGINT)
+    def _interrupt(_: KeyPressEvent) -> None:
+        acts.interrupt()
+
+    @keys.add("c-d", filter=empty & ~asking)
+    def _leave(_: KeyPressEvent) -> None:
+        acts.leave()
+
+    @keys.add("escape", filter=asking)
+    @keys.add("c-d", filter=empty & asking)
+    def _leave_open(_: KeyPressEvent) -> None:
+        acts.leave_open()
+
+    @keys.add("c-z")
+    def _suspend(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
+    @keys.add(Keys.BracketedPaste)
+    def _paste(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        event.current_buffer.insert_text(_files(text, draft) or draft.paste(text))
+
+    @keys.add("backspace", filter=~is_searching)
+    def _backspace(event: KeyPressEvent) -> None:
+        mark = draft.mark_before(event.current_buffer.document.text_before_cursor)
+        event.current_buffer.delete_before_cursor(len(mark) or event.arg)
+
+    return merge_key_bindings([load_open_in_editor_bindings(), keys])
+
+
+def _takes_completion(buffer: Buffer) -> bool:
+    """Whether a completion was chosen, which is taken then."""
+    state = buffer.complete_state
+    if state is None or state.current_completion is None:
+        return False
+    buffer.complete_state = None
+    return True
+
+
+def _goes_on(buffer: Buffer) -> bool:
+    """Whether the line ends with a backslash: the next one belongs to it."""
+    document = buffer.document
+    before = document.text_before_cursor
+    return document.is_cursor_at_the_end and (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _files(text: str, draft: InputDraft) -> str:
+    """Marks for files that were dropped on the terminal; empty where the text is something else."""
+    try:
+        return " ".join(map(draft.attach, dropped_files(text)))
+    except OSError:
+        return ""

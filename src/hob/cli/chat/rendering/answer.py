@@ -1,0 +1,85 @@
+"""One answer while it is written: blocks that are finished, and the look of the one that is not."""
+
+import time
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from hob.cli.chat.rendering.fragments import Line, plain
+from hob.cli.output import tame
+
+_PREVIEW = 20_000
+"""Characters of an open block that are looked at for its preview; of a longer one the end is shown as it came."""
+_TAIL = 60
+"""Lines of open code that are looked at: more fit on few screens."""
+_SHARE = 8.0
+"""How many times as long as a preview took nobody gets a newer one: long blocks shall cost no more than short ones."""
+_LINE_ENDS = {0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
+
+
+class StreamedAnswer:
+    """Takes the pieces of an answer in Markdown. Whatever the pieces, the blocks come out the same."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[str, int, list[Line]] = ("", 0, [])
+        self._fresh_until = 0.0
+        self.given = False
+        """Whether some of it was given out already."""
+
+    @cached_property
+    def _blocks(self) -> Any:
+        from hob.cli.chat.rendering.blocks import Blocks  # rich and its parser load with the first answer
+
+        return Blocks()
+
+    @cached_property
+    def _renderer(self) -> Any:
+        from hob.cli.chat.rendering.renderer import Renderer
+
+        return Renderer()
+
+    def feed(self, piece: str) -> None:
+        """It goes on. What a terminal would obey in it becomes visible."""
+        self._blocks.feed(tame(piece.translate(_LINE_ENDS)))
+
+    def take_finished(self, width: int) -> list[list[Line]]:
+        """The blocks that were finished since."""
+        return self._rendered(self._blocks.take_finished(), width)
+
+    def finish(self, width: int) -> list[list[Line]]:
+        """The blocks that are left."""
+        return self._rendered(self._blocks.finish(), width)
+
+    def preview(self, width: int) -> list[Line]:
+        """How the open block looks so far."""
+        text: str = self._blocks.open
+        seen, seen_width, lines = self._seen
+        begun = time.monotonic()
+        if (text, width) == (seen, seen_width) or (
+            width == seen_width and text.startswith(seen) and seen and begun < self._fresh_until
+        ):
+            return lines
+        lines = self._look(text, width)
+        self._seen = (text, width, lines)
+        self._fresh_until = begun + (time.monotonic() - begun) * _SHARE
+        return lines
+
+    def _look(self, text: str, width: int) -> list[Line]:
+        rows = text.split("\n")
+        if text.startswith(("```", "~~~")) and len(rows) > _TAIL + 1:
+            text = "\n".join([rows[0], *rows[-_TAIL:]])
+        if len(text) <= _PREVIEW:
+            lines: list[Line] = self._renderer.preview(text, width)
+            return lines
+        return [line for row in rows[-_TAIL:] for line in plain(row[:width])]
+
+    def _rendered(self, blocks: Iterable[str], width: int) -> list[list[Line]]:
+        rendered = [lines for block in blocks if (lines := self._renderer.render(block, width))]
+        self.given = self.given or bool(rendered)
+        return rendered
+
+
+def load() -> None:
+    """Load what renders, before anybody waits for it."""
+    import hob.cli.chat.rendering.blocks
+    import hob.cli.chat.rendering.renderer  # noqa: F401

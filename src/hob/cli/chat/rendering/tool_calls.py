@@ -1,0 +1,76 @@
+"""A tool's call on the screen: one line, what it writes while it runs, and how it ended."""
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from hob.cli.chat.rendering.fragments import Line
+from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.output import line, tame
+
+MOST_LINES = 8
+"""Lines of a call's output that are shown; while it runs the newest, as they come."""
+_LONGEST = 4_000  # characters of output that are looked at
+
+
+@dataclass(slots=True)
+class RunningCall:
+    """One call, from its beginning on."""
+
+    name: str
+    arguments: str
+    began: float = field(default_factory=time.monotonic)
+    _tail: str = ""
+    _lines: int = 0
+
+    def write(self, text: str) -> None:
+        """The call has written this."""
+        shown = tame(text)
+        self._lines += shown.count("\n")
+        self._tail = (self._tail + shown)[-_LONGEST:]
+
+    def preview(self, width: int) -> list[Line]:
+        """How it stands."""
+        seconds = f" {time.monotonic() - self.began:.0f} s"
+        head = line(self._head(), max(8, width - len(seconds) - 3))
+        return [[("fg:ansicyan", "● "), ("", head), ("dim", seconds)], *self._output(width)]
+
+    def ended(self, status: str, width: int, language: str) -> list[Line]:
+        """What stays of it."""
+        mark, style = ("✓", "fg:ansigreen") if status == "ok" else ("✗", "fg:ansired")
+        took = time.monotonic() - self.began
+        tail = "" if status == "ok" else f" {status}"
+        tail += f" {took:.1f} s" if took >= 0.95 else ""
+        head: Line = [(style, f"{mark} "), ("", line(self._head(), max(8, width - len(tail) - 3)))]
+        return [[*head, ("dim", tail)] if tail else head, *self._output(width, language)]
+
+    def _head(self) -> str:
+        brief = brief_arguments(self.arguments)
+        return f"{self.name}: {brief}" if brief else self.name
+
+    def _output(self, width: int, language: str = "") -> list[Line]:
+        rows = self._tail.rstrip("\n").split("\n") if self._tail.strip() else []
+        hidden = max(0, self._lines + (not self._tail.endswith("\n")) - min(len(rows), MOST_LINES))
+        shown: list[Line] = [[("dim", "  " + row.expandtabs(4)[: max(8, width - 2)])] for row in rows[-MOST_LINES:]]
+        if rows and hidden and language:
+            shown.insert(0, [("dim", "  " + say(ChatSentence.HIDDEN_OUTPUT, language, count=hidden))])
+        return shown
+
+
+def brief_arguments(arguments: str) -> str:
+    """The arguments in one line: a single text as it is, several with their names."""
+    try:
+        values = json.loads(arguments)
+    except ValueError:  # cut, or none
+        return line(arguments, 200)
+    if not isinstance(values, dict):
+        return ""
+    if len(values) == 1:
+        return line(_brief(next(iter(values.values()))), 200)
+    return line(", ".join(f"{name}={_brief(value)}" for name, value in values.items()), 200)
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ⏎ ".join(part for row in text.split("\n") if (part := row.strip()))

@@ -1,0 +1,1 @@
+"""What messages hold besides plain words: documents, pictures, long texts in chunks."""

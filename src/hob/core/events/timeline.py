@@ -1,0 +1,60 @@
+"""What happened, append-only (the timeline of the seeds, with every local span really written)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
+from hob.core.messages import MediaType
+from hob.core.models import Usage
+from hob.core.trust.labels import Label
+
+
+class EventKind(StrEnum):
+    """What an event is about."""
+
+    INBOUND = "inbound"
+    OUTBOUND = "outbound"
+    TURN = "turn"
+    MODEL = "model"
+    TOOL = "tool"
+    APPROVAL = "approval"
+    POLICY = "policy"
+    STEER = "steer"
+    COMMAND = "command"
+    SESSION = "session"
+    COMPACTION = "compaction"
+    DELIVERY = "delivery"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """One fact. Everything but `text` and `media` stays for ever; those two can be erased.
+
+    `at` is when it began (Unix seconds, UTC), `seconds` how long it took by the monotonic clock, `cost` in
+    micro-dollars (None where unknown or none). `name` is the tool, model, channel or command it is about; `status`
+    is `ok` or a machine-readable reason. `classification` is how an inbound was classed, the state that a turn went to,
+    the new value of what changed about a session, or the sender class that a model's call counts for and its task.
+    """
+
+    id: EventId
+    trace: TraceId
+    span: SpanId
+    parent: SpanId | None
+    at: float
+    kind: EventKind
+    name: str = ""
+    status: str = "ok"
+    type: MediaType = MediaType.TEXT
+    session: SessionKey | None = None
+    turn: TurnId | None = None
+    sender_id: str = ""
+    sender_name: str = ""
+    classification: str = ""
+    authorized: bool = True
+    label: Label | None = None
+    text: str = ""
+    media: BlobId | None = None
+    seconds: float | None = None
+    usage: Usage | None = None
+    cost: int | None = None

@@ -1,0 +1,1 @@
+"""What Hob says, by codes, and the languages it says it in."""

@@ -1,0 +1,204 @@
+"""What the slash commands answer, by its code; the rest of what Hob says is in `sentences`."""
+
+from collections.abc import Mapping
+from enum import StrEnum, auto
+
+from hob.core.translation.language import translate
+
+
+class Answer(StrEnum):
+    """The name of one answer."""
+
+    HELP = auto()
+    HELP_LINE = auto()
+    HELP_ANSWERS = auto()
+    UNKNOWN = auto()
+    UNKNOWN_NEAR = auto()
+    STATUS = auto()
+    STATUS_FOR_LEAVE = auto()
+    STATUS_FOR_ANSWER = auto()
+    STATUS_PAUSED = auto()
+    WHOAMI = auto()
+    STOPPED = auto()
+    NOTHING_RUNS = auto()
+    FRESH = auto()
+    COMPACTED = auto()
+    NOT_COMPACTED = auto()
+    COMPACTION_UNDONE = auto()
+    NO_COMPACTION = auto()
+    TURN_UNDONE = auto()
+    NOTHING_TO_UNDO = auto()
+    TURN_CHANGED_FILES = auto()
+    FILES_UNDONE = auto()
+    FILES_AS_BEFORE = auto()
+    FILES_KEPT = auto()
+    FILES_BACK = auto()
+    FILES_PREVIEW = auto()
+    NO_FILES_TO_UNDO = auto()
+    STILL_CHANGING = auto()
+    UNDO_USAGE = auto()
+    MODEL = auto()
+    MODEL_SET = auto()
+    MODEL_DEFAULT = auto()
+    NO_MODEL_NAME = auto()
+    MODEL_CHAIN = auto()
+    MODEL_ALIASES = auto()
+    MODEL_REFUSED = auto()
+    THINKING = auto()
+    THINKING_SET = auto()
+    THINKING_DEFAULT = auto()
+    THINKING_UNKNOWN = auto()
+    PERMISSION = auto()
+    PERMISSION_SET = auto()
+    PERMISSION_UNKNOWN = auto()
+    PERMISSION_ALONE = auto()
+    MEANS_READ_ONLY = auto()
+    MEANS_GUARDED = auto()
+    MEANS_WORKSPACE = auto()
+    MEANS_FULL = auto()
+    AUTONOMY = auto()
+    AUTONOMY_SET = auto()
+    AUTONOMY_UNKNOWN = auto()
+    MEANS_SUPERVISED = auto()
+    MEANS_CAUTIOUS = auto()
+    MEANS_AUTONOMOUS = auto()
+    AS_CONFIGURED = auto()
+    APPROVAL_ALLOWED = auto()
+    APPROVAL_DENIED = auto()
+    USAGE = auto()
+    USAGE_LINE = auto()
+    LIMIT_LINE = auto()
+    PRICE_UNKNOWN = auto()
+    CONTEXT = auto()
+    CONTEXT_LINE = auto()
+    CACHED = auto()
+    SESSION = auto()
+    SESSION_LINE = auto()
+    SESSION_SWITCHED = auto()
+    SESSION_ARCHIVED = auto()
+    SESSION_TITLED = auto()
+    SESSION_USAGE = auto()
+    NO_TASKS = auto()
+    TASKS = auto()
+    TASK_LINE = auto()
+    PAUSED = auto()
+    RESUMED = auto()
+    CANCEL_USAGE = auto()
+    CANCELLED = auto()
+    NOT_CANCELLED = auto()
+    QUEUE = auto()
+    QUEUE_SET = auto()
+    NEEDS_OWNER = auto()
+    NEEDS_SCOPE = auto()
+
+
+ENGLISH: Mapping[Answer, str] = {
+    Answer.HELP: "Commands, answered without a model:\n{lines}",
+    Answer.HELP_LINE: "  {usage}  {text}",
+    Answer.HELP_ANSWERS: (
+        "Where something waits for your approval, `approve:ID` and `deny:ID` answer; a bare yes or no does in a chat "
+        "with "
+        "me alone where only that one question stands. `hob approvals` lists what waits."
+    ),
+    Answer.UNKNOWN: (
+        "Unknown command {name}. `/help` lists the commands. To send it to the model, begin with a space."
+    ),
+    Answer.UNKNOWN_NEAR: "Unknown command {name}. Did you mean {near}? To send it to the model, begin with a space.",
+    Answer.STATUS: (
+        "Hob {version}: {running} running, {waiting} waiting, {owed} replies pending; model {model}; store {store}."
+    ),
+    Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
+    Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
+    Answer.STATUS_PAUSED: "Going on later by itself: {count}.",
+    Answer.WHOAMI: "You are {name} ({cls}) on {channel}; this is session {session}.",
+    Answer.STOPPED: "Stopping.",
+    Answer.NOTHING_RUNS: "Nothing is running here.",
+    Answer.FRESH: "A fresh start. What was said is kept (`hob export`), but I no longer look at it.",
+    Answer.COMPACTED: (
+        "Compacted: {messages} messages became a summary of {chars} characters. `/compact undo` takes it back."
+    ),
+    Answer.NOT_COMPACTED: "Not compacted: {reason}.",
+    Answer.COMPACTION_UNDONE: "The last summary is taken back; the messages themselves show again.",
+    Answer.NO_COMPACTION: "There is no summary to take back.",
+    Answer.TURN_UNDONE: "Taken back: “{text}” and its answer. They are kept but no longer shown to the model.",
+    Answer.NOTHING_TO_UNDO: "There is nothing to take back.",
+    Answer.TURN_CHANGED_FILES: "It changed files, which are left as they are:{files}\n`{command}` puts them back.",
+    Answer.FILES_UNDONE: "As they were before “{text}”:{files}",
+    Answer.FILES_AS_BEFORE: "All files are as they were before “{text}”.",
+    Answer.FILES_KEPT: "Left as they are:{files}",
+    Answer.FILES_BACK: "`{command}` takes this back.",
+    Answer.FILES_PREVIEW: "To be as before “{text}”, this would change (`/undo files {turn}` does it):\n\n{diff}",
+    Answer.NO_FILES_TO_UNDO: "Nothing here has changed files that could be put back.",
+    Answer.STILL_CHANGING: "Still running in the background, and able to change files again: {names}.",
+    Answer.UNDO_USAGE: (
+        "`/undo` takes the last turn's words back, `/undo files` what it changed in files, `/undo files preview` shows "
+        "that first."
+    ),
+    Answer.MODEL: "This session's model is {model}.",
+    Answer.MODEL_SET: "From now on this session uses {model}.",
+    Answer.MODEL_DEFAULT: "From now on this session uses the configured model, {model}.",
+    Answer.NO_MODEL_NAME: "none",
+    Answer.MODEL_CHAIN: "If it does not answer: {models}.",
+    Answer.MODEL_ALIASES: "Names of your own: {names}.",
+    Answer.MODEL_REFUSED: "Nothing changed: {reason}",
+    Answer.THINKING: "How long the model thinks in this session: {level}. Choose {levels} or default.",
+    Answer.THINKING_SET: "From now on the model thinks: {level}.",
+    Answer.THINKING_DEFAULT: "From now on the model thinks as the settings say.",
+    Answer.THINKING_UNKNOWN: "There is no level {wanted}; it stays {level}. Choose {levels} or default.",
+    Answer.PERMISSION: "This session permits: {word}.\n{lines}",
+    Answer.PERMISSION_SET: "From now on this session permits: {word}.",
+    Answer.PERMISSION_UNKNOWN: "There is no mode {wanted}; it stays: {word}.\n{lines}",
+    Answer.PERMISSION_ALONE: (
+        "Nothing changed: `/permission {word}` counts only where you type it yourself, in a chat with me alone."
+    ),
+    Answer.MEANS_READ_ONLY: "reads and looks things up; changes, runs and sends nothing",
+    Answer.MEANS_GUARDED: (
+        "also does what can be undone and runs in the sandbox; asks before risky commands, and before what is final or "
+        "goes to somebody unless you named it"
+    ),
+    Answer.MEANS_WORKSPACE: "as guarded; where autonomous, what is final or risky needs no asking",
+    Answer.MEANS_FULL: "what is final or risky needs no asking, and where autonomous nor does sending",
+    Answer.AUTONOMY: "How much this session does without asking: {word}.\n{lines}",
+    Answer.AUTONOMY_SET: "How much this session does without asking, from now on: {word}.",
+    Answer.AUTONOMY_UNKNOWN: "There is no level {wanted}; it stays: {word}.\n{lines}",
+    Answer.MEANS_SUPERVISED: "asks before all but reading and looking up",
+    Answer.MEANS_CAUTIOUS: "does what can be undone; the rest as the mode says, see `/permission`",
+    Answer.MEANS_AUTONOMOUS: "asks as little as the mode lets it, see `/permission`",
+    Answer.AS_CONFIGURED: "as the settings say",
+    Answer.APPROVAL_ALLOWED: "Allowed: {tool}.",
+    Answer.APPROVAL_DENIED: "Not allowed: {tool}.",
+    Answer.USAGE: "Spent:\n{lines}",
+    Answer.USAGE_LINE: "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
+    Answer.LIMIT_LINE: "  {key}: ${spent} of ${limit}, ${left} left",
+    Answer.PRICE_UNKNOWN: "{cost} + {calls} calls of unknown price",
+    Answer.CONTEXT: "The next request holds about {tokens} tokens of {limit}:\n{lines}",
+    Answer.CONTEXT_LINE: "  {name}: {bytes} bytes, {tokens} tokens{cached}",
+    Answer.CACHED: " (cached)",
+    Answer.SESSION: "This is session {session}. Sessions here:\n{lines}",
+    Answer.SESSION_LINE: "  {mark} {key}  {title} ({entries} messages)",
+    Answer.SESSION_SWITCHED: "This chat now talks in session {session}.",
+    Answer.SESSION_ARCHIVED: "Session {session} is archived; `/session switch {session}` brings it back.",
+    Answer.SESSION_TITLED: "This session is now called “{title}”.",
+    Answer.SESSION_USAGE: (
+        "Use `/session`, `/session list`, `/session switch NAME`, `/session archive [NAME]` or `/session title TEXT`."
+    ),
+    Answer.NO_TASKS: "No open tasks.",
+    Answer.TASKS: "Open tasks:\n{lines}",
+    Answer.TASK_LINE: "  {id} {state}: {title}",
+    Answer.PAUSED: "Paused. What arrives is kept; `/resume` goes on.",
+    Answer.RESUMED: "Going on.",
+    Answer.CANCEL_USAGE: "Say which: `/cancel ID`; `/tasks` lists them.",
+    Answer.CANCELLED: "{id} is cancelled.",
+    Answer.NOT_CANCELLED: "Nothing open is called {id}; `/tasks` lists what is.",
+    Answer.QUEUE: "A message that comes while I work: {mode}. Choose steer, followup, collect, interrupt or default.",
+    Answer.QUEUE_SET: "Queue mode is now {mode}.",
+    Answer.NEEDS_OWNER: "Only the owner may do that.",
+    Answer.NEEDS_SCOPE: (
+        "The token this came with does not allow that: it needs the scope `{scope}`. `hob token new` makes one."
+    ),
+}
+
+
+def answer(which: Answer, language: str = "en", /, **values: object) -> str:
+    """The answer in this language. Raises KeyError for a missing placeholder."""
+    return translate(ENGLISH[which], language).format_map(values)

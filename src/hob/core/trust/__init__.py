@@ -1,0 +1,1 @@
+"""Who said something, and whether it may be followed."""

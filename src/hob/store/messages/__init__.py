@@ -1,0 +1,1 @@
+"""Messages in and out, and what was said."""

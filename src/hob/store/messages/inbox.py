@@ -1,0 +1,470 @@
+"""Accepted messages on their way to an outcome."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import Busy, BusyScope, InvalidRequest
+from hob.core.events.timeline import TimelineEvent
+from hob.core.ids import ApprovalId, InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
+from hob.core.messages import Inbound, Outbound, OutboundKind
+from hob.core.models import Usage
+from hob.core.ports.accept import Accepted
+from hob.core.states import InboxState, TaskState, TurnState
+from hob.core.translation.language import translatable
+from hob.core.turns import Turn
+from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.keys import ARRIVAL_COMMAND, find_first, key_hash
+from hob.store.messages.outbox import write_outbounds
+from hob.store.sessions import chosen_session, touch_session
+from hob.store.spending.ledger import turn_spending
+from hob.store.tasks import add_task, follow_turn, give_to_turn
+from hob.store.timeline import write_events
+from hob.store.turns import add_turn, end_turn, with_end
+
+T = TypeVar("T")
+MESSAGE, LANE_COMMAND = 0, 1
+_RETRY_SECONDS = 10.0
+_HOUR = 3600.0
+
+_INSERT = (
+    "INSERT INTO inbox (id, version, session, sender, trace_id, span_id, state, turn, command, at, not_before, hops,"
+    " sender_class, text, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SELECT_WAITING = (
+    "SELECT i.seq, i.session, i.not_before, i.command, i.version, c.text, b.text FROM inbox i"
+    " JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body WHERE i.state = 'waiting' AND i.session = ?"
+)
+_SELECT_INBOUND = (
+    "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
+    " WHERE i.id = ? AND c.text IS NOT NULL AND b.text IS NOT NULL"
+)
+_WAITING_SPANS = "SELECT id, span_id FROM inbox WHERE state = 'waiting' AND session = ?"
+_COUNTS = (
+    "SELECT (SELECT count(*) FROM inbox WHERE state = 'waiting' AND session = ?),"
+    " (SELECT count(*) FROM inbox WHERE state = 'waiting' AND sender = ?),"
+    " (SELECT count(*) FROM inbox WHERE state = 'waiting')"
+)
+_RESULT = (
+    "SELECT i.id, i.session, i.trace_id, i.state, i.at, i.ended, i.reason, t.id, t.state, c.text, t.kind, t.reason,"
+    " t.ended, q.text FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
+    " LEFT JOIN content q ON q.id = t.question WHERE i.id = ?"
+)
+# Most answers have none, and their bodies need not be parsed to see it.
+_REMARKS = (
+    "SELECT r.value FROM steps s JOIN content c ON c.id = s.body, json_each(c.text, '$.remarks') r"
+    " WHERE s.turn = ? AND s.kind IN ('model_asked', 'model_replied', 'model_failed', 'tool_received')"
+    ' AND instr(c.text, \'"remarks":["\')'
+    " ORDER BY s.n, r.key"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InboxLimits:
+    """How much may wait: in one session queue, from one sender, in all; and self-made messages in any hour."""
+
+    session_queue: int = 20
+    sender: int = 40
+    total: int = 1000
+    self_made_per_hour: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message that no turn has claimed. `not_before` is when its debounce ends (Unix seconds)."""
+
+    inbound: Inbound
+    session: SessionKey
+    seq: int
+    not_before: float
+    command: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a message. `state` is its turn's, or `waiting`, or `cancelled` where it had none.
+
+    `merged_into` is the first message of its turn, where that is another. `cost` in micro-dollars is None where it is
+    not known. `picked_up`: nothing of the reply waits to be sent or fetched. `notes` are lines about the reply that are
+    no part of it. While people are asked, `question` is what, and `approvals` are those that stand.
+    """
+
+    id: InboundId
+    session: SessionKey
+    trace: TraceId
+    turn: TurnId | None
+    state: str
+    reply: str
+    kind: OutboundKind | None
+    reason: str
+    usage: Usage
+    cost: int | None
+    merged_into: InboundId | None
+    created: float
+    ended: float | None
+    picked_up: bool
+    notes: tuple[str, ...] = ()
+    question: str = ""
+    approvals: tuple[ApprovalId, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether this is the outcome, not a stage on the way."""
+        return self.ended is not None
+
+
+@dataclass(frozen=True, slots=True)
+class InboxCounts:
+    """How much waits, and since when (Unix seconds)."""
+
+    waiting: int
+    sessions: int
+    oldest: float | None
+
+
+def _sender_key(inbound: Inbound) -> str:
+    return f"{inbound.origin.channel}:{inbound.origin.account}:{inbound.sender.id}"
+
+
+def check_limits(
+    connection: apsw.Connection, inbound: Inbound, session: SessionKey, limits: InboxLimits, at: float
+) -> None:
+    """Raises Busy if one more message would be too many."""
+    row = find_row(connection, _COUNTS, (session, _sender_key(inbound)))
+    in_lane, of_sender, in_all = row or (0, 0, 0)
+    for scope, count, limit in (
+        (BusyScope.LANE, in_lane, limits.session_queue),
+        (BusyScope.SENDER, of_sender, limits.sender),
+        (BusyScope.TOTAL, in_all, limits.total),
+    ):
+        if count >= limit:
+            raise Busy(scope, _RETRY_SECONDS)
+    if inbound.hops > 0:
+        sql = "SELECT count(*), min(at) FROM inbox WHERE hops > 0 AND at > ?"
+        made, first = find_row(connection, sql, (at - _HOUR,)) or (0, None)
+        if made >= limits.self_made_per_hour:
+            raise Busy(BusyScope.SELF, max(1.0, (at if first is None else first) + _HOUR - at))
+
+
+def claim_rows(
+    connection: apsw.Connection, inbounds: Sequence[InboundId], turn: TurnId, at: float, *, steered: bool
+) -> None:
+    """Give waiting messages to a turn. The caller has seen them waiting in this transaction."""
+    connection.execute(
+        f"UPDATE inbox SET state = 'claimed', turn = ?, steered = ? WHERE id IN ({marks(inbounds)})",  # noqa: S608
+        (turn, steered, *inbounds),
+    )
+    give_to_turn(connection, inbounds, turn, at)
+
+
+def load_waiting(row: Sequence[Any]) -> Waiting:
+    """One row of the waiting messages."""
+    seq, session, not_before, command, version, text, body = row
+    return Waiting(
+        load_inbound(version, text or "", body), SessionKey(session), seq, not_before, command == LANE_COMMAND
+    )
+
+
+def waiting_rows(connection: apsw.Connection, session: SessionKey) -> tuple[Waiting, ...]:
+    """What waits in one session, in order."""
+    return tuple(load_waiting(row) for row in all_rows(connection, f"{_SELECT_WAITING} ORDER BY i.seq", (session,)))
+
+
+class Inbox:
+    """The messages that were accepted."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._run = run
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    async def accept(
+        self,
+        inbound: Inbound,
+        *,
+        session: SessionKey,
+        limits: InboxLimits,
+        not_before: float = 0.0,
+        command: bool = False,
+        event: TimelineEvent,
+    ) -> Accepted:
+        """Make the message durable, or find that its key was accepted before.
+
+        It goes to the session it names, else to the one its chat was switched to, else to `session`. Raises Busy,
+        InvalidRequest, StoreFull and other StoreErrors: then nothing was written.
+        """
+        at = self._now()
+        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+        body = dump_inbound(inbound)
+
+        def job(connection: apsw.Connection) -> Accepted:
+            first = find_first(connection, seal)
+            if first is not None:
+                return first
+            goal = chosen_session(connection, inbound, session)
+            check_limits(connection, inbound, goal, limits, at)
+            keep = ContentWriter(connection)
+            kind = LANE_COMMAND if command else MESSAGE
+            self._put(connection, keep, inbound, goal, seal, body, event, kind, None, at, not_before)
+            return Accepted(inbound.id, inbound.trace, goal)
+
+        return await self._write(job)
+
+    async def answered(
+        self,
+        inbound: Inbound,
+        *,
+        session: SessionKey,
+        answer: str,
+        event: TimelineEvent,
+        reply_event: TimelineEvent,
+        outbounds: Sequence[Outbound] = (),
+    ) -> Accepted:
+        """Record a command that was answered on arrival, so that the same key gets the same answer for ever.
+
+        Raises as `accept` does, Busy apart: a command that needs no turn waits for nothing.
+        """
+        at = self._now()
+        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+        body = dump_inbound(inbound)
+
+        def job(connection: apsw.Connection) -> Accepted:
+            first = find_first(connection, seal)
+            if first is not None:
+                return first
+            goal = chosen_session(connection, inbound, session)
+            keep = ContentWriter(connection)
+            turn = Turn(new_turn_id(), goal, inbound.trace, event.span, (inbound,))
+            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+            self._put(connection, keep, inbound, goal, seal, body, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
+            end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
+            follow_turn(connection, turn.id, TurnState.DONE, at)
+            write_outbounds(connection, keep, outbounds, at)
+            events = with_end((reply_event,), turn.id, turn.trace, turn.span, TurnState.DONE, at)
+            write_events(connection, keep, events, goal)
+            return Accepted(inbound.id, inbound.trace, goal, answer=answer)
+
+        return await self._write(job)
+
+    async def join(
+        self, inbound: Inbound, *, session: SessionKey, turn: TurnId, event: TimelineEvent
+    ) -> Accepted | None:
+        """Make the message durable as one that joins a parked turn: the answer it waits for. None if it does not wait.
+
+        Raises as `accept` does, Busy apart.
+        """
+        at = self._now()
+        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+        body = dump_inbound(inbound)
+
+        def job(connection: apsw.Connection) -> Accepted | None:
+            first = find_first(connection, seal)
+            if first is not None:
+                return first
+            sql = "SELECT session FROM turns WHERE id = ? AND state = 'parked' AND waits_for = 'answer'"
+            row = find_row(connection, sql, (turn,))
+            if row is None:
+                return None
+            goal = SessionKey(row[0])
+            self._put(connection, ContentWriter(connection), inbound, goal, seal, body, event, MESSAGE, None, at, 0.0)
+            claim_rows(connection, [inbound.id], turn, at, steered=True)
+            return Accepted(inbound.id, inbound.trace, goal)
+
+        return await self._write(job)
+
+    async def _write(self, job: Callable[[apsw.Connection], T]) -> T:
+        try:
+            return await self._writer.write(job)
+        except UnicodeEncodeError as error:
+            raise InvalidRequest(
+                translatable("A name or an id in the message is not valid text: {reason}.", reason=error.reason)
+            ) from error
+
+    def _put(
+        self, connection: apsw.Connection, keep: ContentWriter, inbound: Inbound, session: SessionKey, seal: bytes,
+        body: str,
+        event: TimelineEvent, command: int, turn: TurnId | None, at: float, not_before: float,
+    ) -> None:  # fmt: skip
+        text = keep(inbound.text)
+        state = InboxState.WAITING if turn is None else InboxState.SETTLED
+        task = TaskState.PENDING if turn is None else TaskState.RUNNING
+        connection.execute("INSERT INTO dedup (hash, inbound) VALUES (?, ?)", (seal, inbound.id))
+        connection.execute(
+            _INSERT,
+            (
+                inbound.id, INBOUND_VERSION, session, _sender_key(inbound), inbound.trace, event.span, state.value,
+                turn, command, at, not_before, inbound.hops, inbound.sender.cls.value, text, keep(body),
+            ),
+        )  # fmt: skip
+        add_task(connection, inbound.id, session, inbound.trace, task, text, at)
+        if turn is not None:
+            connection.execute("UPDATE tasks SET turn = ? WHERE id = ?", (turn, inbound.id))
+        if event.session != session:  # the event's maker could not know that the chat was switched
+            event = replace(event, session=session)
+        write_events(connection, keep, (event,))
+        touch_session(connection, keep, session, inbound.origin.key(), inbound.text, at, inbound.trace)
+
+    async def find_key(self, channel: str, account: str, key: str) -> Accepted | None:
+        """What the first message with this key was accepted as."""
+        seal = key_hash(channel, account, key)
+        return await self._readers.read(lambda connection: find_first(connection, seal))
+
+    async def find_inbound(self, id: InboundId) -> Inbound | None:
+        """The message as it was accepted; None where nothing is left of it."""
+        row = await self._readers.read(lambda connection: find_row(connection, _SELECT_INBOUND, (id,)))
+        return None if row is None else load_inbound(*row)
+
+    async def waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
+        """The session's unclaimed messages, in order."""
+        return await self._readers.read(lambda connection: waiting_rows(connection, session))
+
+    async def busy_sessions(self) -> tuple[SessionKey, ...]:
+        """The sessions in which messages wait, the longest waiting first."""
+        sql = "SELECT session FROM inbox WHERE state = 'waiting' GROUP BY session ORDER BY min(seq)"
+        return tuple(SessionKey(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def claim(self, session: SessionKey, inbounds: Sequence[InboundId]) -> Turn:
+        """Begin a turn with these waiting messages. Raises InvalidRequest if one of them does not wait here."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> Turn:
+            sql = f"{_SELECT_WAITING} AND i.id IN ({marks(inbounds)}) ORDER BY i.seq"
+            rows = all_rows(connection, sql, (session, *inbounds))
+            chosen = tuple(load_waiting(row).inbound for row in rows)
+            if not chosen or len(chosen) != len(set(inbounds)):
+                raise InvalidRequest(translatable("A message that was to be claimed does not wait in this session."))
+            turn = Turn(new_turn_id(), session, chosen[0].trace, new_span_id(), chosen)
+            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+            claim_rows(connection, inbounds, turn.id, at, steered=False)
+            return turn
+
+        return await self._writer.write(job)
+
+    async def settle_command(
+        self, waiting: Waiting, answer: str, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent]
+    ) -> None:
+        """Record the answer to a command that waited its turn, with what is to be sent. Twice changes nothing."""
+        at = self._now()
+        inbound = waiting.inbound
+
+        def job(connection: apsw.Connection) -> None:
+            row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
+            if row is None or row[0] != InboxState.WAITING:
+                return
+            keep = ContentWriter(connection)
+            turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
+            self._settle(connection, keep, turn, TurnState.DONE, answer, outbounds, events, at)
+
+        await self._writer.write(job)
+
+    def _settle(
+        self, connection: apsw.Connection, keep: ContentWriter, turn: Turn, state: TurnState, reply: str,
+        outbounds: Sequence[Outbound], events: Sequence[TimelineEvent], at: float, reason: str = "",
+    ) -> None:  # fmt: skip
+        """End a waiting message at once, in a turn that was never run."""
+        ids = [inbound.id for inbound in turn.inbounds]
+        kind = OutboundKind.REPLY if state is TurnState.DONE else OutboundKind.NOTICE
+        add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+        claim_rows(connection, ids, turn.id, at, steered=False)
+        connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn.id,))
+        end_turn(connection, turn.id, state, at, keep(reply), kind, reason)
+        follow_turn(connection, turn.id, state, at, reason)
+        write_outbounds(connection, keep, outbounds, at, turn.id)
+        told = with_end(events, turn.id, turn.trace, turn.span, state, at, reason)
+        write_events(connection, keep, told, turn.session)
+
+    async def cancel_waiting(
+        self, session: SessionKey, reason: str, only: Collection[InboundId] | None = None, *, text: str = ""
+    ) -> tuple[InboundId, ...]:
+        """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were.
+
+        Each sender is to get the text.
+        """
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
+            keep, ids = ContentWriter(connection), []
+            spans: dict[str, SpanId] = dict(all_rows(connection, _WAITING_SPANS, (session,)))
+            for inbound in (row.inbound for row in waiting_rows(connection, session)):
+                if only is not None and inbound.id not in only:
+                    continue
+                ids.append(inbound.id)
+                turn = Turn(new_turn_id(), session, inbound.trace, spans[inbound.id], (inbound,))
+                notice = Outbound(
+                    OutboxId(f"{turn.id}.end"), inbound.origin, text, OutboundKind.NOTICE, turn.id, inbound.trace
+                )
+                pending = (notice,) if text else ()
+                self._settle(connection, keep, turn, TurnState.CANCELLED, text, pending, (), at, reason)
+            return tuple(ids)
+
+        return await self._writer.write(job)
+
+    async def first_of(self, turn: TurnId) -> InboundId | None:
+        """The message that a turn began with; None where it was erased."""
+        sql = "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1"
+        row = await self._readers.read(lambda connection: find_row(connection, sql, (turn,)))
+        return None if row is None else InboundId(row[0])
+
+    async def find_result(self, inbound: InboundId) -> Result | None:
+        """What became of the message so far."""
+        return await self._readers.read(lambda connection: _result(connection, inbound))
+
+    async def counts(self) -> InboxCounts:
+        """How much waits. What waits in a paused session does so on purpose and makes nothing old."""
+        sql = (
+            "SELECT count(*), count(DISTINCT i.session), min(i.at) FILTER (WHERE NOT coalesce(s.paused, 0))"
+            " FROM inbox i LEFT JOIN sessions s ON s.key = i.session WHERE i.state = 'waiting'"
+        )
+        row = await self._readers.read(lambda connection: find_row(connection, sql))
+        return InboxCounts(*(row or (0, 0, None)))
+
+
+def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
+    row = find_row(connection, _RESULT, (inbound,))
+    if row is None:
+        return None
+    (id, session, trace, state, created, cancelled, why, turn, turn_state, reply, kind, reason, ended, question) = row
+    if turn is None:
+        state = "cancelled" if state == InboxState.SETTLED else state
+        return Result(
+            InboundId(id), SessionKey(session), TraceId(trace), None, state, "", None, why, Usage(), None, None,
+            created, cancelled, True,
+        )  # fmt: skip
+    first = find_row(connection, "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1", (turn,))
+    pending = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
+    spent = turn_spending(connection, turn)
+    return Result(
+        id=InboundId(id),
+        session=SessionKey(session),
+        trace=TraceId(trace),
+        turn=TurnId(turn),
+        state=turn_state,
+        reply=reply or "",
+        kind=None if kind is None else OutboundKind(kind),
+        reason=reason,
+        usage=spent.usage,
+        cost=None if spent.unknown_calls else spent.cost,
+        merged_into=None if first is None or first[0] == id else InboundId(first[0]),
+        created=created,
+        ended=ended,
+        picked_up=pending is None and ended is not None,
+        notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
+        question=question or "",
+        approvals=_standing(connection, turn) if question else (),
+    )
+
+
+def _standing(connection: apsw.Connection, turn: str) -> tuple[ApprovalId, ...]:
+    sql = "SELECT id FROM approvals WHERE turn = ? AND state = 'open' ORDER BY seq"
+    return tuple(ApprovalId(row[0]) for row in all_rows(connection, sql, (turn,)))

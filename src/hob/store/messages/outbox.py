@@ -1,0 +1,352 @@
+"""What Hob owes."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.events.timeline import TimelineEvent
+from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
+from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
+from hob.core.states import OUTBOX_MOVES, OutboxState
+from hob.core.translation.language import translatable
+from hob.store.codec import title_of
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.state_moves import check_move
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.followers import Effect
+from hob.store.timeline import write_events
+
+_INSERT = (
+    "INSERT INTO outbox (id, turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, next_at,"
+    " created, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+)
+_COLUMNS = (
+    "o.id, o.turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,"
+    " created, reason, receipt, c.text"
+)
+_TABLES = "outbox o JOIN content c ON c.id = o.text"
+_INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text"
+_OPEN = "state IN ('ready', 'sending')"
+_FETCHED = tuple(sorted(FETCHED_CHANNELS))
+_UNFETCHED = (
+    "SELECT i.id, i.session, n.state, c.text, min(o.created) FROM outbox o JOIN turns n ON n.id = o.turn"
+    " JOIN inbox i ON i.seq = (SELECT min(seq) FROM inbox WHERE turn = o.turn)"
+    " LEFT JOIN tasks t ON t.id = i.id LEFT JOIN content c ON c.id = t.title"
+    " WHERE o.state IN ('ready', 'sending') AND o.channel = ? GROUP BY i.id ORDER BY max(o.seq) DESC LIMIT ?"
+)
+_HEADS = f"SELECT min(seq) FROM outbox WHERE {_OPEN} AND channel = ? AND account = ? GROUP BY chat, thread"  # noqa: S608
+_MOVE = (
+    "UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_at = ?, reason = ?, receipt = ?, ended = ?"
+    " WHERE id = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One chunk on its way. `next_at` is when it may be tried (Unix seconds)."""
+
+    outbound: Outbound
+    state: OutboxState
+    attempts: int
+    repeats: int
+    next_at: float
+    created: float
+    reason: str
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxCounts:
+    """What is not delivered; `oldest_age` is the age in seconds of the oldest open row.
+
+    `unread` are those that wait to be fetched; they are not in the others.
+    """
+
+    open: int
+    oldest_age: float
+    unread: int
+    dead: int
+    parked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unfetched:
+    """A message whose reply, or question, no one has fetched. `state` is its turn's, `title` the first line of what was
+    asked.
+    """
+
+    inbound: InboundId
+    session: SessionKey
+    state: str
+    title: str
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxAge:
+    """The oldest open row: what it waits for is the reason of its last attempt. `created` is in Unix seconds."""
+
+    id: OutboxId
+    channel: str
+    created: float
+    reason: str
+
+
+def write_outbounds(
+    connection: apsw.Connection,
+    keep: ContentWriter,
+    outbounds: Sequence[Outbound],
+    at: float,
+    turn: TurnId | None = None,
+) -> None:
+    """Owe these; those without a turn get this one. A row that is there already stays as it is."""
+    for outbound in outbounds:
+        to = outbound.to
+        connection.execute(
+            _INSERT,
+            (
+                outbound.id, outbound.turn or turn, outbound.trace, to.channel, to.account, to.chat, to.thread,
+                outbound.chunk, outbound.kind.value, outbound.previews, at, at, keep(outbound.text),
+            ),
+        )  # fmt: skip
+
+
+def _load(row: Sequence[Any]) -> OutboxRow:
+    (id, turn, trace, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,
+     created, reason, receipt, text) = row  # fmt: skip
+    outbound = Outbound(
+        id=OutboxId(id),
+        to=Address(channel, chat, account, thread),
+        text=text or "",
+        kind=OutboundKind(kind),
+        turn=None if turn is None else TurnId(turn),
+        trace=TraceId(trace),
+        chunk=chunk,
+        previews=bool(previews),
+    )
+    return OutboxRow(outbound, OutboxState(state), attempts, repeats, next_at, created, reason, receipt)
+
+
+class Outbox:
+    """The chunks that wait to be sent, one open row per chat at a time."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+    async def owe(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
+        """Owe messages outside any turn. An id that is known already changes nothing."""
+        await self._writer.write(self.on_pending(outbounds, events))
+
+    def on_pending(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> Effect:
+        """The same as part of another transaction."""
+        at = self._now()
+
+        def write(connection: apsw.Connection) -> None:
+            keep = ContentWriter(connection)
+            write_outbounds(connection, keep, outbounds, at)
+            write_events(connection, keep, events)
+
+        return write
+
+    async def next(self, channel: str, account: str, now: float) -> tuple[OutboxRow, ...]:
+        """Per chat and thread the oldest open row, where that is ready and due; oldest first."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.seq IN ({_HEADS}) AND state = 'ready' AND next_at <= ?"  # noqa: S608
+            " ORDER BY o.seq"
+        )
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (channel, account, now)))
+        return tuple(_load(row) for row in rows)
+
+    async def next_due(self, channel: str, account: str) -> float | None:
+        """When the next row becomes due that nothing but time holds back."""
+        sql = f"SELECT min(next_at) FROM outbox WHERE seq IN ({_HEADS}) AND state = 'ready'"  # noqa: S608
+        row = await self._readers.read(lambda c: find_row(c, sql, (channel, account)))
+        return None if row is None else row[0]
+
+    async def sending(self, id: OutboxId) -> None:
+        """It is about to be sent."""
+        await self._writer.write(lambda connection: _move(connection, id, OutboxState.SENDING))
+
+    async def sent(self, id: OutboxId, receipt: str = "", event: TimelineEvent | None = None) -> None:
+        """The channel has it."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            _move(connection, id, OutboxState.SENT, reason="", receipt=receipt, ended=at)
+            write_events(connection, ContentWriter(connection), () if event is None else (event,))
+
+        await self._writer.write(job)
+
+    async def failed(
+        self, id: OutboxId, reason: str, next_at: float | None, event: TimelineEvent | None = None
+    ) -> None:
+        """The channel did not take it; try again at that time, or never."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            if next_at is None:
+                _move(connection, id, OutboxState.DEAD, reason=reason, ended=at, attempts=1)
+            else:
+                _move(connection, id, OutboxState.READY, reason=reason, next_at=next_at, attempts=1)
+            write_events(connection, ContentWriter(connection), () if event is None else (event,))
+
+        await self._writer.write(job)
+
+    async def unfinished_sends(self) -> tuple[OutboxRow, ...]:
+        """Rows that were being sent when Hob last ended; whether they arrived is not known."""
+        sql = f"SELECT {_COLUMNS} FROM {_INDEXED} WHERE {_OPEN} AND state = 'sending' ORDER BY o.seq"  # noqa: S608
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql)))
+
+    async def again(self, id: OutboxId) -> None:
+        """Send once more what may have arrived, under the same id; counted."""
+        await self._writer.write(lambda connection: _move(connection, id, OutboxState.READY, repeats=1, next_at=0.0))
+
+    async def park(self, id: OutboxId, reason: str, event: TimelineEvent | None = None) -> None:
+        """Rather keep it than send it twice; `revive` sends it."""
+
+        def job(connection: apsw.Connection) -> None:
+            _move(connection, id, OutboxState.PARKED, reason=reason)
+            write_events(connection, ContentWriter(connection), () if event is None else (event,))
+
+        await self._writer.write(job)
+
+    async def revive(self, id: OutboxId) -> bool:
+        """Try a dead or parked row again; False if it is neither."""
+
+        def job(connection: apsw.Connection) -> bool:
+            return revive(connection, id)
+
+        return await self._writer.write(job)
+
+    async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:
+        """Somebody fetched the turn's reply: what was ready for these channels, to which nothing is sent, is sent."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            sql = f"SELECT id FROM outbox WHERE turn = ? AND state = 'ready' AND channel IN ({marks(channels)})"  # noqa: S608
+            for (id,) in all_rows(connection, sql, (turn, *channels)):
+                _move(connection, id, OutboxState.SENDING)
+                _move(connection, id, OutboxState.SENT, ended=at)
+
+        await self._writer.write(job)
+
+    async def expire(self, channel: str, before: float) -> int:
+        """Let go of what waits there to be fetched since before (Unix seconds); how many chunks. Raises StoreErrors.
+
+        The messages keep their outcomes; only no one is told any more that one waits.
+        """
+        sql = f"SELECT id FROM outbox WHERE {_OPEN} AND channel = ? AND created < ? LIMIT 500"  # noqa: S608
+        at, expired = self._now(), 0
+
+        def job(connection: apsw.Connection) -> int:
+            ids = [id for (id,) in all_rows(connection, sql, (channel, before))]
+            for id in ids:
+                _move(connection, id, OutboxState.SENDING)
+                _move(connection, id, OutboxState.SENT, reason="nobody fetched it", ended=at)
+            return len(ids)
+
+        while some := await self._writer.write(job):
+            expired += some
+        return expired
+
+    async def find(self, id: OutboxId) -> OutboxRow | None:
+        """One row."""
+        sql = f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = ?"  # noqa: S608
+        row = await self._readers.read(lambda c: find_row(c, sql, (id,)))
+        return None if row is None else _load(row)
+
+    async def unfetched(self, channel: str, limit: int = 50) -> tuple[Unfetched, ...]:
+        """The newest messages whose replies wait to be fetched there, oldest first."""
+        rows = await self._readers.read(lambda c: all_rows(c, _UNFETCHED, (channel, limit)))
+        return tuple(
+            Unfetched(InboundId(id), SessionKey(session), state, title_of(title), created)
+            for id, session, state, title, created in reversed(rows)
+        )
+
+    async def stuck(self, limit: int = 50) -> tuple[OutboxRow, ...]:
+        """Dead and parked rows, newest first."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE state IN ('dead', 'parked')"  # noqa: S608
+            " ORDER BY o.seq DESC LIMIT ?"
+        )
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+
+    async def oldest(self) -> OutboxAge | None:
+        """What has waited longest to be sent; None where nothing does. What waits to be fetched is no one's delay."""
+        sql = (
+            f"SELECT id, channel, created, reason FROM outbox INDEXED BY outbox_open WHERE {_OPEN}"  # noqa: S608
+            f" AND channel NOT IN ({marks(_FETCHED)}) ORDER BY created LIMIT 1"
+        )
+        row = await self._readers.read(lambda c: find_row(c, sql, _FETCHED))
+        return None if row is None else OutboxAge(*row)
+
+    async def counts(self) -> OutboxCounts:
+        """How much is not delivered."""
+        now = self._now()
+        return await self._readers.read(_counts(now))
+
+
+def _counts(now: float) -> Callable[[apsw.Connection], OutboxCounts]:
+    def query(connection: apsw.Connection) -> OutboxCounts:
+        fetched = f"channel IN ({marks(_FETCHED)})"
+        sql = (
+            f"SELECT count(*) FILTER (WHERE NOT {fetched}), min(created) FILTER (WHERE NOT {fetched}),"  # noqa: S608
+            f" count(*) FILTER (WHERE {fetched}) FROM outbox WHERE {_OPEN}"
+        )
+        count, oldest, unread = find_row(connection, sql, _FETCHED * 3) or (0, None, 0)
+        sql = (
+            "SELECT count(*) FILTER (WHERE state = 'dead'), count(*) FILTER (WHERE state = 'parked')"
+            " FROM outbox WHERE state IN ('dead', 'parked')"
+        )
+        dead, parked = find_row(connection, sql) or (0, 0)
+        return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), unread, dead, parked)
+
+    return query
+
+
+def _move(
+    connection: apsw.Connection,
+    id: OutboxId,
+    new: OutboxState,
+    *,
+    attempts: int = 0,
+    repeats: int = 0,
+    next_at: float | None = None,
+    reason: str | None = None,
+    receipt: str = "",
+    ended: float | None = None,
+) -> None:
+    sql = "SELECT state, attempts, repeats, next_at, reason FROM outbox WHERE id = ?"
+    row = find_row(connection, sql, (id,))
+    if row is None:
+        raise NotFound(translatable("There is no outgoing message {id}.", id=id))
+    old, had_attempts, had_repeats, had_next, had_reason = row
+    check_move(OUTBOX_MOVES, OutboxState(old), new, f"The outgoing message {id}")
+    connection.execute(
+        _MOVE,
+        (
+            new.value, had_attempts + attempts, had_repeats + repeats, had_next if next_at is None else next_at,
+            had_reason if reason is None else reason, receipt, ended, id,
+        ),
+    )  # fmt: skip
+
+
+def revive(connection: apsw.Connection, id: str) -> bool:
+    """Make a dead or parked row ready again."""
+    row = find_row(connection, "SELECT state FROM outbox WHERE id = ?", (id,))
+    if row is None or row[0] not in {OutboxState.DEAD, OutboxState.PARKED}:
+        return False
+    _move(connection, OutboxId(id), OutboxState.READY, next_at=0.0)
+    connection.execute("UPDATE outbox SET attempts = 0 WHERE id = ?", (id,))
+    return True

@@ -1,0 +1,205 @@
+"""What was said."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.events.timeline import TimelineEvent
+from hob.core.ids import SessionKey
+from hob.core.models import Entry
+from hob.core.turns import Summary, View
+from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.sessions import next_entries
+from hob.store.timeline import write_events
+
+_INSERT = (
+    "INSERT INTO transcript (session, n, version, role, turn, at, origin, trust, text, extra, hidden)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SUMMARY = (
+    "SELECT upto, c.text, origin, trust, model FROM summaries m JOIN content c ON c.id = m.text"
+    " WHERE session = ? AND undone IS NULL AND upto > ? AND c.text IS NOT NULL ORDER BY m.id DESC LIMIT 1"
+)
+_ENTRIES = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND t.hidden = 0"  # noqa: S608
+    " ORDER BY t.n DESC LIMIT ?"
+)
+_ROUND = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n >= ? AND t.hidden = 0"  # noqa: S608
+    " AND t.n > (SELECT since FROM sessions WHERE key = t.session) AND c.text IS NOT NULL ORDER BY t.n LIMIT ?"
+)
+_MOST_RESULTS = 100
+_HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
+# The index is named since SQLite prefers the one over all turns of the session, and reads every one of them.
+_PARKED = (
+    "SELECT c.text FROM turns t INDEXED BY turns_open JOIN content c ON c.id = t.line WHERE session = ?"
+    " AND state IN ('ready', 'running', 'parked') AND state = 'parked' ORDER BY t.seq"
+)
+
+
+def write_entries(
+    connection: apsw.Connection,
+    keep: ContentWriter,
+    session: SessionKey,
+    entries: Sequence[Entry],
+    at: float,
+    *,
+    hidden: bool = False,
+) -> None:
+    """Append the entries to the session and give each its place.
+
+    Where they are hidden all but the last are kept without being shown to the model: that one says what became of them.
+    """
+    if not entries:
+        return
+    for n, entry in enumerate(entries, next_entries(connection, keep, session, len(entries), at)):
+        insert_entry(connection, keep, session, n, entry.turn, entry, hidden=hidden and entry is not entries[-1])
+
+
+def insert_entry(
+    connection: apsw.Connection,
+    keep: ContentWriter,
+    session: SessionKey,
+    n: int,
+    turn: str,
+    entry: Entry,
+    *,
+    hidden: bool = False,
+) -> None:
+    """Put the entry at this place, as part of this turn."""
+    connection.execute(
+        _INSERT,
+        (
+            session, n, ENTRY_VERSION, entry.role, turn, entry.at, entry.label.origin.value,
+            entry.label.trust.value, keep(entry.text), keep.maybe(dump_extra(entry)), hidden,
+        ),
+    )  # fmt: skip
+
+
+def _load_summary(row: Sequence[Any] | None) -> Summary | None:
+    if row is None:
+        return None
+    upto, text, origin, trust, model = row
+    return Summary(upto, text, load_label(origin, trust), model)
+
+
+class StoredTranscript:
+    """Implements the port `Transcript`. What it costs depends on what is shown, not on the length of the history."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def load_view(self, session: SessionKey, at_most: int) -> View:
+        """The newest summary and the last entries after it (and after the last reset)."""
+
+        def query(connection: apsw.Connection) -> View:
+            row = find_row(connection, "SELECT entries, since FROM sessions WHERE key = ?", (session,))
+            if row is None:
+                return View()
+            last, floor = row
+            summary = _load_summary(find_row(connection, _SUMMARY, (session, floor)))
+            if summary is not None:
+                floor = summary.upto
+            rows = all_rows(connection, _ENTRIES, (session, floor, at_most))
+            hidden = find_row(connection, _HIDDEN, (session, floor))
+            return View(
+                entries=tuple(load_entry(row) for row in reversed(rows)),
+                summary=summary,
+                total=max(0, last - floor) - (hidden[0] if hidden else 0),
+                parked=tuple(row[0] for row in all_rows(connection, _PARKED, (session,)) if row[0]),
+            )
+
+        return await self._readers.read(query)
+
+    async def summarise(self, session: SessionKey, summary: Summary, event: TimelineEvent) -> None:
+        """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> None:
+            keep = ContentWriter(connection)
+            label = summary.label
+            connection.execute(
+                "INSERT INTO summaries (session, upto, origin, trust, model, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (session, summary.upto, label.origin.value, label.trust.value, summary.model, at, keep(summary.text)),
+            )
+            write_events(connection, keep, (event,), session)
+
+        await self._writer.write(job)
+
+    async def undo_summary(self, session: SessionKey) -> bool:
+        """Take the newest summary back, so that what it stood for shows again; False if there is none."""
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> bool:
+            connection.execute(
+                "UPDATE summaries SET undone = ? WHERE id = (SELECT max(id) FROM summaries"
+                " WHERE session = ? AND undone IS NULL)",
+                (at, session),
+            )
+            return connection.changes() > 0
+
+        return await self._writer.write(job)
+
+    async def hide_last_turn(self, session: SessionKey) -> tuple[Entry, ...]:
+        """Take back what the last shown turn added (`/undo`): kept, but no longer shown; what it was."""
+
+        def job(connection: apsw.Connection) -> tuple[Entry, ...]:
+            row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
+            if row is None:
+                return ()
+            summary = _load_summary(find_row(connection, _SUMMARY, (session, row[0])))
+            floor = row[0] if summary is None else summary.upto
+            sql = "SELECT turn FROM transcript WHERE session = ? AND n > ? AND hidden = 0 ORDER BY n DESC LIMIT 1"
+            last = find_row(connection, sql, (session, floor))
+            if last is None:
+                return ()
+            sql = (
+                f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.session = ? AND t.n > ?"  # noqa: S608
+                " AND t.hidden = 0 ORDER BY t.n"
+            )
+            rows = all_rows(connection, sql, (last[0], session, floor))
+            sql = "UPDATE transcript SET hidden = 1 WHERE turn = ? AND session = ? AND n > ?"
+            connection.execute(sql, (last[0], session, floor))
+            return tuple(load_entry(row) for row in rows)
+
+        return await self._writer.write(job)
+
+    async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
+        """The entry at this place, with the results of its calls where it has any.
+
+        Nothing where there is none, or where it was taken back, erased, or said before the last reset.
+        """
+        values = (session, n, 1 + _MOST_RESULTS)
+        entries = [load_entry(row) for row in await self._readers.read(lambda c: all_rows(c, _ROUND, values))]
+        if not entries or entries[0].n != n:
+            return ()
+        rest = takewhile(lambda entry: entry.role != "assistant", entries[1:] if entries[0].calls else ())
+        return (entries[0], *(entry for entry in rest if entry.role == "tool"))
+
+    async def before(self, session: SessionKey, place: int | None, limit: int) -> tuple[Entry, ...]:
+        """The last entries before a place (None: of all), oldest first; what was erased or taken back is left out."""
+        sql = (
+            f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n < ? AND t.hidden = 0"  # noqa: S608
+            " AND c.text IS NOT NULL ORDER BY t.n DESC LIMIT ?"
+        )
+        values = (session, 2**62 if place is None else place, limit)
+        rows = await self._readers.read(lambda c: all_rows(c, sql, values))
+        return tuple(load_entry(row) for row in reversed(rows))
+
+    async def history(self, session: SessionKey, after: int = 0, limit: int = 200) -> tuple[Entry, ...]:
+        """The raw log after a place, everything in it that was not erased."""
+        sql = (
+            f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n > ? AND c.text IS NOT NULL"  # noqa: S608
+            " ORDER BY t.n LIMIT ?"
+        )
+        rows = await self._readers.read(lambda c: all_rows(c, sql, (session, after, limit)))
+        return tuple(load_entry(row) for row in rows)

@@ -1,0 +1,112 @@
+"""Spending: what calls have cost, read from sums per hour so that asking costs little however long the history is."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Unpack
+
+import apsw
+
+from hob.core.events.timeline import TimelineEvent
+from hob.core.model_names import fits
+from hob.core.models import NOTHING_SPENT, CallScope, Spent, Usage
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.spending.model_calls import HOUR, record
+from hob.store.timeline import write_events
+
+_TOKENS = "input_tokens, output_tokens, cache_read, cache_write, reasoning"
+# A call of unknown cost is counted as such, never as free. What is reserved counts at its worst.
+_CALLS = (
+    f"SELECT CAST(at / {HOUR} AS INTEGER) AS hour, session, model, chain, sender, task,"  # noqa: S608
+    " coalesce(CASE WHEN settled THEN cost ELSE reserved END, 0) AS cost,"
+    f" CASE WHEN settled THEN cost IS NULL ELSE reserved IS NULL END AS unknown, {_TOKENS}, 1 AS calls,"
+    " CASE WHEN settled THEN 0 ELSE coalesce(reserved, 0) END AS held FROM usage"
+)
+# Whole hours come from the sums, the broken first hour and what is still open from the calls themselves.
+_SOURCES = (
+    f"SELECT hour, session, model, '' AS chain, sender, task, cost, unknown, {_TOKENS}, calls, 0 AS held"  # noqa: S608
+    f" FROM spending WHERE hour >= :hour UNION ALL {_CALLS} WHERE settled = 1 AND at >= :since AND at < :edge"
+    f" UNION ALL {_CALLS} WHERE settled = 0 AND at >= :since"
+)
+_SUMS = (
+    "coalesce(sum(cost), 0), coalesce(sum(unknown), 0), coalesce(sum(input_tokens), 0),"
+    " coalesce(sum(output_tokens), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),"
+    " coalesce(sum(reasoning), 0), coalesce(sum(calls), 0), coalesce(sum(held), 0)"
+)
+_TERMS = {
+    "session": "session = :session",
+    "sender": "sender = :sender",
+    "task": "task = :task",
+}
+
+Division = Literal["hour", "model", "session", "sender", "task"]
+"""What sums can be told apart by; an hour is its Unix time / 3600."""
+
+
+def turn_spending(connection: apsw.Connection, turn: str, since: float = 0.0) -> Spent:
+    """What one turn has spent."""
+    sql = f"SELECT {_SUMS} FROM ({_CALLS} WHERE turn = ? AND at >= ?)"  # noqa: S608
+    return _load(all_rows(connection, sql, (turn, since))[0])
+
+
+def _load(row: Sequence[Any]) -> Spent:
+    cost, unknown, *tokens, calls, held = row
+    return Spent(cost, unknown, Usage(*tokens), calls, held)
+
+
+def _may_answer(pattern: str, model: str, chain: str) -> bool:
+    """Whether a model that the pattern fits has answered or, while the call is open, may answer yet."""
+    return any(fits(pattern, name) for name in (model, *chain.split("\n")))
+
+
+def _since(since: float) -> dict[str, Any]:
+    first = -int(-since // HOUR)
+    return {"since": since, "hour": first, "edge": first * HOUR}
+
+
+class StoredLedger:
+    """Implements the port `Ledger`."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def record(self, event: TimelineEvent) -> None:
+        """Write a model call made outside any turn or beside its answer, and the event itself."""
+
+        def job(connection: apsw.Connection) -> None:
+            record(connection, event)
+            write_events(connection, ContentWriter(connection), (event,))
+
+        await self._writer.write(job)
+
+    async def spent(self, **scope: Unpack[CallScope]) -> Spent:
+        """What these calls have cost, with what is held back for those still open."""
+        since, turn, model = scope.get("since", 0.0), scope.get("turn"), scope.get("model")
+        if turn is not None:
+            return await self._readers.read(lambda connection: turn_spending(connection, turn, since))
+        chosen: dict[str, Any] = {name: scope[name] for name in ("session", "sender", "task") if name in scope}
+        where = " AND ".join(_TERMS[name] for name in chosen) or "1"
+        values = _since(since) | chosen
+        if model is not None:
+            sql = f"SELECT model, chain, {_SUMS} FROM ({_SOURCES}) WHERE {where} GROUP BY 1, 2"  # noqa: S608
+            rows = await self._readers.read(lambda connection: all_rows(connection, sql, values))
+            return sum((_load(row) for name, chain, *row in rows if _may_answer(model, name, chain)), NOTHING_SPENT)
+        sql = f"SELECT {_SUMS} FROM ({_SOURCES}) WHERE {where}"  # noqa: S608
+        return await self._readers.read(lambda connection: _load(all_rows(connection, sql, values)[0]))
+
+    async def sums(self, by: Division, since: float = 0.0) -> tuple[tuple[str, Spent], ...]:
+        """The same for each hour, model, session, sender class or task that has spent anything, in no order."""
+        sql = f"SELECT {by}, {_SUMS} FROM ({_SOURCES}) GROUP BY 1"  # noqa: S608
+        rows = await self._readers.read(lambda connection: all_rows(connection, sql, _since(since)))
+        return tuple((str(key), _load(row)) for key, *row in rows)
+
+    async def note_once(self, what: str, since: float) -> bool:
+        """Whether this was not yet noted for the time that began then. Now it is."""
+
+        def job(connection: apsw.Connection) -> bool:
+            sql = "INSERT OR IGNORE INTO noted (what, since) VALUES (?, ?) RETURNING 1"
+            return bool(all_rows(connection, sql, (what, since)))
+
+        return await self._writer.write(job)

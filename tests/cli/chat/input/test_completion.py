@@ -1,0 +1,58 @@
+"""What is completed at the prompt of the chat."""
+
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from hob.agent.commands.table import COMMANDS
+from hob.cli.chat.input.completion import Completions, Names
+
+
+def completed(text: str, **known: list[str]) -> list[str]:
+    names = Names(**known)  # type: ignore[arg-type]
+    return [found.text for found in Completions(names).get_completions(Document(text), CompleteEvent())]
+
+
+def test_every_command_is_completed() -> None:
+    assert set(completed("/")) == {f"/{command.name}" for command in COMMANDS} | {"/attach", "/exit"}
+    assert completed("/PER") == ["/permission"]
+
+
+@pytest.mark.parametrize("text", ["", "hello /", "/etc/ho", "/help\n/"])
+def test_other_texts_are_not(text: str) -> None:
+    assert completed(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("/permission r", ["read-only", "guarded", "workspace"]),
+        ("/autonomy sup", ["supervised"]),
+        ("/queue st", ["steer"]),
+        ("/think x", ["xhigh"]),
+        ("/undo ", ["files"]),
+        ("/undo files ", ["preview"]),
+        ("/help ", []),
+    ],
+)
+def test_arguments_are_completed(text: str, found: list[str]) -> None:
+    assert completed(text)[: len(found) or None] == found
+
+
+def test_models_sessions_and_tasks_are_completed_as_they_are_known() -> None:
+    assert completed("/model clev", models=["openai/clever", "clever"]) == ["clever", "openai/clever"]
+    assert completed("/session switch w", sessions=["work", "main"]) == ["work"]
+    assert completed("/cancel m", tasks=["m_1"]) == ["m_1"]
+
+
+def test_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    assert completed(f"/attach {tmp_path}/no") == ["tes.txt"]
+
+
+def test_commands_are_told_in_the_owners_language() -> None:
+    told = dict(Names(language="de").commands())
+    assert told["stop"] == "die laufende Arbeit anhalten"
+    assert told["exit"] == "den Chat beenden"

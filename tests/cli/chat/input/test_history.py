@@ -1,0 +1,67 @@
+"""What was typed in earlier chats."""
+
+import asyncio
+from pathlib import Path
+
+from hob.cli.chat.input.history import KeptHistory
+
+
+def history(file: Path) -> KeptHistory:
+    return KeptHistory(
+        file,
+        mask=lambda text: text.replace("secret", "[removed]"),
+        shorten=lambda text: text.replace("long", "[short]"),
+    )
+
+
+def entries(kept: KeptHistory) -> list[str]:
+    async def load() -> list[str]:
+        return [entry async for entry in kept.load()]
+
+    return asyncio.run(load())
+
+
+def test_entries_are_kept_newest_first_masked_and_for_the_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    first = history(file)
+    assert entries(first) == []
+    for text in ("one\ntwo", "my secret", "a long one", "a long one"):
+        first.keep(text)
+    assert entries(first) == ["a [short] one", "my secret", "one\ntwo"]
+    assert entries(history(file)) == ["a [short] one", "my [removed]", "one\ntwo"]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "secret" not in file.read_text()
+
+
+def test_permissions_that_were_too_wide_are_taken_back(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    file.touch(0o644)
+    history(file).keep("one")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_damaged_file_loses_its_damaged_lines_alone(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    file.write_bytes(b'"one"\n\xff\xfe{"a": 1}\n[1]\n"cut\n"two"\n')
+    assert entries(history(file)) == ["two", "one"]
+
+
+def test_file_does_not_grow_for_ever(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    file.write_text("".join(f'"{n}"\n' for n in range(5_000)))
+    assert entries(history(file))[:2] == ["4999", "4998"]
+    assert len(file.read_text().split()) == 1_000
+
+
+def test_where_nothing_can_be_written_the_chat_goes_on(tmp_path: Path) -> None:
+    kept = history(tmp_path / "none" / "history")
+    kept.keep("one")
+    assert entries(kept) == []
+
+
+def test_link_is_not_followed(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.touch()
+    (tmp_path / "history").symlink_to(target)
+    history(tmp_path / "history").keep("one")
+    assert target.read_text() == ""

@@ -1,0 +1,71 @@
+"""What of a message shows as pasted or quoted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hob.core.trust.pasted import LONGEST, holds_pasted, is_long, split_pasted
+
+LOG = "2026-11-22 09:14:01,120 ERROR db: lost\n    at Pool.take (pool.js:14)\n    at main"
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no'
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "> send it to eve@example.com\n> now",
+        "```\nrm -rf /\n```",
+        "~~~sh\nrm -rf /\n~~~",
+        "````\n```\ninner\n```\n````",
+        LOG,
+        TRACE,
+        "[ERROR] disk is full",
+        '10.0.0.1 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 2326',
+        "Nov  2 09:14:01 host sshd[1]: Accepted",
+        "<p>Dear owner,\n\nplease <b>pay</b></p>",
+        "<!doctype html><html>x</html>",
+        "---------- Forwarded message ---------\nFrom: eve\n\nhello",
+    ],
+)
+def test_pasted_part_is_told_from_the_words_around_it(pasted: str) -> None:
+    assert split_pasted(f"What is this?\n{pasted}") == (("What is this?", False), (pasted, True))
+    assert holds_pasted(pasted)
+
+
+def test_words_between_and_behind_pasted_parts_keep_their_place() -> None:
+    parts = split_pasted(f"first\n```\na\n```\nsecond\n> b\nthird\n{LOG}\nand what now?")
+    assert [part for part, pasted in parts if not pasted] == ["first", "second", "third", "and what now?"]
+    assert [pasted for _, pasted in parts] == [False, True] * 3 + [False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "Is 3 > 2, and what does <br> do?",
+        "dentist 2026-11-23 10:00, note it",
+        "Error handling is missing in a.py",
+        "run `make test` and tell me",
+        "- one\n- two\n\n1. three",
+        "ERROR when I start it",
+    ],
+)
+def test_typed_text_stays_its_senders(text: str) -> None:
+    assert split_pasted(text) == ((text, False),)
+    assert not holds_pasted(text)
+
+
+def test_message_that_is_too_long_to_be_typed_counts_as_pasted() -> None:
+    assert holds_pasted("x" * (LONGEST + 1))
+    assert is_long("x" * (LONGEST + 1))
+    assert not is_long("why?\n```\n" + "x" * LONGEST + "\n```")
+
+
+PIECES = ["a", "\n", "```", "~~~", ">", "<p>", "</p>", " ", "ERROR:", "\nFile", "-- forwarded"]
+
+
+@given(st.lists(st.sampled_from(PIECES)))
+def test_no_word_is_lost_or_told_twice(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    joined = "".join(part for part, _ in split_pasted(text))
+    assert "".join(joined.split()) == "".join(text.split())

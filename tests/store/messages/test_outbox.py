@@ -1,0 +1,144 @@
+"""What is owed: order, states, crashes."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.errors import NotFound
+from hob.core.events.timeline import EventKind
+from hob.core.ids import OutboxId
+from hob.core.messages import Address, Outbound
+from hob.core.states import OutboxState
+from hob.store.database.state_moves import IllegalMove
+from hob.store.messages.outbox import OutboxRow
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from hob.testing.channel import message
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+from hob.testing.turns import make_turn
+from tests.samples import chunk_of, event_of, outbound_to
+
+EVER = 1e12
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store() as opened:
+        yield opened
+
+
+def outbound(id: str, chat: str = "chat", thread: str = "") -> Outbound:
+    return replace(outbound_to(message(""), id, f"text of {id}"), to=Address("memory", chat, thread=thread))
+
+
+async def next_ids(store: Store, now: float = EVER) -> list[str]:
+    return [row.outbound.id for row in await store.outbox.next("memory", "", now)]
+
+
+async def find(store: Store, id: str) -> OutboxRow:
+    row = await store.outbox.find(OutboxId(id))
+    assert row is not None
+    return row
+
+
+async def test_pending_rows_come_back_whole(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+    pending = replace(chunk_of(turn, "hi", 2), previews=False)
+    await store.outbox.owe([pending])
+    (row,) = await store.outbox.next("memory", "", EVER)
+    assert (row.outbound, row.state, row.attempts) == (pending, OutboxState.READY, 0)
+
+
+async def test_owing_the_same_twice_owes_it_once(store: Store) -> None:
+    await store.outbox.owe([outbound("a"), outbound("a")])
+    await store.outbox.owe([outbound("a")])
+    assert (await store.outbox.counts()).open == 1
+
+
+async def test_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
+    await store.outbox.owe([outbound("a"), outbound("b"), outbound("x", "other"), outbound("t", thread="t")])
+    assert await next_ids(store) == ["a", "x", "t"]
+    await store.outbox.sending(OutboxId("a"))
+    assert await next_ids(store) == ["x", "t"]
+    await store.outbox.sent(OutboxId("a"), "receipt")
+    assert await next_ids(store) == ["b", "x", "t"]
+    assert (await find(store, "a")).receipt == "receipt"
+
+
+async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(store: Store) -> None:
+    await store.outbox.owe([outbound("a"), outbound("b"), outbound("x", "other")])
+    await store.outbox.sending(OutboxId("a"))
+    await store.outbox.failed(OutboxId("a"), "no net", EVER + 100)
+    assert await next_ids(store) == ["x"]
+    assert await next_ids(store, EVER + 100) == ["a", "x"]
+    row = await find(store, "a")
+    assert (row.attempts, row.reason) == (1, "no net")
+
+
+async def test_next_due_time_is_that_of_the_first_in_a_chat(store: Store) -> None:
+    assert await store.outbox.next_due("memory", "") is None
+    await store.outbox.owe([outbound("a"), outbound("b")])
+    await store.outbox.sending(OutboxId("a"))
+    assert await store.outbox.next_due("memory", "") is None
+    await store.outbox.failed(OutboxId("a"), "no net", EVER + 100)
+    assert await store.outbox.next_due("memory", "") == EVER + 100
+
+
+async def test_dead_chunk_lets_the_next_one_pass_and_can_be_revived(store: Store) -> None:
+    await store.outbox.owe([outbound("a"), outbound("b")])
+    await store.outbox.sending(OutboxId("a"))
+    await store.outbox.failed(OutboxId("a"), "blocked", None)
+    assert await next_ids(store) == ["b"]
+    assert [row.outbound.id for row in await store.outbox.stuck()] == ["a"]
+    assert [await store.outbox.revive(OutboxId("a")) for _ in range(2)] == [True, False]
+    assert await next_ids(store) == ["a"]
+    assert (await find(store, "a")).attempts == 0
+
+
+async def test_row_being_sent_at_a_crash_is_found_and_counted_when_repeated(tmp_path: Path) -> None:
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        await store.outbox.owe([outbound("a"), outbound("b", "other")])
+        for id in ("a", "b"):
+            await store.outbox.sending(OutboxId(id))
+        await store.abandon()
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        assert [row.outbound.id for row in await store.outbox.unfinished_sends()] == ["a", "b"]
+        await store.outbox.again(OutboxId("a"))
+        await store.outbox.park(OutboxId("b"), "never twice")
+        assert await next_ids(store) == ["a"]
+        assert (await find(store, "a")).repeats == 1
+        counts = await store.outbox.counts()
+        assert (counts.open, counts.parked, counts.dead) == (1, 1, 0)
+
+
+async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None:
+    await store.outbox.owe([outbound("a")])
+    for attempt in (store.outbox.sent(OutboxId("a")), store.outbox.park(OutboxId("a"), "why")):
+        with pytest.raises(IllegalMove):
+            await attempt
+    with pytest.raises(NotFound):
+        await store.outbox.sending(OutboxId("unknown"))
+    assert (await find(store, "a")).state is OutboxState.READY
+
+
+async def test_receipt_and_its_event_are_one_commit(store: Store) -> None:
+    inbound = message("hello")
+    await store.outbox.owe([outbound("a")])
+    await store.outbox.sending(OutboxId("a"))
+    before = store.commits
+    await store.outbox.sent(OutboxId("a"), "r", event_of(inbound, EventKind.DELIVERY))
+    assert store.commits == before + 1
+    assert [event.kind for event in await store.timeline.trace(inbound.trace)] == [EventKind.DELIVERY]
+
+
+async def test_age_of_the_oldest_open_row_is_known() -> None:
+    clock = ManualClock()
+    async with memory_store(clock) as store:
+        assert (await store.outbox.counts()).oldest_age == 0
+        await store.outbox.owe([outbound("a")])
+        await clock.advance(90)
+        assert (await store.outbox.counts()).oldest_age == pytest.approx(90)
