@@ -10,6 +10,7 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder into which every example is installed."""
     folder = tmp_path_factory.mktemp("wheels")
     wheels = [str(wheel(EXAMPLES / f"hob-{name}", folder)) for name in NAMES]
-    flags = ("--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check", "-q")
-    command = [sys.executable, "-m", "pip", "install", *flags, "--target", str(folder / "site"), *wheels]
+    pip = [sys.executable, "-m", "pip"] if find_spec("pip") else ["uv", "pip"]  # an environment made by uv has no pip
+    command = [*pip, "install", "--no-index", "--no-deps", "-q", "--target", str(folder / "site"), *wheels]
     subprocess.run(command, check=True, capture_output=True, timeout=100)
     return folder / "site"
 

@@ -60,7 +60,7 @@ async def test_process_of_the_same_number_that_began_at_another_time_is_left_alo
         assert start_of(below)
         assert not record.exists()
     finally:
-        os.kill(below, signal.SIGKILL)
+        os.killpg(os.getpgid(below), signal.SIGKILL)
         process.kill()
         await process.wait()
 

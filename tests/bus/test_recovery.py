@@ -88,8 +88,10 @@ async def test_one_poisoned_message_among_innocents_is_set_aside_alone(tmp_path:
 async def test_suspects_run_alone_one_at_a_time_and_oldest_first(tmp_path: Path) -> None:
     chats = ("one", "two", "three")
     async with open_bench(tmp_path, scripts={"slow": forever}) as bench:
-        said = [await bench.say("slow", chat=chat) for chat in chats]
-        await until(lambda: bench.turns.active == 3)
+        said = []
+        for chat in chats:  # each begins before the next is said: else any may be the oldest
+            said.append(await bench.say("slow", chat=chat))
+            await until(lambda: bench.turns.active == len(said))
         await bench.crash()
     gates = {chat: asyncio.Event() for chat in chats}
     beside: list[Accepted] = []
