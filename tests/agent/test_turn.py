@@ -269,3 +269,29 @@ def performed(command: Command) -> tuple[Step, ...]:
             return steps
         case _:
             return ()
+
+
+CLAIM = "I've sent the email."
+
+
+def test_claim_without_a_receipt_is_answered_again_once_and_then_marked() -> None:
+    first = (ASKED, replied(text=CLAIM))
+    command = next_after(*first)
+    assert isinstance(command, WriteSteps)
+    assert next_after(*first, *command.steps) == AskModel()
+    end = next_after(*first, *command.steps, ASKED, replied(text=CLAIM))
+    assert isinstance(end, Say)
+    assert end.reason == "unbacked_claim"
+    assert CLAIM in end.text
+    assert "Unconfirmed" in end.text
+
+
+def test_claim_with_a_receipt_is_the_answer() -> None:
+    end = next_after(ASKED, replied(PAY), intended(PAY), got(PAY), ASKED, replied(text=CLAIM))
+    assert isinstance(end, Say)
+    assert end.text == CLAIM
+
+
+def test_claim_of_a_failed_call_is_answered_again() -> None:
+    failed = ToolReceived(ToolResult(PAY.id, "no", is_error=True), status="error")
+    assert isinstance(next_after(ASKED, replied(PAY), intended(PAY), failed, ASKED, replied(text=CLAIM)), WriteSteps)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from hob.agent.commands.model_names import chosen_name
 from hob.agent.ports import tools_of
+from hob.agent.turn.claims import ABOUT as CLAIM
 from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
 from hob.agent.turn.ending import finish_of
 from hob.agent.turn.loops import LoopRules
@@ -18,12 +19,12 @@ from hob.agent.turn.tool_calls import ToolCalls, show_unmade
 from hob.agent.turn.turn import AskModel, CallState, Park, RunTools, Say, TurnRules, WriteSteps, answer_of, decide
 from hob.core.errors import StoreError
 from hob.core.events.hooks import AfterTurn, BeforeTurn
-from hob.core.events.notices import Progress, Settled
+from hob.core.events.notices import Progress, Retracted, Settled
 from hob.core.ids import SessionKey, TurnId
 from hob.core.messages import OutboundKind
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
-from hob.core.steps import Cancelled, Steered, Step, Stopped, ToolIntended, ToolReceived
+from hob.core.steps import Cancelled, Noted, Steered, Step, Stopped, ToolIntended, ToolReceived
 from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Finish, Finished, Outcome, Parked, Turn, WaitsFor
 
@@ -109,13 +110,14 @@ class Driver:
                     assert_never(command)
 
     def _rules(self, session: SessionKey) -> TurnRules:
-        settings = self._parts.settings
+        settings, specs = self._parts.settings, tools_of(self._parts.toolset, session).specs()
         return TurnRules(
             max_rounds=settings.max_rounds,
             window=settings.window,
             wait_attempts=settings.wait_attempts,
             language=settings.language,
-            parallel=frozenset(spec.name for spec in tools_of(self._parts.toolset, session).specs() if spec.parallel),
+            parallel=frozenset(spec.name for spec in specs if spec.parallel),
+            effects={spec.name: spec.effects for spec in specs},
             loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
         )
 
@@ -191,7 +193,10 @@ class Driver:
             raise trouble[0]
 
     def _show(self, run: TurnRun, step: Step) -> None:
-        """A result without a call, for those who look; what ran before a crash they have seen."""
+        """A result without a call, for those who look, or that an answer is void; what ran before a crash they saw."""
+        if isinstance(step, Noted) and step.about == CLAIM:
+            run.streamed.clear()
+            run.parts.notices.publish(Retracted(run.turn.trace, run.turn.session))
         calls = {item.call.id: item for item in run.record.state.calls}
         if isinstance(step, ToolReceived) and (item := calls.get(step.result.call)) and item.intent is None:
             show_unmade(run.parts, run.turn, item.call, step.status)

@@ -13,6 +13,7 @@ is remembered, so a turn goes on after a crash, a park or an upgrade from its st
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hob.agent.turn.claims import ABOUT, Claim, find_unbacked
 from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId, TurnId
@@ -38,7 +39,7 @@ from hob.core.steps import (
     UserAsked,
     Waited,
 )
-from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.tools import ALL_EFFECTS, Effect, Restart, ToolCall, ToolResult
 from hob.core.translation.sentences import OF_FAULT, Sentence, say, span
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
@@ -52,13 +53,17 @@ MADE = frozenset({"ok", "error", "timeout", "unknown_tool", "bad_arguments", "de
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
-    """What `decide` has to know besides the steps. `parallel` names the tools whose calls may run at once."""
+    """What `decide` has to know besides the steps.
+
+    `parallel` names the tools whose calls may run at once, `effects` are those of each tool.
+    """
 
     max_rounds: int = 20
     window: int = 20
     wait_attempts: int = 8
     language: str = "en"
     parallel: frozenset[str] = frozenset()
+    effects: Mapping[str, frozenset[Effect]] = field(default_factory=dict)
     loops: LoopRules = field(default_factory=LoopRules)
 
 
@@ -107,6 +112,9 @@ class FoldedTurn:
     history: tuple[SeenCall, ...] = ()
     warned: frozenset[str] = frozenset()
     loop_refusals: int = 0
+    words: str = ""
+    done: frozenset[str] = frozenset()
+    """The tools of which a call succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +162,8 @@ Command = AskModel | RunTools | WriteSteps | Park | Say
 
 def start(turn: Turn) -> FoldedTurn:
     """The state before the first step."""
-    return FoldedTurn(turn.id, background=all(inbound.background for inbound in turn.inbounds))
+    words = "\n".join(inbound.text for inbound in turn.inbounds)
+    return FoldedTurn(turn.id, background=all(inbound.background for inbound in turn.inbounds), words=words)
 
 
 def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case per kind of step
@@ -192,7 +201,9 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
         case Steered():  # what failed before is tried again, with what came
-            return replace(state, steered=True, failed=None)
+            return replace(state, steered=True, failed=None, words=f"{state.words}\n{step.text}")
+        case Noted(_, about) if about == ABOUT:  # the answer is no answer, and is asked for again
+            return replace(state, warned=state.warned | {about}, reply=None)
         case Noted(_, about):
             return replace(state, warned=state.warned | {about}) if about else state
         case Cancelled():
@@ -212,7 +223,7 @@ def decide(state: FoldedTurn, rules: TurnRules) -> Command:
     if any(item.open for item in state.calls):
         return _next_calls(state, rules)
     if state.reply is not None and not state.calls:
-        return _answer(state.reply, rules)
+        return _answer(state, state.reply, rules)
     if (note := _warning(state, rules)) is not None:
         return WriteSteps((note,))
     if state.rounds >= rules.max_rounds:
@@ -256,13 +267,27 @@ NO_REPLY = "NO_REPLY"
 """A reply of this word alone is silence, on purpose."""
 
 
-def _answer(reply: ModelReplied, rules: TurnRules) -> Say:
+def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command:
     text = reply.text
     if text.strip() == NO_REPLY:
         return Say("", OutboundKind.NOTICE, TurnState.SILENT, "the model chose to say nothing")
+    claim = find_unbacked(text, state.words, [rules.effects.get(name, ALL_EFFECTS) for name in state.done])
+    if claim is not None and ABOUT not in state.warned and state.rounds < rules.max_rounds:
+        return WriteSteps((_correction(claim),))
     if reply.stop is Stop.LENGTH:
         text = f"{text.rstrip()}\n\n{say(Sentence.REPLY_CUT, rules.language)}"
+    if claim is not None:
+        marked = say(Sentence.CLAIM_UNBACKED, rules.language, claim=claim.words)
+        return Say(f"{text.rstrip()}\n\n{marked}", OutboundKind.REPLY, TurnState.DONE, "unbacked_claim")
     return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is Stop.LENGTH else "")
+
+
+def _correction(claim: Claim) -> Noted:
+    text = (
+        f"Your answer was not shown. It says “{claim.words}”, but no tool call of this turn did that. Do it now with a "
+        "tool, or answer again and say plainly that it is not done."
+    )
+    return Noted(text, ABOUT)
 
 
 def _next_calls(state: FoldedTurn, rules: TurnRules) -> Command:
@@ -371,5 +396,7 @@ def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:
     made = next((item for item in state.calls if item.call.id == received.result.call), None)
     if made is None:
         return now
+    if received.status == "ok" and not received.result.is_error:
+        now = replace(now, done=state.done | {made.call.name})
     item = seen(made.call, received.result.text, unknown=received.status == "unknown_tool")
     return replace(now, history=(*state.history, item)[-KEPT:])

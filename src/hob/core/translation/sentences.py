@@ -40,6 +40,7 @@ class Sentence(StrEnum):
     BUDGET_LEFT_OUT = auto()
     PRICE_UNKNOWN = auto()
     REPLY_CUT = auto()
+    CLAIM_UNBACKED = auto()
     ITERATION_LIMIT = auto()
     LOOP_ENDED = auto()
     RUN_TIMEOUT = auto()
@@ -171,6 +172,7 @@ ENGLISH: Mapping[Sentence, str] = {
         "Set it under `model.prices`, or allow unknown prices."
     ),
     Sentence.REPLY_CUT: "[The answer was cut off here at the length limit. Say “go on” for the rest.]",
+    Sentence.CLAIM_UNBACKED: "[Unconfirmed: “{claim}”. No tool did this in this turn; check before you rely on it.]",
     Sentence.ITERATION_LIMIT: (
         "I stopped after {rounds} rounds without getting done. What the tools found so far is kept; "
         "say “go on” to let me continue."

@@ -1,0 +1,173 @@
+"""Does a reply say that something was done which no tool of its turn did? Pure rules over its words.
+
+A claim is a sentence of Hob's own that says it is done: "I've sent the mail", "Termin eingetragen.". Talk about what
+others did, what was done before, what is asked, denied, possible, quoted or drafted is none: rather a claim is missed
+than plain talk taken for one. A tool whose effects could have done it is its receipt, whatever the tool is called.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+from hob.core.tools import Effect
+
+ABOUT = "unbacked claim"
+"""What a note about a claim goes by in the journal."""
+_LONGEST = 160  # characters of a claim that are shown
+_NARRATIVE = 8  # sentences; in a longer text "I sent it" is a story
+
+
+class Claim(NamedTuple):
+    """A sentence that says something is done, and the effects of which a tool that did it has at least one."""
+
+    words: str
+    effects: frozenset[Effect]
+
+
+class _Action(StrEnum):
+    SENT = "sent"
+    SAVED = "saved"
+    DELETED = "deleted"
+    SCHEDULED = "scheduled"
+
+
+_WRITING = frozenset({Effect.WRITES, Effect.WRITES_FINALLY, Effect.PERSISTS, Effect.EXECUTES})
+_EFFECTS = {
+    _Action.SENT: frozenset({Effect.COMMUNICATES, Effect.EXECUTES}),
+    _Action.SAVED: _WRITING,
+    _Action.DELETED: _WRITING,
+    _Action.SCHEDULED: _WRITING | {Effect.COMMUNICATES},
+}
+_ENGLISH = {
+    _Action.SENT: "sent|emailed|e-mailed|forwarded|submitted",
+    _Action.SAVED: "saved|stored",
+    _Action.DELETED: "deleted|erased",
+    _Action.SCHEDULED: "scheduled|rescheduled|booked",
+}
+_GERMAN = {
+    _Action.SENT: "gesendet|geschickt|verschickt|abgeschickt|versendet|weitergeleitet|abgesendet",
+    _Action.SAVED: "gespeichert|abgespeichert",
+    _Action.DELETED: "gelöscht",
+    _Action.SCHEDULED: "eingetragen|eingeplant|terminiert|vorgemerkt|gebucht",
+}
+_THINGS = (
+    "e-?mail|mail|message|reply|text|file|document|report|note|entry|reminder|meeting|appointment|event|invite|"
+    "invitation|draft|letter|photo|folder|contact|call|flight|table|request|form|changes?|notes?|files?|messages?"
+)
+_DINGE = (
+    "e-?mails?|mails?|nachricht(?:en)?|antwort|datei(?:en)?|dokument|bericht|notiz(?:en)?|eintrag|erinnerung|termin|"
+    "treffen|besprechung|einladung|entwurf|brief|foto|ordner|kontakt|flug|tisch|anfrage|formular|änderungen"
+)
+_SOON = "just|now|successfully|also|gone ahead and|since|then|safely"
+_BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
+_LEAD = (
+    r"[✅✔☑\ufe0f🎉📧\s*_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|erledigt|fertig|gut|alles klar)\b"
+    r"[\s,.:!;\u2013\u2014-]*)*"
+)
+_NOT_HERE = (  # not done, not yet, not now, not by Hob, or not said in earnest
+    r"\b(?:not|never|no|none|nothing|if|when|once|unless|until|till|before|whether|would|could|should|may|might|will|"
+    r"can|cannot|that|imagine|suppose|example(?!\.\w)|yesterday|earlier|previously|already|ago|last|this morning|"
+    r"in \d{4}|was able|nicht|kein\w*|nie\w*|noch|wenn|falls|sobald|ob|bevor|bis|dass|würde\w*|könnte\w*|sollte\w*|"
+    r"kann|werde|wird|beispiel\w*|gestern|vorgestern|vorhin|früher|bereits|schon|letzte\w*|"
+    r"damals|heute (?:morgen|früh))\b|n't\b"
+)
+_DRAFTED = (
+    r"^\s*(?:dear|hi|hello|hey|subject|betreff|sehr geehrte\w*|liebe[rs]?|hallo|guten tag|moin)\b"
+    r"[^.!?\n]{0,60}[,:!]?\s*$|^\s*(?:subject|betreff)\s*:"
+)
+_TEXT_PARTS = (  # of a text that stands in the reply itself
+    r"(?:(?:the|your|this|that|all|each|every|both|a|one|two|three|some|extra|first|second|last)\s+)*"
+    r"(?:sentence|paragraph|word|comma|line|section|duplicate|clause|phrase|bullet|you\b)"
+)
+_WORDING = (  # whoever asks for words gets words
+    r"\b(?:translat\w+|rephras\w+|reword\w+|rewrite|proofread\w*|draft|story|poem|novel|dialogue?|scene|joke|sketch|"
+    r"lyrics|summari[sz]\w+|quote|example sentence|übersetz\w*|umformulier\w*|formulier\w*|korrigier\w*|entwurf|"
+    r"entwirf|geschichte|gedicht|roman|dialog|szene|witz|fasse|zusammenfass\w*|zitier\w*|beispielsatz)\b"
+)
+_LOOKING_BACK = r"^\W*(?:did|have|has|had|was|were|when|who|hast|habt|hat|wurde\w*|ist|sind|wann|wer|hattest)\b[^?]*\?"
+
+
+def find_unbacked(reply: str, asked: str, done: Collection[frozenset[Effect]]) -> Claim | None:
+    """The first claim of the reply for which nothing that was `done` (effects of each tool) is a receipt.
+
+    `asked` are the words that the reply answers.
+    """
+    if not _hint().search(reply):
+        return None
+    if _compiled(_WORDING).search(asked) or _compiled(_LOOKING_BACK).search(asked.strip()):
+        return None
+    for claim in _claims(reply):
+        if not any(claim.effects & effects for effects in done):
+            return claim
+    return None
+
+
+def _claims(reply: str) -> Iterator[Claim]:
+    sentences = tuple(_sentences(_own_words(reply)))
+    for sentence in sentences:
+        if sentence.endswith("?") or _compiled(_NOT_HERE).search(sentence):
+            continue
+        for action, patterns in _patterns().items():
+            perfect, past = patterns
+            if perfect.search(sentence) or (len(sentences) <= _NARRATIVE and past.search(sentence)):
+                yield Claim(sentence[:_LONGEST], _EFFECTS[action])
+                break
+
+
+def _own_words(reply: str) -> str:
+    """Without code, quotations and letters that are proposed."""
+    text = re.sub("\u2019", "'", reply)
+    text = re.sub(r"```.*?(?:```|\Z)|`[^`\n]*`", " ", text, flags=re.DOTALL)
+    text = re.sub(r"^\s*(?:>|\|).*$", " ", text, flags=re.MULTILINE)
+    text = re.sub(r"[\"“„«»”][^\"“”„«»]{0,2000}[\"”“«»]", " … ", text)
+    drafted = _compiled(_DRAFTED, re.IGNORECASE | re.MULTILINE).search(text)
+    return text[: drafted.start()] if drafted else text
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for part in re.split(r"(?<=[.!?…])\s+|\n+", text):
+        if sentence := part.strip(" \t*_#"):
+            yield sentence
+
+
+@cache
+def _compiled(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    return re.compile(pattern, flags)
+
+
+@cache
+def _hint() -> re.Pattern[str]:
+    """Most replies hold no such word and need no closer look."""
+    return re.compile("|".join((*_ENGLISH.values(), *_GERMAN.values(), "reminder|calendar|appointment")), re.IGNORECASE)
+
+
+@cache
+def _patterns() -> dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]]:
+    """For each action: what is a claim anywhere, and what is one in a short reply only."""
+    soon, bald = f"(?:(?:{_SOON})\\s+)*", f"(?:(?:{_BALD})\\s+)*"
+    the = r"(?:(?:your|the|this)\s+)?"
+    das = r"(?:(?:die|der|das|deine?|ihre?)\s+)?"
+    have = rf"\bI(?:'ve|\s+have)\s+{soon}"
+    within = r"(?:[^.;:,\d]{0,40}\s)?"
+    made: dict[_Action, tuple[re.Pattern[str], re.Pattern[str]]] = {}
+    for action in _Action:
+        en, de = _ENGLISH[action], _GERMAN[action]
+        plain = rf"(?!\s+(?:{_TEXT_PARTS}))"
+        claims = [
+            rf"{have}(?:{en})\b{plain}",
+            rf"^{_LEAD}{the}(?:[\w-]+\s+)?(?:{_THINGS})\s+ha(?:s|ve)\s+{soon}been\s+{soon}(?:{en})\b",
+            rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:is|are)\s+(?:now\s+|successfully\s+)+(?:{en})\b",
+            rf"^{_LEAD}{the}(?:{_THINGS})\s+(?:{en})(?:\s+(?:successfully|to|in|as|for|under|at|on)\b[^:]*)?[.!]*$",
+            rf"^{_LEAD}(?:{en})[.!]*$",
+            rf"\b(?:ich\s+(?:habe|hab)|(?:habe|hab)\s+ich)\b(?:[^.;:,]|\.(?=\w)){{0,90}}\b(?:{de})\b",
+            rf"^{_LEAD}{das}(?:\w+\s+)?(?:{_DINGE})\s+(?:ist|sind)\s+{bald}{within}(?:{de})[.!]*$",
+            rf"^{_LEAD}{das}(?:{_DINGE})\s+wurden?\s+{bald}{within}(?:{de})[.!]*$",
+            rf"^{_LEAD}(?:{_DINGE})\s+{within}(?:{de})[.!]*$",
+            rf"^{_LEAD}(?:{de})[.!]*$",
+        ]
+        if action is _Action.SCHEDULED:
+            claims.append(rf"{have}(?:set|created|added|put)\b[^.;:]{{0,60}}\b(?:reminder|calendar|appointment)\b")
+        made[action] = _compiled("|".join(claims)), _compiled(rf"^{_LEAD}I\s+{soon}(?:{en})\b{plain}")
+    return made

@@ -1,0 +1,49 @@
+"""Claims without a receipt are found, and plain talk is left alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hob.agent.turn.claims import find_unbacked
+from hob.core.tools import Effect
+
+REPLIES = Path(__file__).parent / "replies"
+
+
+def replies(name: str) -> Sequence[str]:
+    lines = (REPLIES / name).read_text("utf-8").splitlines()
+    return [line.replace("\\n", "\n") for line in lines if line and not line.startswith("#")]
+
+
+def test_plain_talk_is_taken_for_a_claim_in_one_of_a_hundred_at_most() -> None:
+    plain = replies("plain.txt")
+    wrong = [reply for reply in plain if find_unbacked(reply, "Go on.", ())]
+    assert len(plain) >= 300
+    assert len(wrong) <= len(plain) // 100, wrong
+
+
+def test_claims_without_a_receipt_are_found() -> None:
+    missed = [reply for reply in replies("claims.txt") if not find_unbacked(reply, "Please do it.", ())]
+    assert not missed
+
+
+@pytest.mark.parametrize(
+    ("reply", "effect"),
+    [
+        ("I've sent the email.", Effect.COMMUNICATES),
+        ("Ich habe die Datei gespeichert.", Effect.WRITES),
+        ("Deleted.", Effect.EXECUTES),
+        ("I've set a reminder for 8.", Effect.PERSISTS),
+    ],
+)
+def test_a_tool_that_could_have_done_it_is_the_receipt(reply: str, effect: Effect) -> None:
+    assert find_unbacked(reply, "", [frozenset({effect})]) is None
+    assert find_unbacked(reply, "", [frozenset({Effect.READS_PRIVATE})]) is not None
+
+
+@pytest.mark.parametrize(
+    "asked", ["Did you send it?", "Hast du die Mail geschickt?", "Translate: Ich habe es gesendet"]
+)
+def test_questions_about_the_past_and_requests_for_wording_are_answered_freely(asked: str) -> None:
+    assert find_unbacked("I've sent the email.", asked, ()) is None
