@@ -5,6 +5,8 @@ from pathlib import Path
 
 from hob.app.memory.opening import FOLLOWER
 from hob.core.memory import Scope
+from hob.core.trust.labels import Trust
+from hob.gateway.imports import Importing, PastMessage, take_over
 from tests.app.visiting import ANNA, ME, Visited, visited
 
 OWNER = Scope("owner")
@@ -65,3 +67,18 @@ async def test_recall_keeps_what_was_sent_before_and_shows_the_same_for_the_same
             blocks.add(last.text.partition("Memories:")[2].partition("- ")[2].partition("\n")[0])
         assert blocks == {next(iter(blocks))}
         assert "leeks" in blocks.pop()
+
+
+async def test_imported_conversation_is_remembered_for_good_and_once(tmp_path: Path) -> None:
+    def past(key: str, text: str, at: float) -> PastMessage:
+        return PastMessage(key, "user", text, at, owner=True)
+
+    first = past("1", "I am going to Porto in May with my sister Ines.", 1_600_000_000.0)
+    later = past("2", "The flat in Porto has a blue door.", 4_000_000_000.0)  # a clock there was wrong
+    async with visited(tmp_path, "Noted.") as hob:
+        await take_over(hob.app.store, Importing("chatgpt:6561-aa", (first,), "Trip"))
+        await eventually(hob, [first.text])
+        await take_over(hob.app.store, Importing("chatgpt:6561-aa", (first, later), "Trip"))
+        await eventually(hob, [first.text, later.text])
+        (item, _) = sorted(await hob.app.store.items.of(OWNER).select("i.layer = 'conversation'"), key=lambda i: i.at)
+        assert (item.source, item.label.trust, item.expires_at) == ("conversation:chatgpt", Trust.UNTRUSTED, None)

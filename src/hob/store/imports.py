@@ -24,6 +24,9 @@ from hob.store.erasure.content import ContentWriter
 from hob.store.messages.transcript import insert_entry
 from hob.store.timeline import write_events
 
+IMPORTED = "imported"
+"""The name of the event of a conversation that was taken over; it is classed by its first and last time."""
+
 
 @dataclass(frozen=True, slots=True)
 class PastEntry:
@@ -93,7 +96,7 @@ def _append(connection: apsw.Connection, session: SessionKey, title: str, entrie
     row = find_row(connection, "SELECT entries FROM sessions WHERE key = ?", (session,))
     shown = "" if row is not None else title_of(title)
     event = TimelineEvent(
-        new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SESSION, "imported",
+        new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SESSION, IMPORTED,
         session=session, classification=f"{begun!r} {last!r}", text=shown,
     )  # fmt: skip
     if row is None:

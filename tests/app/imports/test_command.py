@@ -149,7 +149,7 @@ def test_without_a_name_it_tells_what_is_here(user: User) -> None:
     ("arguments", "words", "ends"),
     [
         (["openclaw"], "there is no OpenClaw in", 1),
-        (["clippy"], "it can from nanobot, openclaw", 2),
+        (["clippy"], "it can from chatgpt, claude, kafclaw, nanobot, openclaw", 2),
         (["openclaw", "/nowhere/at/all"], "there is no folder", 1),
         (["openclaw", "."], "is no folder of OpenClaw's", 1),
         (["nanobot", "{home}/file.tar"], "unpack it first", 1),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from hob.app.imports import nanobot, openclaw
+from hob.app.imports import chat_exports, kafclaw, nanobot, openclaw
 from hob.app.imports.contents import Assistant
 from hob.app.plugins.manifest import read_manifests
 from hob.config.environment import find_home, process_environment
@@ -15,7 +15,9 @@ from hob.core.translation.language import translatable
 log = logging.getLogger(__name__)
 
 GROUP = "hob.assistants"
-OWN: tuple[Assistant, ...] = (openclaw.ASSISTANT, nanobot.ASSISTANT)
+OWN: tuple[Assistant, ...] = (
+    openclaw.ASSISTANT, nanobot.ASSISTANT, kafclaw.ASSISTANT, chat_exports.CHATGPT, chat_exports.CLAUDE,
+)  # fmt: skip
 
 
 def assistants() -> Mapping[str, Assistant]:

@@ -201,7 +201,7 @@ def _decoded(stem: str) -> str:
 
 def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
     entries = (None if line is None else parse(line) for line in read_lines(path, root))
-    yield from _read_entries(entries, since, owner=owner)
+    yield from read_entries(entries, since, owner=owner)
 
 
 def _of_database(
@@ -220,12 +220,13 @@ def _of_database(
 
 def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
     rows = file.rows("messages", ("record",), "position", (("session_key", key),))
-    yield from _read_entries(
+    yield from read_entries(
         (parse(text) if isinstance(text, str | bytes) else None for (text,) in rows), since, owner=owner
     )
 
 
-def _read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+    """The messages of a session; `since` is the time of those that have none. KafClaw writes them alike."""
     at = since
     moment: object = None
     roles: Counter[str] = Counter()

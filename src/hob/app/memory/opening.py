@@ -23,12 +23,14 @@ from hob.core.turns import Turn
 from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings
 from hob.memory.ingestion.files import FileIndexer
-from hob.memory.ingestion.turns import items_of_turn
+from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.settings import MemorySettings
-from hob.store.memory.said import index_turns
+from hob.store.imports import IMPORTED
+from hob.store.memory.said import index_import, index_turns
 from hob.workspace.settings import WorkspaceSettings
 
 FOLLOWER = "memory"
+_KINDS = (EventKind.TURN, EventKind.SESSION)
 PRUNE_SECONDS = 86_400.0
 """Least time between letting go of what has expired, and the next."""
 LOOK_SECONDS = 30.0
@@ -71,22 +73,30 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
 
 def follower_of(settings: MemorySettings) -> Follower:
     """It takes up what was said, from the beginning."""
-    return Follower(FOLLOWER, TurnIndexer(settings).work, (EventKind.TURN,), Start.BEGINNING, at_once=50)
+    return Follower(FOLLOWER, TurnIndexer(settings).work, _KINDS, Start.BEGINNING, at_once=50)
 
 
 class TurnIndexer:
-    """Takes up what was said in turns that have ended, read and kept in one transaction with the cursor."""
+    """Takes up what was said in turns that have ended, and in conversations that were imported.
+
+    It is read and kept in one transaction with the cursor.
+    """
 
     def __init__(self, settings: MemorySettings) -> None:
         self._settings = settings
 
     async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
-        """The items of those turns that are done; None while they go on."""
+        """The items of those turns that are done, and of what was imported; None while there are none."""
         turns = [event.turn for _, event in events if event.turn and event.classification == TurnState.DONE]
-        return Effects(partial(self._index, turns)) if turns else None
+        imports = [event for _, event in events if event.kind is EventKind.SESSION and event.name == IMPORTED]
+        return Effects(partial(self._index, turns, imports)) if turns or imports else None
 
-    def _index(self, turns: Sequence[TurnId], connection: apsw.Connection) -> None:
+    def _index(self, turns: Sequence[TurnId], imports: Sequence[TimelineEvent], connection: apsw.Connection) -> None:
         index_turns(connection, turns, self._items)
+        for event in imports:
+            if event.session is not None:
+                begun = float(event.classification.split()[0])
+                index_import(connection, event.session, begun, items_of_import)
 
     def _items(self, turn: Turn, entries: Sequence[Entry]) -> list[MemoryItem]:
         return list(items_of_turn(turn, entries, self._settings))

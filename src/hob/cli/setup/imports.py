@@ -69,9 +69,9 @@ def import_(
     Parameters
     ----------
     assistant:
-        openclaw or nanobot.
+        openclaw, nanobot, kafclaw, chatgpt or claude.
     path:
-        Its folder, or a copy of it; without, where it usually is.
+        Its folder, or a copy of it, or an unpacked export; without, where it usually is.
     dry_run:
         Show what would be taken; change nothing.
     mine:
@@ -127,6 +127,8 @@ def _usual_place(chosen: Assistant) -> Path:
         if place.is_dir() and chosen.knows(place):
             return place
     names = ", ".join(map(str, places))
+    if not names:
+        raise NotFound(translatable("say where the unpacked export is: `hob import {id} PATH`", id=chosen.id))
     raise NotFound(
         translatable(
             "there is no {assistant} in {places}; `hob import {id} PATH` reads a folder elsewhere",

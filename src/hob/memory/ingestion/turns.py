@@ -7,8 +7,8 @@ on, and so forgets "I live in Paris".
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from hob.core.ids import ONE_TURN
-from hob.core.memory import Layer, MemoryItem, is_private
+from hob.core.ids import ONE_TURN, SessionKey
+from hob.core.memory import OWNER, Layer, MemoryItem, Scope, is_private
 from hob.core.models import Entry
 from hob.core.trust.labels import Origin
 from hob.core.turns import Turn, scope_of
@@ -41,12 +41,7 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
         return
     channel = turn.inbounds[0].origin.channel
     speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls
-    calls = {call.id: call.name for entry in entries for call in entry.calls}
-    for entry in entries:
-        tool = calls.get(entry.call, "") if entry.call else ""
-        if not is_worth_keeping(entry, tool):
-            continue
-        layer = Layer.TOOL if entry.role == "tool" else Layer.CONVERSATION
+    for layer, entry, tool in _worth_keeping(entries):
         yield MemoryItem(
             scope=scope_of(turn),
             layer=layer,
@@ -62,6 +57,34 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
             kind="result" if entry.role == "tool" else "turn",
             expires_at=settings.expiry(layer, entry.at),
         )
+
+
+def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[MemoryItem]:
+    """The items of a conversation with another assistant. They do not expire: they are old when they come."""
+    for layer, entry, _ in _worth_keeping(entries):
+        if layer is Layer.CONVERSATION:
+            yield MemoryItem(
+                scope=Scope(OWNER),
+                layer=layer,
+                source=f"{layer}:{session.partition(':')[0]}",
+                text=entry.text[:LONGEST],
+                label=entry.label,
+                at=entry.at,
+                session=session,
+                position=entry.n,
+                speaker="assistant" if entry.role == "assistant" else "",
+                role=entry.role,
+                kind="turn",
+            )
+
+
+def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str]]:
+    """The entries that say something, each with its layer and its tool."""
+    calls = {call.id: call.name for entry in entries for call in entry.calls}
+    for entry in entries:
+        tool = calls.get(entry.call, "") if entry.call else ""
+        if is_worth_keeping(entry, tool):
+            yield Layer.TOOL if entry.role == "tool" else Layer.CONVERSATION, entry, tool
 
 
 _SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}

@@ -1,10 +1,10 @@
-"""What was said in a turn that has ended, as memory takes it up."""
+"""What was said, in a turn that has ended or before Hob was there, as memory takes it up."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 import apsw
 
-from hob.core.ids import SpanId, TraceId, TurnId
+from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.memory import MemoryItem
 from hob.core.models import Entry
 from hob.core.turns import Turn
@@ -20,11 +20,29 @@ _SAID = (
     f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.hidden = 0 AND c.text IS NOT NULL"  # noqa: S608
     " ORDER BY t.n"
 )
+_IMPORTED = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.at >= ?"  # noqa: S608
+    " AND t.turn NOT IN (SELECT id FROM turns) AND c.text IS NOT NULL ORDER BY t.n"
+)
 
 
 def index_turns(connection: apsw.Connection, turns: Iterable[TurnId], make: MakeItems) -> int:
     """Keep what is worth it of what was said in these turns; how many items are new. Again does no harm."""
     return sum(len(add_items(connection, _made(connection, turn, make))) for turn in turns)
+
+
+def index_import(
+    connection: apsw.Connection,
+    session: SessionKey,
+    since: float,
+    make: Callable[[SessionKey, Sequence[Entry]], Iterable[MemoryItem]],
+) -> int:
+    """Keep what is worth it of the messages from then on (Unix seconds) that were imported into a conversation.
+
+    How many items are new. Again does no harm.
+    """
+    entries = [load_entry(row) for row in all_rows(connection, _IMPORTED, (session, since))]
+    return len(add_items(connection, make(session, entries)))
 
 
 def _made(connection: apsw.Connection, id: TurnId, make: MakeItems) -> Iterable[MemoryItem]:

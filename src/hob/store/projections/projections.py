@@ -21,6 +21,7 @@ from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
 from hob.core.trust.labels import SenderClass, least_known
 from hob.store.database.rows import Row
+from hob.store.imports import IMPORTED
 from hob.store.spending.model_calls import CHAT, HOUR, chain_of, is_extra, tokens_of, was_turned_away, whose
 
 _NO_USAGE = Usage()
@@ -212,7 +213,7 @@ class _Fold:
         if event.name == "created":
             self._sessions[key] = _Session(event.value, event.content, event.at, event.at)
             return
-        if event.name == "imported":
+        if event.name == IMPORTED:
             self._import(event, key)
             return
         if event.name == "switched":

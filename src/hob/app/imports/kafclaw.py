@@ -1,0 +1,150 @@
+"""KafClaw: https://github.com/kafclaw/kafclaw. Its folder is `~/.kafclaw`: `config.json`, sessions, `timeline.db`.
+
+A session is a file of JSON lines in `sessions/`, as nanobot's are; its workspace is always `~/KafClaw-Workspace`,
+whatever its configuration says, and the work repository keeps `memory/MEMORY.md`. What it was asked to remember
+(`memory_chunks`) becomes a conversation of its own, so that it can be found again.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from hob.app.imports.contents import (
+    Assistant,
+    Contents,
+    Left,
+    Passed,
+    SourceConversation,
+    SourceFile,
+    SourceFolder,
+    SourceMessage,
+)
+from hob.app.imports.databases import open_listing
+from hob.app.imports.folders import WorkspaceLayout, named_folder, take_workspace
+from hob.app.imports.nanobot import read_entries
+from hob.app.imports.setting_mapping import SettingMapping, leave_rest
+from hob.app.imports.source_files import (
+    Object,
+    Unreadable,
+    inner,
+    object_at,
+    parse,
+    read_lines,
+    read_object,
+    text_of,
+    time_of,
+)
+from hob.store.backup.foreign import ForeignFile
+
+_IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
+_LAYOUT = WorkspaceLayout(
+    files={name: name for name in _IDENTITY} | {"memory/MEMORY.md": "MEMORY.md"},
+    folders={"memory": "memory", "skills": "skills"},
+    not_taken={},
+    silent=frozenset({"requirements", "tasks", "docs", ".git"}),
+)
+_CHUNKS = {"memory_chunks": {"id", "content", "source", "created_at"}}
+_OWN_WORD = "user"
+"""The source of what it was asked to remember; everything else it made of sessions, which are taken themselves."""
+_REASONS: Mapping[str, str] = {
+    "tools": "what tools may do is never taken over; see `hob policy`",
+    "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
+    "group": "Hob has no groups yet",
+    "channels": "the connection itself is not taken: Hob has no such channel yet",
+}
+_TAKEN = ("providers", "model.name")
+
+
+def _places(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
+    named = environ.get("KAFCLAW_HOME")
+    return (*((Path(named) / ".kafclaw",) if named else ()), home / ".kafclaw")
+
+
+def _knows(folder: Path) -> bool:
+    return (folder / "timeline.db").is_file() or (folder.name == ".kafclaw" and (folder / "config.json").is_file())
+
+
+def _read(source: SourceFolder) -> Contents:
+    root, path = source.root, source.root / "config.json"
+    if not _knows(root):
+        raise Unreadable(f"{root} is no folder of KafClaw's: there is neither config.json nor timeline.db")
+    left: list[Left] = []
+    config: Object = {}
+    if path.exists():
+        try:
+            config = read_object(path, root)
+        except Unreadable as error:
+            left.append(Left(str(path), str(error)))
+    files: list[SourceFile] = []
+    for folder in _workspaces(source, config):
+        found, told = take_workspace(folder, _LAYOUT)
+        files += found
+        left += told
+    conversations = [*_sessions(root / "sessions", left), *_remembered(source, left)]
+    wishes = _settings(config, source)
+    return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *wishes.left))
+
+
+def _workspaces(source: SourceFolder, config: Object) -> Iterator[Path]:
+    """The workspace beside the folder, and a work repository that is elsewhere; only of an owner's own folder."""
+    named = (source.root.parent / "KafClaw-Workspace", inner(config, "paths", "workRepoPath")) if source.owners else ()
+    yield from dict.fromkeys(folder for each in named if (folder := named_folder(str(each or ""))) is not None)
+
+
+def _sessions(folder: Path, left: list[Left]) -> Iterator[SourceConversation]:
+    if not folder.is_dir() or folder.resolve() != folder:
+        return
+    for path in sorted(folder.glob("*.jsonl")):
+        if path.is_symlink() or not path.is_file():
+            left.append(Left(str(path), "it is a link or no plain file"))
+            continue
+        status, key = path.stat(), re.sub(r"[^A-Za-z0-9_.@+-]", "_", path.stem)
+        read = partial(_read_file, path, folder, status.st_mtime)
+        yield SourceConversation(f"kafclaw:{key}", str(path), read, size=status.st_size)
+
+
+def _read_file(path: Path, root: Path, since: float) -> Iterator[SourceMessage | Passed]:
+    lines = (None if line is None else parse(line) for line in read_lines(path, root))
+    # whose a session is stands nowhere: strangers may have written in any of them
+    yield from read_entries(lines, since, owner=False)
+
+
+def _remembered(source: SourceFolder, left: list[Left]) -> Iterator[SourceConversation]:
+    path = source.root / "timeline.db"
+    if not path.exists():
+        return
+    try:
+        file, _ = open_listing(path, source, _CHUNKS, "memory_chunks", ("id",), "KafClaw")
+    except Unreadable as error:
+        left.append(Left(str(path), str(error)))
+        return
+    yield SourceConversation("kafclaw:remembered", f"{path}: memory_chunks", partial(_chunks, file), "Remembered")
+
+
+def _chunks(file: ForeignFile) -> Iterator[SourceMessage | Passed]:
+    for id, text, at in file.rows(
+        "memory_chunks", ("id", "content", "created_at"), "created_at", (("source", _OWN_WORD),)
+    ):
+        said = text_of(text)
+        written = at if not isinstance(at, str) or "T" in at else at.replace(" ", "T")[:19] + "+00:00"
+        if said.strip():
+            yield SourceMessage(text_of(id, 200), "user", said, time_of(written) or 0.0)
+        else:
+            yield Passed("messages without a word")
+
+
+def _settings(config: Object, source: SourceFolder) -> SettingMapping:
+    wishes = SettingMapping(source.environ, source.owners)
+    for name, provider in object_at(config, "providers").items():
+        key, address = inner(provider, "apiKey"), inner(provider, "apiBase")
+        if key or address:
+            wire = "" if name in ("anthropic", "gemini") else "openai"
+            wishes.provider(name, f"providers.{name}", base_url=address, wire=wire, key=key)
+    wishes.model(inner(config, "model", "name"), "model.name")
+    wishes.finish()
+    leave_rest(wishes, config, _TAKEN, _REASONS, "config.json")
+    return wishes
+
+
+ASSISTANT = Assistant("kafclaw", "KafClaw", _places, _knows, _read)
