@@ -214,6 +214,18 @@ class RetriedAnswer(TypedDict):
     state: str
 
 
+class StoppedAnswer(TypedDict):
+    """How much was ended."""
+
+    ended: int
+
+
+class LiftedAnswer(TypedDict):
+    """Whether anything was held."""
+
+    lifted: bool
+
+
 class AllRetriedAnswer(TypedDict):
     """What was brought back, the oldest first."""
 
@@ -474,6 +486,8 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/tasks"): ((200, TasksAnswer),),
     ("GET", "/timeline"): ((200, TimelineAnswer),),
     ("GET", "/prompt"): ((200, PromptAnswer),),
+    ("POST", "/stop"): ((200, StoppedAnswer),),
+    ("POST", "/resume"): ((200, LiftedAnswer),),
     ("POST", "/retry/{id}"): ((202, RetriedAnswer),),
     ("POST", "/retry"): ((202, AllRetriedAnswer),),
     ("POST", "/undo"): ((200, UndoneAnswer),),

@@ -19,6 +19,7 @@ from hob.app.maintenance.settings_view import settings_view
 from hob.app.maintenance.settings_writer import SettingsWriter
 from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.bus.halt import halt, lift
 from hob.bus.session_queues import SessionQueues
 from hob.core.content.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
@@ -84,6 +85,7 @@ class DaemonOperations:
             "pid": os.getpid(),
             "since": self._began,
             "address": self._address or None,
+            "halted": self._lanes.context.halted,
             "running": turns.running,
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
@@ -137,6 +139,13 @@ class DaemonOperations:
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         return await self._lanes.stop(session, reason)
+
+    async def stop_all(self, reason: str) -> int:
+        ended = await halt(self._lanes, reason)
+        return ended + await self._hands.stop_commands()
+
+    async def lift(self) -> bool:
+        return await lift(self._lanes)
 
     async def cancel(self, id: str, reason: str) -> bool:
         return await self._lanes.cancel(id, reason)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hob.bus.accept import Acceptor
 from hob.bus.delivery import OutboxDelivery
+from hob.bus.halt import end_halted, load_halt
 from hob.bus.notices import Hub
 from hob.bus.session_queues import SessionQueues
 from hob.bus.waiting import one_failure_as_itself
@@ -65,8 +66,10 @@ async def run_bus(
             store, settings, clock = around.store, around.settings, around.clock
             delivery = OutboxDelivery(store, channels, settings=settings, clock=clock, group=group, said=said)
             bus = Bus(accept, session_queues, delivery, around.hub, clock)
+            await load_halt(around)
             if around.mine is None:
                 await session_queues.recover()
+                await end_halted(session_queues, "/stop all")
             with (
                 around.outbox.heard_by(delivery.pending),
                 QueueWorkers(session_queues, turns, commands, group).working(),

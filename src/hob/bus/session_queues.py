@@ -199,6 +199,10 @@ class SessionQueues:
                 if suspect:
                     self._around.quarantine.add(turn)
 
+    def look(self, session: SessionKey) -> None:
+        """Something may wait in this session."""
+        self._hint(session)
+
     async def drain(self, seconds: float) -> None:
         """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
         self._around.draining = True

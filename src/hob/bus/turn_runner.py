@@ -56,12 +56,16 @@ class BusContext:
     """The turns that run."""
     parked: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a turn begins to wait for a time."""
+    halted: float | None = None
+    """Since when (Unix seconds) everything is stopped, and self-made messages are held."""
     ended: Counter[tuple[TurnState, str]] = field(default_factory=Counter)
     """How many turns of this run ended in which way; the second is a code, empty where there is none."""
 
     async def load_waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
         """What waits in a session and may be run, in order. Raises StoreErrors."""
         rows = await self.store.inbox.waiting(session)
+        if self.halted is not None:
+            rows = tuple(row for row in rows if not row.inbound.hops)
         return rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
 
     def say_set_aside(self, turn: TurnId) -> str:

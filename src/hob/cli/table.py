@@ -29,6 +29,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
     ("serve", "daemon.serve:serve", "Run the daemon."),
     ("stop", "daemon.stop:stop", "Stop the daemon; what waits is kept."),
+    ("resume", "daemon.stop:resume", "Go on after `hob stop --all`."),
     ("dashboard", "daemon.dashboard:dashboard", "Open the dashboard in a browser, signed in."),
     ("status", "daemon.status:status", "Show daemon, queue and storage status."),
     ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
@@ -66,7 +67,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
-PLAIN = frozenset({"chat", "serve", "stop", "status", "usage", "tasks", "timeline", "logs", "prompt"})
+PLAIN = frozenset({"chat", "serve", "stop", "resume", "status", "usage", "tasks", "timeline", "logs", "prompt"})
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
 

@@ -73,6 +73,12 @@ class Operations(Protocol):
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """End the turn that runs in a session; False if there was none."""
 
+    async def stop_all(self, reason: str) -> int:
+        """End every turn and command, and hold what is self-made until `lift`; how many ended."""
+
+    async def lift(self) -> bool:
+        """Let what is self-made go on; False where nothing was held."""
+
     async def retry(self, id: str) -> Mapping[str, Any]:
         """Bring back what failed or was quarantined. Raises NotFound."""
 

@@ -288,6 +288,11 @@ class TurnRows:
         values = (*(each.value for each in on), *values)
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
+    async def resting(self, until: float) -> tuple[TurnId, ...]:
+        """Turns that began until then (Unix seconds) and neither run nor ended, oldest first."""
+        sql = f"SELECT id FROM {_INDEXED} WHERE {_OPEN} AND state IN ('ready', 'parked') AND created <= ? ORDER BY seq"  # noqa: S608
+        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (until,))))
+
     async def unheard(self) -> tuple[TurnId, ...]:
         """Parked turns whose people have answered, oldest first: a process ended before it could wake them."""
         return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _UNHEARD)))

@@ -50,6 +50,12 @@ class CommandOperations(Protocol):
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """Stop the session's running turn; False if none runs."""
 
+    async def stop_all(self, reason: str) -> int:
+        """End every turn and command, and hold what is self-made until `lift`; how many ended."""
+
+    async def lift(self) -> bool:
+        """Let what is self-made go on; False where nothing was held."""
+
     async def cancel(self, id: str, reason: str) -> bool:
         """Cancel a task or turn by its id; False if there is none that could be."""
 
@@ -170,6 +176,7 @@ class SlashCommands:
             (Answer.STATUS_FOR_LEAVE, seen["for_leave"]),
             (Answer.STATUS_FOR_ANSWER, seen["for_answer"]),
             (Answer.STATUS_PAUSED, seen["parked"] - asked),
+            (Answer.STATUS_HALTED, int(seen["halted"] is not None)),
         )
         lines = [answer(which, call.language, count=count) for which, count in held if count]
         return "\n".join([answer(Answer.STATUS, call.language, **seen), *lines])
@@ -186,6 +193,10 @@ class SlashCommands:
         )
 
     async def _stop(self, call: CommandCall) -> str:
+        if call.rest.lower() == "all":
+            if call.inbound.sender.cls is not SenderClass.OWNER:
+                return answer(Answer.NEEDS_OWNER, call.language)
+            return answer(Answer.HALTED, call.language, count=await self._desk.stop_all("/stop all"))
         stopped = await self._desk.stop(call.session, "/stop")
         return answer(Answer.STOPPED if stopped else Answer.NOTHING_RUNS, call.language)
 
@@ -196,7 +207,7 @@ class SlashCommands:
     async def _resume(self, call: CommandCall) -> str:
         await self._sessions.change(call.session, paused=False)
         await self._desk.resume(call.session)
-        return answer(Answer.RESUMED, call.language)
+        return answer(Answer.LIFTED if await self._desk.lift() else Answer.RESUMED, call.language)
 
     async def _cancel(self, call: CommandCall) -> str:
         if not call.rest:

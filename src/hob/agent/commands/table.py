@@ -32,7 +32,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("help", Moment.ARRIVAL, "/help", "this list"),
     SlashCommand("status", Moment.ARRIVAL, "/status", "how Hob is", owner=True, scope=TokenScope.READ),
     SlashCommand("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob"),
-    SlashCommand("stop", Moment.ARRIVAL, "/stop", "stop the running turn"),
+    SlashCommand("stop", Moment.ARRIVAL, "/stop [all]", "stop the running turn, or all there is"),
     SlashCommand(
         "pause",
         Moment.ARRIVAL,
@@ -116,6 +116,7 @@ ANSWERS = frozenset({"approve", "allow", "deny"})
 """What looks like a command and answers a question for approval."""
 BY_NAME = {command.name: command for command in COMMANDS}
 _OF_VERBS = {
+    ("stop", "all"): TokenScope.ADMIN,
     ("session", ""): TokenScope.READ,
     ("session", "list"): TokenScope.READ,
     ("session", "archive"): TokenScope.ADMIN,

@@ -100,6 +100,13 @@ class LazyToolRuntime:
         """How many commands run in the background; they end with this Hob."""
         return self.made.processes.running if "made" in self.__dict__ else 0
 
+    async def stop_commands(self) -> int:
+        """End every command that runs in the background; how many did."""
+        running = self.running
+        if running:
+            await self.made.processes.close()
+        return running
+
     async def close(self) -> None:
         """End what still runs in the background."""
         if "made" in self.__dict__:

@@ -42,6 +42,9 @@ def status(*, json: bool = False) -> None:
             "",
             _("at {address}").format(address=seen["address"] or _("hob.sock alone: no other program reaches its API")),
         )
+    if seen["halted"] is not None:
+        since = age(time.time() - seen["halted"])
+        _row("turns", _("all stopped for {age}; `hob resume` lets Hob go on by itself").format(age=since), "red")
     _show_messages(seen)
     _row("model", seen["model"])
     for row in seen["resting"]:

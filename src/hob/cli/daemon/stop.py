@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from hob.app.daemon.daemon_client import OPENING_SECONDS
+from hob.app.daemon.daemon_client import OPENING_SECONDS, reach
 from hob.app.home import holder_of, socket_of
 from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
@@ -21,8 +21,19 @@ STOP_SECONDS = 120.0
 _DAEMON = "hob serve,"
 
 
-def stop() -> None:
-    """Stop the daemon. Running turns may end first; what waits is kept for the next start."""
+def stop(*, all: bool = False) -> None:  # noqa: A002 - the option is called so
+    """Stop the daemon. Running turns may end first; what waits is kept for the next start.
+
+    Parameters
+    ----------
+    all:
+        Leave the daemon running, but end every turn and command now, and hold what Hob would do by itself until
+        `hob resume`, over restarts too.
+    """
+    if all:
+        told = _("Everything is stopped ({count} ended). What Hob would do by itself is held until `hob resume`.")
+        print(told.format(count=reach("POST", "/stop")["ended"]))
+        return
     home = find_home(process_environment())
     holder = holder_of(home)
     if not holder.startswith(_DAEMON):
@@ -46,6 +57,12 @@ def stop() -> None:
             )
         time.sleep(0.05)
     print(_("Hob has stopped."))
+
+
+def resume() -> None:
+    """Let what Hob does by itself go on after `hob stop --all`."""
+    lifted = reach("POST", "/resume")["lifted"]
+    print(_("What Hob does by itself goes on.") if lifted else _("Nothing was held."))
 
 
 def _pid_of(home: Path) -> int:

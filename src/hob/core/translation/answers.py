@@ -18,6 +18,7 @@ class Answer(StrEnum):
     STATUS_FOR_LEAVE = auto()
     STATUS_FOR_ANSWER = auto()
     STATUS_PAUSED = auto()
+    STATUS_HALTED = auto()
     WHOAMI = auto()
     STOPPED = auto()
     NOTHING_RUNS = auto()
@@ -83,6 +84,8 @@ class Answer(StrEnum):
     TASK_LINE = auto()
     PAUSED = auto()
     RESUMED = auto()
+    HALTED = auto()
+    LIFTED = auto()
     CANCEL_USAGE = auto()
     CANCELLED = auto()
     NOT_CANCELLED = auto()
@@ -110,6 +113,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
     Answer.STATUS_PAUSED: "Going on later by itself: {count}.",
+    Answer.STATUS_HALTED: "Everything was stopped; what Hob would do by itself is held until `/resume`.",
     Answer.WHOAMI: "You are {name} ({cls}) on {channel}; this is session {session}.",
     Answer.STOPPED: "Stopping.",
     Answer.NOTHING_RUNS: "Nothing is running here.",
@@ -187,6 +191,10 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.TASK_LINE: "  {id} {state}: {title}",
     Answer.PAUSED: "Paused. What arrives is kept; `/resume` goes on.",
     Answer.RESUMED: "Going on.",
+    Answer.HALTED: (
+        "Everything is stopped ({count} ended). What Hob would do by itself is held until `/resume`, over restarts too."
+    ),
+    Answer.LIFTED: "Going on; what Hob does by itself is no longer held.",
     Answer.CANCEL_USAGE: "Say which: `/cancel ID`; `/tasks` lists them.",
     Answer.CANCELLED: "{id} is cancelled.",
     Answer.NOT_CANCELLED: "Nothing open is called {id}; `/tasks` lists what is.",

@@ -154,6 +154,16 @@ async def export(call: EndpointCall[ExportQuery]) -> Response:
     return StreamingResponse(all_lines(), media_type=LINES)
 
 
+async def stop_all(call: EndpointCall[Nothing]) -> Response:
+    """End every turn and command, and hold what Hob would do by itself, over restarts too, until `/resume`."""
+    return json_response({"ended": await call.api.operations.stop_all("/stop all")})
+
+
+async def lift(call: EndpointCall[Nothing]) -> Response:
+    """Let what Hob does by itself go on after `/stop`."""
+    return json_response({"lifted": await call.api.operations.lift()})
+
+
 async def retry(call: EndpointCall[Nothing]) -> Response:
     """Bring back a failed or set-aside message."""
     return json_response(await _with_message(call.api, await call.api.operations.retry(call.id)), 202)

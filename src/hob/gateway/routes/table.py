@@ -83,6 +83,8 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         Nothing,
         errors=("not_found",),
     ),
+    Endpoint("POST", "/stop", state.stop_all, ADMIN, Nothing),
+    Endpoint("POST", "/resume", state.lift, ADMIN, Nothing),
     Endpoint("POST", "/retry", state.retry_all, ADMIN, state.RetryRequest),
     Endpoint(
         "POST",

@@ -1,0 +1,50 @@
+"""Stopping everything: what runs, waits or is parked ends; what is self-made is held over restarts until lifted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from hob.bus.halt import halt, lift
+from hob.core.ports.accept import Accepted
+from hob.testing.channel import message
+from tests.bus.bench import Bench, open_bench, until
+from tests.bus.test_lanes import Gate, parking
+
+
+async def say_to_itself(bench: Bench, text: str) -> Accepted:
+    return await bench.bus.accept(replace(message(text, chat="child"), hops=1, background=True))
+
+
+async def test_halt_ends_running_parked_and_waiting_work(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"wait": Gate(), "park": parking()}) as bench:
+        parked = await bench.say("park", "first")
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
+        running = await bench.say("wait", "second")
+        await until(lambda: bench.turns.active == 1)
+        behind = await bench.bus.accept(replace(message("behind", chat="second"), model="other"))
+        assert await halt(bench.bus.session_queues, "/stop all") == 3
+        assert [(await bench.outcome(one)).state for one in (parked, running, behind)] == ["cancelled"] * 3
+
+
+async def test_halt_holds_what_is_self_made_over_a_restart_until_it_is_lifted(tmp_path: Path) -> None:
+    async with open_bench(tmp_path) as bench:
+        await halt(bench.bus.session_queues, "/stop all")
+        held = await say_to_itself(bench, "by myself")
+        assert await bench.replies(await bench.say("are you there?")) == ["are you there?"]
+        await bench.crash()
+    async with open_bench(tmp_path) as bench:
+        assert await bench.replies(await bench.say("still?")) == ["still?"]
+        assert (await bench.store.inbox.counts()).waiting == 1
+        assert await lift(bench.bus.session_queues)
+        assert await bench.replies(held) == ["by myself"]
+        assert not await lift(bench.bus.session_queues)
+
+
+async def test_turn_that_a_crash_kept_from_ending_ends_at_the_next_start(tmp_path: Path) -> None:
+    async with open_bench(tmp_path, scripts={"wait": Gate()}) as bench:
+        said = await bench.say("wait")
+        await until(lambda: bench.turns.active == 1)
+        now = bench.bus.clock.now().timestamp()
+        await bench.store.channel_state.put("hob", "", {"halted": repr(now)})
+        await bench.crash()
+    async with open_bench(tmp_path) as bench:
+        assert (await bench.outcome(said)).state == "cancelled"
