@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.bench import Bench
 from benchmarks.rows import Row
+from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import SystemClock
 from hob.core.ids import CallId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.ports.guard import Allow, Ask, Verdict
@@ -35,10 +36,16 @@ _PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me
 _READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _WORDS = "Please fix the tests in tests/test_app.py, look at https://docs.example/x and tell bob@example.com about it."
 _SPECS = (
-    ToolSpec("read", "", {}, tier=Tier.READ, effects=_READS),
-    ToolSpec("write", "", {}, tier=Tier.WRITE, effects=frozenset({Effect.WRITES})),
-    ToolSpec("exec", "", {}),
-    ToolSpec("mail_send", "", {}, effects=frozenset({Effect.COMMUNICATES})),
+    ToolSpec("read", "", {}, tier=Tier.READ, effects=_READS, roles=ArgumentRole(paths=("path",))),
+    ToolSpec("write", "", {}, tier=Tier.WRITE, effects=frozenset({Effect.WRITES}), roles=ArgumentRole(paths=("path",))),
+    ToolSpec("exec", "", {}, roles=ArgumentRole(commands=("command",), runs=True)),
+    ToolSpec(
+        "mail_send",
+        "",
+        {},
+        effects=frozenset({Effect.COMMUNICATES}),
+        roles=ArgumentRole(recipients=("to",), bodies=("body",)),
+    ),
     ToolSpec("other", "", {}),
 )
 _CASES: tuple[tuple[str, dict[str, Any], type], ...] = (
@@ -111,7 +118,7 @@ async def _whole(home: Path, calls: list[ToolCall]) -> tuple[float, float]:
     reading, _, running, *_ = _SPECS
     reader, clock, turn = ArgumentReader(_PLACES, command_reader(_PLACES)), SystemClock(), _turn()
     async with open_store(home, StoreSettings(), clock) as store:
-        binder = Binder(reader, ("/usr/bin", "/bin"))
+        binder = Binder(reader, ("/usr/bin", "/bin"), lambda: {spec.name: spec for spec in _SPECS})
         ledger = ApprovalLedger(store.approvals, store.decisions, clock, ApprovalSettings(), binder)
         judge = PolicyJudge(Policy(HardRules(_PLACES), PolicySettings()), reader, _Still(), store.decisions, ledger)
         began = time.process_time()

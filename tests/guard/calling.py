@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
 from hob.core.ports.guard import Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
@@ -17,6 +18,9 @@ from hob.guard.policy.hard_rules import HardRules
 from hob.guard.policy.places import Places
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace
 from hob.guard.settings import PolicySettings
+from hob.testing.simulated import Outside
+from hob.tools.registry.builtin_specs import KnownTools
+from hob.tools.registry.declaration import Tools
 
 PLACES = Places("/home/me/.hob", "/home/me/hob", "/home/me/hob/work", "/home/me")
 READER = ArgumentReader(PLACES, command_reader(PLACES))
@@ -42,7 +46,12 @@ _TABLE: Mapping[str, tuple[Tier, frozenset[Effect]]] = {
     "message_send": (Tier.HIGH_RISK, frozenset({Effect.COMMUNICATES})),
     "config_set": (Tier.HIGH_RISK, frozenset({Effect.PERSISTS})),
 }
-SPECS = {name: ToolSpec(name, "", {}, tier=tier, effects=effects) for name, (tier, effects) in _TABLE.items()}
+_DECLARED = (*KnownTools(Tools).specs(), *Outside().tools().specs())
+_ROLES = {"delete_file": ArgumentRole(paths=("path",)), **{spec.name: spec.roles for spec in _DECLARED if spec.roles}}
+SPECS = {
+    name: ToolSpec(name, "", {}, tier=tier, effects=effects, roles=_ROLES[name])
+    for name, (tier, effects) in _TABLE.items()
+}
 
 
 def call_of(tool: str, **arguments: Any) -> ToolCall:

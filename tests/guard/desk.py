@@ -80,7 +80,7 @@ async def open_desk(
     places = Places(str(home / "state"), str(home), str(work), str(home))
     reader = ArgumentReader(places, command_reader(places))
     async with open_store(home / "state", StoreSettings(), clock) as store:
-        binder = Binder(reader, ("/usr/bin", "/bin"))
+        binder = Binder(reader, ("/usr/bin", "/bin"), lambda: SPECS)
         ledger = ApprovalLedger(
             store.approvals, store.decisions, clock, ApprovalSettings(**settings), binder, differ, refusal=refusal
         )

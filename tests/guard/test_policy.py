@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
-from hob.core.tools import Effect, ToolSpec
+from hob.core.tools import Effect
 from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Context, Private, Sandbox
@@ -165,7 +165,7 @@ def test_recipient_named_by_the_owner_may_be_sent_to() -> None:
 
 
 def test_sending_cannot_be_undone_and_needs_no_file_that_is_named() -> None:
-    final = ToolSpec("mail_send", "", {}, effects=frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY}))
+    final = replace(SPECS["mail_send"], effects=frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY}))
     for tainted in (True, False):
         given = context("write to bob@example.com", tainted=tainted)
         for to, kind in (("bob@example.com", Allow), ("eve@example.com", Ask)):

@@ -6,7 +6,6 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.tools import Effect, ToolSpec
-from hob.guard.policy.argument_roles import READINGS
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.paths import Root, Roots
 from hob.tools.undo.changes import ChangesInMemory
@@ -20,7 +19,8 @@ def file_tools() -> tuple[ToolSpec, ...]:
 
 @pytest.mark.parametrize("spec", file_tools(), ids=lambda spec: spec.name)
 def test_every_argument_of_a_file_tool_is_known(spec: ToolSpec) -> None:
-    reading = READINGS[spec.name]
+    reading = spec.roles
+    assert reading is not None
     assert set(spec.schema["properties"]) <= reading.known()
     assert reading.paths or reading.patches
     if spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY}:

@@ -11,7 +11,6 @@ from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ALL_EFFECTS, Effect, Tier, ToolCall, ToolSpec
 from hob.core.trust.labels import SenderClass, Trust
-from hob.guard.policy.argument_roles import READINGS
 from hob.guard.policy.call_analysis import read_call
 from hob.guard.policy.context import Context, Private, Sandbox
 from hob.guard.policy.exemptions import read_words
@@ -47,7 +46,7 @@ WORDS = st.lists(st.sampled_from([*ADDRESSES, *URLS, *FILES, "send", "do not", "
     " ".join
 )
 
-tools = st.sampled_from([*READINGS, "mcp_thing"])
+tools = st.sampled_from([*SPECS, "mcp_thing"])
 patterns = st.sampled_from(["*", "exec", "group:files", "group:all", "mail_*", "no_such_tool"])
 rules = st.builds(ToolRules, allow=st.lists(patterns, max_size=2), deny=st.lists(patterns, max_size=2))
 
@@ -55,13 +54,14 @@ rules = st.builds(ToolRules, allow=st.lists(patterns, max_size=2), deny=st.lists
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[ToolCall, ToolSpec]:
     tool = draw(tools)
-    reading = READINGS.get(tool)
+    known = SPECS.get(tool)
+    reading = known.roles if known is not None else None
     names = st.sampled_from(sorted(reading.known()) or ["x"]) if reading is not None else st.just("x")
     value = VALUES | st.lists(VALUES, max_size=2) | st.none() | st.booleans() | st.integers()
     arguments = draw(st.dictionaries(names | st.just("unknown"), value, max_size=4))
     effects = draw(st.frozensets(st.sampled_from(Effect)) | st.just(ALL_EFFECTS))
-    spec = SPECS.get(tool) if draw(st.booleans()) else None
-    spec = spec or ToolSpec(tool, "", {}, tier=draw(st.sampled_from(Tier)), effects=effects)
+    spec = known if draw(st.booleans()) else None
+    spec = spec or ToolSpec(tool, "", {}, tier=draw(st.sampled_from(Tier)), effects=effects, roles=reading)
     return ToolCall(CallId("c"), tool, json.dumps(arguments)), spec
 
 

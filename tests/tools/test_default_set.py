@@ -8,7 +8,6 @@ import pytest
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
-from hob.guard.policy.argument_roles import READINGS
 from hob.memory.service import MemoryService
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
@@ -87,5 +86,5 @@ async def test_only_what_was_picked_can_be_called(tmp_path: Path) -> None:
 def test_guard_knows_what_every_argument_is(tmp_path: Path) -> None:
     for toolset in (*toolsets(tmp_path), default_tools(toolsets(tmp_path))):
         for spec in toolset.specs():
-            unknown = set(spec.schema["properties"]) - READINGS[spec.name].known()
-            assert not unknown, spec.name
+            assert spec.roles is not None
+            assert set(spec.schema["properties"]) == spec.roles.known(), spec.name

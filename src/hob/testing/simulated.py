@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
@@ -23,6 +24,21 @@ _FETCHES = frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})
 _SENDS = frozenset({Effect.COMMUNICATES, Effect.WRITES_FINALLY})
 _INVITES = frozenset({Effect.COMMUNICATES, Effect.WRITES})
 _PERSISTS = frozenset({Effect.PERSISTS})
+_ROLES: Mapping[str, ArgumentRole] = {
+    "mail_send": ArgumentRole(recipients=("to", "cc", "bcc"), bodies=("subject", "body"), sources=("attachments",)),
+    "calendar_add": ArgumentRole(
+        recipients=("attendees",),
+        bodies=("title", "description", "location"),
+        plain=("start", "end", "reminder"),
+        invites=True,
+    ),
+    "web_search": ArgumentRole(plain=("query", "count"), searches=True),
+    "web_fetch": ArgumentRole(urls=("url",), plain=("max_chars",)),
+    "web_post": ArgumentRole(sent_to=("url",), bodies=("body",)),
+    "message_send": ArgumentRole(recipients=("to",), channel=("channel",), bodies=("text",), sources=("attachments",)),
+    "config_set": ArgumentRole(keys=("key",), plain=("value",), configures=True),
+    "hooks_write": ArgumentRole(plain=("name", "content"), configures=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +206,7 @@ def _tool(
     required = list(properties if needs is None else needs)
     schema = {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
     restart = Restart.AGAIN if tier is Tier.READ else Restart.NEVER
-    return FunctionTool(ToolSpec(name, description, schema, tier, effects, restart), function)
+    return FunctionTool(ToolSpec(name, description, schema, tier, effects, restart, roles=_ROLES.get(name)), function)
 
 
 def _giving(texts: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Awaitable[str]]:

@@ -1,7 +1,7 @@
 """The guard over this home: rules, ledger and what they need to see of the other parts. Heavy: loaded when needed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from os.path import lexists
 from pathlib import Path
@@ -36,7 +36,6 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.approvals.binding import Binder
 from hob.guard.approvals.ledger import ApprovalLedger
 from hob.guard.audit.entries import of_rate
-from hob.guard.policy.argument_roles import RolesByTool
 from hob.guard.policy.call_analysis import ArgumentReader
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.context import Sandbox
@@ -81,13 +80,12 @@ def guard(
 ) -> Guard:
     """Judge and ledger over an open store and open tools; `specs` are all that turns may call."""
     policy, reader = rules_of(config, tool_runtime, secrets)
-    reader = replace(reader, readings=RolesByTool(specs))
     ledger = ApprovalLedger(
         store.approvals,
         store.decisions,
         clock,
         config[ApprovalSettings],
-        Binder(reader, _search(config[SandboxSettings])),
+        Binder(reader, _search(config[SandboxSettings]), specs),
         tool_runtime.diff_of,
         language,
         tool_runtime.refusal_of,

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.content.files import BootstrapFile
 from hob.core.errors import NotConfigured
 from hob.core.ids import CallId, TurnId
@@ -126,7 +127,7 @@ class TurnPolicyInputs:
 
     def _named(self, call: ToolCall) -> str:
         """The files or web pages that a call has read, as people call them; the tool where it has read none."""
-        reading = self._reader.readings.get(call.name)
+        reading = self._roles(call.name)
         arguments = _arguments(call)
         names = (*reading.paths, *reading.urls) if reading is not None else ()
         paths = [arguments.get(name) for name in names]
@@ -154,8 +155,12 @@ class TurnPolicyInputs:
         return frozenset().union(*(urls_in(told) for call, told in calls if self._searches(call.name)))
 
     def _searches(self, tool: str) -> bool:
-        reading = self._reader.readings.get(tool)
-        return reading is not None and reading.searches
+        roles = self._roles(tool)
+        return roles is not None and roles.searches
+
+    def _roles(self, tool: str) -> ArgumentRole | None:
+        spec = self._specs().get(tool)
+        return spec.roles if spec is not None else None
 
 
 def _arguments(call: ToolCall) -> Mapping[str, object]:

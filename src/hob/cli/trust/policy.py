@@ -105,7 +105,7 @@ async def _guarding(config: Config) -> Guarding:
 def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> None:
     """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
     spec = next((each for each in guarding.specs if each.name == tool), None)
-    arguments = arguments_from(tool, text, guarding.reader.readings)
+    arguments = arguments_from(text, spec.roles if spec is not None else None)
     context = _context(guarding, supposed)
     decided, analysis = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
     if as_json:

@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from glob import iglob
 
 from hob.core.tools import ToolCall, ToolSpec
@@ -38,10 +38,16 @@ class Unbindable(Exception):
 
 
 class Binder:
-    """Finds and hashes the files. `search` are the folders in which programs are looked for, in order."""
+    """Finds and hashes the files.
 
-    def __init__(self, reader: ArgumentReader, search: Sequence[str]) -> None:
+    `search` are the folders in which programs are looked for, in order; `specs` say what the tools' arguments are.
+    """
+
+    def __init__(
+        self, reader: ArgumentReader, search: Sequence[str], specs: Callable[[], Mapping[str, ToolSpec]]
+    ) -> None:
         self._reader = reader
+        self._specs = specs
         self._search = tuple(search)
 
     async def bind(self, call: ToolCall) -> Bound:
@@ -88,7 +94,7 @@ class Binder:
 
     def read(self, call: ToolCall) -> ToolCallAnalysis | None:
         """The call as the guard reads it."""
-        return read_call(call, ToolSpec(call.name, "", {}), self._reader, Sandbox())
+        return read_call(call, self._specs().get(call.name) or ToolSpec(call.name, "", {}), self._reader, Sandbox())
 
     def files(self, analysis: ToolCallAnalysis) -> tuple[str, ...]:
         """Every program and script that its commands name, each once; wildcards as they are now. Raises Unbindable."""

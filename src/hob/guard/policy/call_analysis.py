@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -11,7 +11,6 @@ from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.guard.policy.addresses import Target, host, recipient
-from hob.guard.policy.argument_roles import READINGS
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.modes import Act
 from hob.guard.policy.places import Places, is_secret_file, patched_files
@@ -81,7 +80,6 @@ class ArgumentReader:
 
     places: Places
     read_command: ReadCommand = unread
-    readings: Mapping[str, ArgumentRole] = field(default_factory=lambda: READINGS)
     secrets: Callable[[str], Collection[str]] = _none
     personal: Callable[[str], Collection[str]] = _none
     resolve: Callable[[ToolCall], Collection[str]] = _nowhere
@@ -91,7 +89,10 @@ class ArgumentReader:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallAnalysis:
-    """A call as the rules see it. `complete`: its reading knows every argument, so it is clear where all of it leads.
+    """A call as the rules see it. `complete`: its roles know every argument, so it is clear where all of it leads.
+
+    A tool without roles, or a call with an argument that they do not know, is exempt from nothing: nobody can say where
+    it leads.
 
     `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
     `names`, `amounts` and `things` are as they were written; `plain` are further texts, times and numbers left out.
@@ -174,7 +175,7 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
         return None
     if not isinstance(arguments, dict):
         return None
-    reading = spec.roles if spec.roles is not None else reader.readings.get(call.name)
+    reading = spec.roles
     texts = tuple(texts_in(arguments))
     analysis = ToolCallAnalysis(call.name, spec, arguments, reading, secret=any(reader.secrets(text) for text in texts))
     if reading is not None:

@@ -1,7 +1,7 @@
 """Why a call would be allowed, asked about or refused: every stage's word, without doing anything."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
@@ -30,13 +30,12 @@ def explain(
     return policy.decide(analysis, context), analysis
 
 
-def arguments_from(tool: str, text: str, readings: Mapping[str, ArgumentRole]) -> str:
+def arguments_from(text: str, roles: ArgumentRole | None) -> str:
     """The arguments as JSON: as they are where they are an object, else as the one that this tool is mostly about."""
-    if text.lstrip().startswith("{") or not text:
+    if text.lstrip().startswith("{") or not text or roles is None:
         return text
-    reading = readings.get(tool, ArgumentRole())
-    kinds = (reading.commands, reading.paths, reading.urls, reading.recipients, reading.keys, reading.patches)
-    names = [name for kind in (*kinds, reading.plain) for name in kind]
+    kinds = (roles.commands, roles.paths, roles.urls, roles.recipients, roles.keys, roles.patches)
+    names = [name for kind in (*kinds, roles.plain) for name in kind]
     return json.dumps({names[0]: text}) if names else text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import TurnId
 from hob.core.ports.tools import CallContext
@@ -202,7 +203,7 @@ class Editing:
         self._noted = noted
         self._seen = seen
 
-    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
+    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL, roles=ArgumentRole(paths=("path",), plain=("content",)))
     async def write(
         self,
         path: str,
@@ -213,7 +214,12 @@ class Editing:
         """Write a whole file; folders are made. For a part use edit."""
         return await self._carry_out(await asyncio.to_thread(self._written, path, content), call, context)
 
-    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
+    @tool(
+        tier=Tier.WRITE,
+        effects=_WRITES,
+        label=HOB_LABEL,
+        roles=ArgumentRole(paths=("path",), plain=("old_text", "new_text", "replace_all")),
+    )
     async def edit(
         self,
         path: str,
@@ -227,7 +233,7 @@ class Editing:
         plan = await asyncio.to_thread(self._edited, path, old_text, new_text, replace_all)
         return await self._carry_out(plan, call, context)
 
-    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL)
+    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL, roles=ArgumentRole(patches=("patch",)))
     async def apply_patch(
         self,
         patch: Annotated[str, "Unified diff or *** Begin Patch"],

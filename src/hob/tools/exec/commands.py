@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
 from hob.core.ids import BlobId
@@ -132,7 +133,18 @@ class CommandTools:
         self._outgoing = outgoing
         self.toolset = Tools(self.exec, self.process)
 
-    @tool(effects=EXECUTING, timeout=_LONGEST + _GRACE)
+    @tool(
+        effects=EXECUTING,
+        timeout=_LONGEST + _GRACE,
+        roles=ArgumentRole(
+            commands=("command",),
+            inputs=("stdin",),
+            directory=("cwd",),
+            hosts=("hosts", "network"),
+            plain=("timeout", "background", "pty"),
+            runs=True,
+        ),
+    )
     async def exec(
         self,
         command: str,
@@ -165,7 +177,10 @@ class CommandTools:
         except NotConfigured as error:
             raise ToolFailed(f"commands cannot be run so: {error}") from error
 
-    @tool(effects=EXECUTING)
+    @tool(
+        effects=EXECUTING,
+        roles=ArgumentRole(commands=("data",), plain=("action", "id", "eof", "timeout"), runs=True, joins=True),
+    )
     async def process(
         self,
         action: Literal["list", "poll", "write", "kill"],

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import Clock
 from hob.core.content.documents import Documents
 from hob.core.ports.tools import Blobs
@@ -33,7 +34,15 @@ class Looking:
         self._roots = roots
         self._ripgrep = ripgrep
 
-    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    @tool(
+        tier=Tier.READ,
+        effects=READING,
+        restart=Restart.AGAIN,
+        parallel=True,
+        output_cap=24_000,
+        label=FILE_LABEL,
+        roles=ArgumentRole(paths=("path",), plain=("depth", "all")),
+    )
     async def list_dir(
         self,
         path: str = ".",
@@ -43,7 +52,15 @@ class Looking:
         """List a folder: names, sizes in bytes, where links lead."""
         return await asyncio.to_thread(list_folder, self._roots, path, min(max(depth, 1), 8), everything=all)
 
-    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    @tool(
+        tier=Tier.READ,
+        effects=READING,
+        restart=Restart.AGAIN,
+        parallel=True,
+        output_cap=24_000,
+        label=FILE_LABEL,
+        roles=ArgumentRole(paths=("path", "pattern"), plain=("limit", "all")),
+    )
     async def glob(
         self,
         pattern: Annotated[str, "*.py (any depth), src/**/*.{js,ts}"],
@@ -54,7 +71,15 @@ class Looking:
         """Find files by name, the newest first."""
         return await asyncio.to_thread(find_files, self._roots, pattern, path, _within(limit), everything=all)
 
-    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, output_cap=24_000, label=FILE_LABEL)
+    @tool(
+        tier=Tier.READ,
+        effects=READING,
+        restart=Restart.AGAIN,
+        parallel=True,
+        output_cap=24_000,
+        label=FILE_LABEL,
+        roles=ArgumentRole(paths=("path",), plain=("pattern", "glob", "mode", "context", "limit", "all")),
+    )
     async def grep(
         self,
         pattern: str,
@@ -69,7 +94,14 @@ class Looking:
         wanted = Wanted(pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all)
         return await grep(self._roots, wanted, self._ripgrep, SECONDS)
 
-    @tool(tier=Tier.READ, effects=READING, restart=Restart.AGAIN, parallel=True, label=FILE_LABEL)
+    @tool(
+        tier=Tier.READ,
+        effects=READING,
+        restart=Restart.AGAIN,
+        parallel=True,
+        label=FILE_LABEL,
+        roles=ArgumentRole(paths=("path",)),
+    )
     async def resolve_path(self, path: str) -> str:
         """Tell where a name leads: the real path, what is there, and whether it may be read or written."""
         return await asyncio.to_thread(self._resolved, path)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.content.documents import Documents, DocumentUnreadable
 from hob.core.content.images import Image
 from hob.core.errors import NotFound, ToolFailed
@@ -240,6 +241,7 @@ class ReadTool:
         parallel=True,
         output_cap=PAGE + PAGE // 4,
         label=FILE_LABEL,
+        roles=ArgumentRole(paths=("path",), plain=("offset", "limit", "at", "raw")),
     )
     async def read(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
@@ -38,7 +39,9 @@ class MemoryTools:
             self.remember, self.recall, self.memory_search, self.memory_get, self.update_working_memory
         )
 
-    @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
+    @tool(
+        tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL, roles=ArgumentRole(plain=("text",))
+    )
     async def remember(self, text: str, context: CallContext) -> str:
         """Keep a fact for later conversations."""
         text = _checked(text.strip())
@@ -53,7 +56,13 @@ class MemoryTools:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
         return "Kept."
 
-    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    @tool(
+        tier=Tier.READ,
+        effects=_READS,
+        restart=Restart.AGAIN,
+        parallel=True,
+        roles=ArgumentRole(plain=("query", "limit", "untrusted")),
+    )
     async def recall(
         self,
         query: str,
@@ -72,7 +81,13 @@ class MemoryTools:
             labels.append(note.label)
         return ToolOutput("\n".join(lines), Label(Origin.TOOL, join(labels)))
 
-    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    @tool(
+        tier=Tier.READ,
+        effects=_READS,
+        restart=Restart.AGAIN,
+        parallel=True,
+        roles=ArgumentRole(plain=("query", "limit", "untrusted")),
+    )
     async def memory_search(
         self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False
     ) -> ToolOutput:
@@ -85,7 +100,13 @@ class MemoryTools:
             lines.append(f"[{left}; to read them too, set untrusted=true]")
         return ToolOutput("\n".join(lines) or _NOTHING, Label(Origin.TOOL, join(item.label for item in shown)))
 
-    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True)
+    @tool(
+        tier=Tier.READ,
+        effects=_READS,
+        restart=Restart.AGAIN,
+        parallel=True,
+        roles=ArgumentRole(plain=("path", "start", "lines")),
+    )
     async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
         """Read one remembered item by its id, or a remembered file (MEMORY.md, memory/DATE.md) from a line on."""
         scope = scope_of(context.turn)
@@ -95,7 +116,13 @@ class MemoryTools:
         text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
         return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, join(each.label for each in shown)))
 
-    @tool(tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL)
+    @tool(
+        tier=Tier.WRITE,
+        effects=_PERSISTS,
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(plain=("content",)),
+    )
     async def update_working_memory(
         self,
         content: str,

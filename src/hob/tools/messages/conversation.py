@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import AnswerNeeded, ToolFailed
 from hob.core.events.notices import Progress
 from hob.core.ports.notices import Notices
@@ -31,7 +32,13 @@ class ConversationTools:
         self._can_ask = can_ask
         self.toolset = Tools(self.ask_user, self.report_progress)
 
-    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL)
+    @tool(
+        tier=Tier.READ,
+        effects=frozenset(),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(plain=("question", "options")),
+    )
     async def ask_user(
         self,
         question: str,
@@ -49,7 +56,13 @@ class ConversationTools:
             raise ToolFailed("nobody is there to answer now: go on with what you know, and end with what is open.")
         raise AnswerNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
 
-    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL)
+    @tool(
+        tier=Tier.READ,
+        effects=frozenset(),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(plain=("text", "percent")),
+    )
     async def report_progress(
         self,
         text: str,

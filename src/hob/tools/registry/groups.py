@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
@@ -164,7 +165,14 @@ class _Loader:
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await self._tools.call(call, context)
 
-    @tool(name=LOAD, tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL)
+    @tool(
+        name=LOAD,
+        tier=Tier.READ,
+        effects=frozenset(),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(plain=("group",)),
+    )
     async def load_tools(
         self,
         group: str,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
+from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import Clock
 from hob.core.content.documents import Documents
 from hob.core.errors import NotConfigured, ToolFailed
@@ -62,6 +63,7 @@ class WebTools:
         timeout=60,
         output_cap=MOST_CHARACTERS + 4_000,
         label=WEB_LABEL,
+        roles=ArgumentRole(urls=("url",), plain=("format", "offset", "max_chars")),
     )
     async def web_fetch(
         self,
@@ -107,6 +109,7 @@ class WebTools:
         timeout=45,
         output_cap=24_000,
         label=WEB_LABEL,
+        roles=ArgumentRole(plain=("query", "count", "freshness", "language", "country"), searches=True),
     )
     async def web_search(
         self,
