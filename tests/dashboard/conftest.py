@@ -1,8 +1,7 @@
 """A browser for each test, and a world whose dashboard stays at one address over restarts."""
 
 import os
-import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,16 +10,16 @@ from playwright.async_api import Browser, Page
 
 from tests.dashboard.scene import link_of
 from tests.dashboard.screenshots import CHROMIUM, chromium
-from tests.journeys.world import World, open_world
+from tests.journeys.world import World, held_port, open_world
 
 BUILT = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static" / "index.html"
 
 
 @pytest.fixture
-def port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
+def port() -> Iterator[str]:
+    """A port that is this test's alone: held while it runs, so that nobody is given it, and not listened on."""
+    with held_port() as port:
+        yield str(port)
 
 
 @pytest.fixture

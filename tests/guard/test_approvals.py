@@ -20,7 +20,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope
-from hob.guard.approvals.ledger import ApprovalOutcome, find_change
+from hob.guard.approvals.ledger import ApprovalOutcome
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.judge import PolicyInput
 from hob.guard.policy.modes import Autonomy, Mode
@@ -269,18 +269,15 @@ async def test_approval_to_write_a_file_is_void_where_a_link_stands_there_now(op
     assert (await operations.verdict(call, TURN, Trust.UNTRUSTED)).rule == "approval.void"
 
 
-async def test_approval_of_an_older_hob_holds_by_what_it_was_bound_to(operations: Desk) -> None:
-    script = operations.work / "clean.sh"
-    script.write_text("true\n")
-    call = call_of("exec", command="sh clean.sh && git reset --hard")
-    now = (await asked(operations, call)).bound
-    assert now is not None
-    older = replace(now, files=tuple(each for each in now.files if not each[0].startswith(("at:", "tree:"))))
-    assert find_change(older, now) == ""
-    script.write_text("false\n")
-    later = (await operations.asked(replace(call, id=CallId("later")), TURN)).bound
-    assert later is not None
-    assert "script" in find_change(older, later)
+async def test_approval_whose_question_was_not_stored_as_values_is_void(operations: Desk) -> None:
+    now = await operations.asked(replace(RISKY, id=CallId("now")), TURN)
+    older = replace(now, id=ApprovalId("older"), call=RISKY.id, question=None)  # as before they were stored
+    await operations.store.approvals.put(older)
+    await operations.ledger.settle(older.id, YES, "telegram:owner")
+    found = await operations.verdict(RISKY, TURN)
+    assert isinstance(found, Deny)
+    assert found.rule == "approval.void"
+    assert "an earlier version of Hob asked" in found.reason
 
 
 async def test_question_says_what_cannot_be_held(operations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,17 +22,40 @@ import tempfile
 import termios
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 MODULE = "-m"
 _STREAMS = {"stdin": "surrogateescape", "stdout": "surrogateescape", "stderr": "backslashreplace"}
 
 
+class _Stream(asyncio.Protocol):
+    """Hears when a transport has closed what it was given."""
+
+    def __init__(self) -> None:
+        self.closed = asyncio.Event()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed.set()
+
+
+class _Output(asyncio.StreamReaderProtocol):
+    """Its reader, and when the transport has closed what it was given."""
+
+    def __init__(self) -> None:
+        self.reader = asyncio.StreamReader()
+        self.closed = asyncio.Event()
+        super().__init__(self.reader)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.closed.set()
+
+
 class ForkedProcess(asyncio.Protocol):
-    """What the tests use of `asyncio.subprocess.Process`."""
+    """What the tests use of `asyncio.subprocess.Process`. After `communicate` nothing of it is open."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -41,8 +64,13 @@ class ForkedProcess(asyncio.Protocol):
         self.stdout: asyncio.StreamReader | None = None
         self.stderr: asyncio.StreamReader | None = None
         self.began = asyncio.Event()
+        self.streams: list[tuple[asyncio.BaseTransport, asyncio.Event]] = []
+        self._connection: asyncio.BaseTransport | None = None
         self._ended = asyncio.Event()
         self._told = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._connection = transport
 
     def data_received(self, data: bytes) -> None:
         self._told += data
@@ -53,13 +81,18 @@ class ForkedProcess(asyncio.Protocol):
                 self.began.set()
             else:
                 self.returncode = int(line)
-                self._ended.set()
+                self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self.returncode is None:  # the server is gone, and with it all that is known
             self.returncode = -signal.SIGKILL
         self.began.set()
         self._ended.set()
+
+    def close(self) -> None:
+        """Hear no more of it."""
+        if self._connection is not None:
+            self._connection.close()
 
     def kill(self) -> None:
         self._send(signal.SIGKILL)
@@ -84,6 +117,9 @@ class ForkedProcess(asyncio.Protocol):
         out = await self.stdout.read() if self.stdout is not None else b""
         err = await self.stderr.read() if self.stderr is not None else b""
         await self.wait()
+        for transport, closed in self.streams:
+            transport.close()
+            await closed.wait()
         return out, err
 
 
@@ -123,43 +159,47 @@ class ForkServer:
         """Python with these arguments: `-m MODULE …` or a script. The streams are as `subprocess` takes them; they may
         be a `terminal` of its own.
         """
-        loop = asyncio.get_running_loop()
         process = ForkedProcess()
-        given, opened = [], []
-        for number, stream in enumerate((stdin, stdout, stderr)):
-            if stream == subprocess.PIPE:
-                ends = os.pipe()
-                given.append(ends[number != 0])
-                opened.append(given[-1])
-                await self._connect(process, number, ends[number == 0])
-            elif stream in (None, subprocess.DEVNULL):
-                given.append(os.open(os.devnull, os.O_RDWR))
-                opened.append(given[-1])
-            else:
-                given.append(stream if isinstance(stream, int) else stream.fileno())
         asked = json.dumps({
             "arguments": list(arguments), "environ": dict(environ), "folder": str(Path.cwd()), "terminal": terminal
         })  # fmt: skip
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(self._path)
-        socket.send_fds(connection, [asked.encode() + b"\n"], given)
-        for end in opened:
-            os.close(end)
-        await loop.create_unix_connection(lambda: process, sock=connection)
-        await process.began.wait()
+        with ExitStack() as failing, ExitStack() as theirs:
+            given, ours = [], {}
+            for number, stream in enumerate((stdin, stdout, stderr)):
+                if stream == subprocess.PIPE:
+                    ends = [os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]
+                    ours[number] = failing.enter_context(ends[number == 0])
+                    given.append(theirs.enter_context(ends[number != 0]).fileno())
+                elif stream in (None, subprocess.DEVNULL):
+                    given.append(os.open(os.devnull, os.O_RDWR))
+                    theirs.callback(os.close, given[-1])
+                else:
+                    given.append(stream if isinstance(stream, int) else stream.fileno())
+            connection = failing.enter_context(socket.socket(socket.AF_UNIX))
+            connection.connect(self._path)
+            socket.send_fds(connection, [asked.encode() + b"\n"], given)
+            theirs.close()
+            await asyncio.get_running_loop().create_unix_connection(lambda: process, sock=connection)
+            failing.callback(process.close)
+            for number, end in ours.items():
+                failing.callback((await self._connect(process, number, end)).close)
+            await process.began.wait()
+            failing.pop_all()
         return process
 
-    async def _connect(self, process: ForkedProcess, number: int, end: int) -> None:
+    async def _connect(self, process: ForkedProcess, number: int, end: IO[bytes]) -> asyncio.BaseTransport:
         loop = asyncio.get_running_loop()
         if number == 0:
-            process.stdin, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(end, "wb"))
-            return
-        reader = asyncio.StreamReader()
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(end, "rb"))
+            process.stdin, written = await loop.connect_write_pipe(_Stream, end)
+            process.streams.append((process.stdin, written.closed))
+            return process.stdin
+        transport, output = await loop.connect_read_pipe(_Output, end)
+        process.streams.append((transport, output.closed))
         if number == 1:
-            process.stdout = reader
+            process.stdout = output.reader
         else:
-            process.stderr = reader
+            process.stderr = output.reader
+        return transport
 
 
 @cache
@@ -212,7 +252,8 @@ def serve(listener: socket.socket) -> dict[str, Any] | None:
                     return asked
                 for fd in fds:
                     os.close(fd)
-                connection.sendall(f"{pid}\n".encode())
+                with suppress(OSError):  # whoever asked has given up
+                    connection.sendall(f"{pid}\n".encode())
                 children[pid] = connection
 
 

@@ -1,7 +1,6 @@
 """OpenAI's own clients and the real daemon: what they do by themselves when something breaks on the way."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from hob.testing.model_server import Reply
 
-from .world import TOKEN, Daemon, World, until
+from .world import TOKEN, Daemon, World, held_port, until
 
 HI: Any = [{"role": "user", "content": "hi"}]
 
@@ -27,12 +26,6 @@ def asked(world: World) -> int:
 
 async def titles(daemon: Daemon) -> list[str]:
     return [task["title"] for task in (await daemon.ask("/tasks", all="1"))["tasks"]]
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @asynccontextmanager
@@ -133,19 +126,19 @@ async def test_stream_can_be_left_and_the_daemon_goes_on(world: World) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 async def test_answer_comes_though_the_daemon_is_killed_meanwhile(world: World, stream: bool) -> None:
     world.model.script.append(Reply("Never heard.", delay=30))
-    port = str(free_port())
-    client = client_of(f"http://127.0.0.1:{port}", max_retries=10)
-    async with asyncio.TaskGroup() as group, client:
-        async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
-            ask = client.chat.completions.create(model="hob", messages=HI, stream=stream)
-            asking = group.create_task(_heard(ask, stream=stream))
-            await until(lambda: asked(world) == 1)
-            daemon.kill()
-            await daemon.gone()
-        async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
-            async with asyncio.timeout(40):
-                assert await asking == "You said: hi"
-            assert await titles(daemon) == ["hi"]
+    with held_port() as port:
+        client = client_of(f"http://127.0.0.1:{port}", max_retries=10)
+        async with asyncio.TaskGroup() as group, client:
+            async with world.serve(HOB_GATEWAY_PORT=str(port)) as daemon:
+                ask = client.chat.completions.create(model="hob", messages=HI, stream=stream)
+                asking = group.create_task(_heard(ask, stream=stream))
+                await until(lambda: asked(world) == 1)
+                daemon.kill()
+                await daemon.gone()
+            async with world.serve(HOB_GATEWAY_PORT=str(port)) as daemon:
+                async with asyncio.timeout(40):
+                    assert await asking == "You said: hi"
+                assert await titles(daemon) == ["hi"]
 
 
 async def _heard(ask: Any, *, stream: bool) -> str:

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -294,6 +295,15 @@ async def open_world(*, delay: float = 0.0) -> AsyncIterator[World]:
     with tempfile.TemporaryDirectory(prefix="hob") as root:
         async with ModelServer(delay=delay) as model:
             yield World(Path(root), model)
+
+
+@contextmanager
+def held_port() -> Iterator[int]:
+    """A port for daemons of this block: while it is held nobody else is given it, and they may listen on it."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
 async def until(condition: Any, seconds: float = 10) -> None:

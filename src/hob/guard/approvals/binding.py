@@ -149,11 +149,6 @@ def held(bound: Bound, *, later: bool = False) -> dict[str, str]:
     return {path: seen for path, seen in bound.files if not (later and path.startswith((_AT, _TREE)))}
 
 
-def is_older(bound: Bound) -> bool:
-    """Whether it was bound by a Hob that bound nothing but files."""
-    return bool(bound.files or bound.directory) and not any(path.startswith(_AT) for path, _ in bound.files)
-
-
 def unheld(bound: Bound) -> tuple[str, ...]:
     """The folders whose state could not be bound."""
     return tuple(path.removeprefix(_TREE) for path, seen in bound.files if path.startswith(_TREE) and seen == UNHELD)

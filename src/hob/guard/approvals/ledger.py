@@ -20,9 +20,9 @@ from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable, translated
 from hob.core.turns import Turn
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
-from hob.guard.approvals.binding import Binder, held, is_older, requester_of, unheld
+from hob.guard.approvals.binding import Binder, held, requester_of, unheld
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import TOO_LONG, brief, show, shows_change, visible
+from hob.guard.approvals.question_text import TOO_LONG, brief, show, visible
 from hob.guard.audit.entries import of_approval
 from hob.guard.policy.policy import may_be_granted
 from hob.guard.policy.rule_names import sentence_of
@@ -265,8 +265,10 @@ class ApprovalLedger:
         changed = find_change(approval.bound, await self._binder.bind(call))
         if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
             changed = "it was given for somebody else"
-        if not changed and _is_outdated(approval, await self._differ(call)):
-            changed = "a file has changed since the difference was shown"
+        if not changed and approval.question is None:
+            changed = translatable("an earlier version of Hob asked, which did not keep what it showed")
+        if not changed and approval.question and Question.load(approval.question).diff != await self._differ(call):
+            changed = translatable("a file has changed since the difference was shown")
         self._ends.pop(approval.id, None)
         if changed:
             await self._void(approval.id, changed)
@@ -314,7 +316,7 @@ class ApprovalLedger:
             await self.load()
         now, wall = self._clock.monotonic(), self._clock.now().timestamp()
         for id in [id for id, end in self._ends.items() if end.running <= now or end.wall <= wall]:
-            await self._void(id, "there was no answer in time")
+            await self._void(id, translatable("there was no answer in time"))
             if self._ends.pop(id, None) is not None:
                 self._ended.append(id)
 
@@ -368,16 +370,9 @@ def find_change(then: Bound | None, now: Bound, *, later: bool = False) -> str:
         return "what it was bound to was erased"
     if then.directory != now.directory:
         return "the directory is another"
-    before, after = (held(each, later=later or is_older(then)) for each in (then, now))
+    before, after = (held(each, later=later) for each in (then, now))
     if before == after:
         return ""
     if held(then, later=True) != held(now, later=True):
         return "a program or script has changed since"
     return "the directory, a file that it names or what its programs find there has changed since"
-
-
-def _is_outdated(approval: Approval, diff: str) -> bool:
-    """Whether what a call would change now is not what the owner saw."""
-    if approval.question is not None:
-        return Question.load(approval.question).diff != diff
-    return bool(diff) and not shows_change(approval.shown, diff)

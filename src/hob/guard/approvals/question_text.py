@@ -82,11 +82,6 @@ def _call_lines(question: Question, language: str) -> Iterator[str]:
             yield from _argument(name, value, language)
 
 
-def shows_change(shown: str, diff: str) -> bool:
-    """Whether a question of an older Hob, of which only the text is kept, shows exactly this change."""
-    return bool(diff) and shown.endswith("\n".join(("", *_barred(diff.removesuffix("\n")))))
-
-
 def brief(shown: str, id: ApprovalId, limit: int, language: str = "en") -> str:
     """The question in at most about this many characters, with how to answer, and with what was left out."""
     if len(shown) <= limit:

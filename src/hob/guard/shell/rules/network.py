@@ -23,9 +23,11 @@ _CURL_VALUED = (
     *_CURL_DATA,
     *words("""-T --upload-file -X --request -H --header -o --output -u --user -A -b -c -e -x --proxy -K --config
     -m --max-time --connect-timeout --retry -w --write-out --cacert -E --cert --key --resolve
-    --interface --retry-delay -r --range --cookie --user-agent -D --unix-socket --url --output-dir -C -z
+    --interface --retry-delay -r --range --cookie --user-agent -D --unix-socket --abstract-unix-socket --connect-to
+    --preproxy --socks4 --socks4a --socks5 --socks5-hostname --url --output-dir -C -z
     --limit-rate --oauth2-bearer"""),
 )
+_CURL_PROXIES = words("-x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname")
 _WGET_VALUED = ("-O", "-o", "-P", "-t", "-T", "-U", "-e", "-i", "--header", "-a", "-w", "-Q", "-A", "-R", "-D", "-l")
 
 
@@ -49,8 +51,10 @@ def is_local(hosts: Args) -> bool:
 def curl(scene: Scene) -> Iterator[ShellFinding]:
     """`curl`."""
     args = divided(scene.args, "oHdAuXTFebcwmKxEzDrC")
-    urls = [*operands(args, _CURL_VALUED), *values(args, "--url")]
+    urls = [*operands(args, _CURL_VALUED), *values(args, "--url"), *_elsewhere(args)]
     hosts = hosts_of(urls)
+    if any(each.startswith(("--unix-s", "--abstract-u")) for each in args):
+        yield scene.ask("raw-socket", translatable("it talks to another program on this machine"), SENDS, hosts)
     data = [*values(args, *_CURL_DATA)]
     sent = [*values(args, "-T", "--upload-file")]
     method = next(iter(values(args, "-X", "--request")), "GET").upper()
@@ -67,6 +71,13 @@ def curl(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("sending", "what it does is in a file of settings")
     if any(url.startswith(("file:", "gopher:", "dict:", "telnet:", "ldap:", "smtp")) for url in urls):
         yield scene.ask("sending", "it uses an unusual protocol")
+
+
+def _elsewhere(args: Args) -> Iterator[str]:
+    """Where `curl` connects instead of to the host that the address names."""
+    yield from values(args, *_CURL_PROXIES)
+    for each in values(args, "--resolve", "--connect-to"):  # HOST:PORT:ADDRESS…
+        yield each.split(":", 2)[-1]
 
 
 def wget(scene: Scene) -> Iterator[ShellFinding]:
