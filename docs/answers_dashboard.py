@@ -275,6 +275,207 @@ class AuditsAnswer(TypedDict):
     entries: list[AuditAnswer]
 
 
+class LayerAnswer(TypedDict):
+    """A layer of memory."""
+
+    name: str
+    source_prefix: str
+    description: str
+    ttl_days: Annotated[float, "0: its items stay"]
+    chunk_count: int
+    color: str
+
+
+class MemoryTotals(TypedDict):
+    """All layers together."""
+
+    total_chunks: int
+    max_chunks: Annotated[int, "most items of the layers that expire"]
+    oldest: float | None
+    newest: float | None
+
+
+class MemoryStatusAnswer(TypedDict):
+    """How much is remembered."""
+
+    layers: list[LayerAnswer]
+    totals: MemoryTotals
+    led: Annotated[str, "`grey`: empty; `purple`; `amber`: more than 70 % full; `red`: more than 90 %"]
+    config: dict[str, Any]
+
+
+class MemoryFigures(TypedDict):
+    """Memory in figures."""
+
+    chunks_total: int
+    chunks_expiring: int
+    max_chunks: int
+    full: Annotated[float, "part of `max_chunks` that is used"]
+    by_layer: dict[str, Any]
+
+
+class MemoryMetricsAnswer(TypedDict):
+    """Memory in figures."""
+
+    memory: MemoryFigures
+    led: str
+
+
+class MemoryItemAnswer(TypedDict):
+    """Something that is remembered."""
+
+    id: str
+    layer: str
+    source: str
+    text: str
+    at: float
+    origin: str
+    trust: str
+    speaker: str
+    session: str
+    turn: str
+    color: str
+    score: NotRequired[Annotated[float, "only where something was looked for"]]
+    parts: NotRequired[Annotated[dict[str, Any], "what the score consists of"]]
+    position: NotRequired[int]
+    role: NotRequired[str]
+    kind: NotRequired[str]
+    importance: NotRequired[float]
+    valid_from: NotRequired[float | None]
+    valid_to: NotRequired[float | None]
+    superseded_by: NotRequired[str | None]
+    evidence: NotRequired[list[str]]
+    expires_at: NotRequired[float | None]
+
+
+class MemoryItemsAnswer(TypedDict):
+    """Items of memory."""
+
+    items: list[MemoryItemAnswer]
+
+
+class ForgottenAnswer(TypedDict):
+    """What is forgotten, or would be."""
+
+    items: list[MemoryItemAnswer]
+    turns: Annotated[list[str], "in which it was said, where the conversation goes too"]
+    backups: Annotated[list[str], "files that keep a copy until they are replaced"]
+    erased: Annotated[int, "pieces that are gone; 0 for a preview"]
+
+
+class DeletedAnswer(TypedDict):
+    """How many items went."""
+
+    status: str
+    deleted: int
+
+
+class RepoRow(TypedDict):
+    """Something in a folder."""
+
+    path: str
+    name: str
+    type: Annotated[str, "`file`, `folder` or `link`"]
+    depth: int
+    size: int
+
+
+class TreeAnswer(TypedDict):
+    """A folder."""
+
+    root: str
+    path: str
+    rows: list[RepoRow]
+
+
+class FileAnswer(TypedDict):
+    """A file."""
+
+    path: str
+    content: str
+    size: int
+    binary: bool
+    cut: Annotated[bool, "only its beginning is told"]
+
+
+class ChangeAnswer(TypedDict):
+    """A file that was changed since the last commit."""
+
+    path: str
+    state: Annotated[str, "`new`, `changed`, `gone`, `renamed` or `conflict`"]
+    before: Annotated[str, "what a renamed one was called"]
+
+
+class RepoStatusAnswer(TypedDict):
+    """How a repository is."""
+
+    root: str
+    repository: bool
+    branch: str
+    remote: str
+    ahead: int
+    behind: int
+    changes: list[ChangeAnswer]
+
+
+class MatchAnswer(TypedDict):
+    """A line that holds the text."""
+
+    path: str
+    line: int
+    text: str
+
+
+class RepoSearchAnswer(TypedDict):
+    """What was found."""
+
+    root: str
+    repos: list[str]
+    matches: list[MatchAnswer]
+
+
+class GitHubAnswer(TypedDict):
+    """How `gh` is."""
+
+    status: str
+    detail: str
+
+
+class BranchesAnswer(TypedDict):
+    """Branches."""
+
+    branches: list[str]
+    current: str
+
+
+class CommitAnswer(TypedDict):
+    """A commit."""
+
+    hash: str
+    author: str
+    at: float
+    subject: str
+
+
+class LogAnswer(TypedDict):
+    """Commits, the newest first."""
+
+    commits: list[CommitAnswer]
+
+
+class DiffAnswer(TypedDict):
+    """A difference."""
+
+    diff: str
+
+
+class RepoDoneAnswer(TypedDict):
+    """What git said."""
+
+    result: str
+    hash: NotRequired[str]
+
+
 ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/health"): ((200, AliveAnswer), (503, AliveAnswer)),
     ("GET", "/api/v1/status"): ((200, StatusAnswer),),
@@ -291,6 +492,29 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("PATCH", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("GET", "/api/v1/audit"): ((200, AuditsAnswer),),
+    ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
+    ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),
+    ("GET", "/api/v1/memory/search"): ((200, MemoryItemsAnswer),),
+    ("GET", "/api/v1/memory/items"): ((200, MemoryItemsAnswer),),
+    ("GET", "/api/v1/memory/items/{id}"): ((200, MemoryItemAnswer),),
+    ("POST", "/api/v1/memory/items"): ((200, MemoryItemAnswer),),
+    ("POST", "/api/v1/memory/forget"): ((200, ForgottenAnswer),),
+    ("POST", "/api/v1/memory/prune"): ((200, DeletedAnswer),),
+    ("POST", "/api/v1/memory/reset"): ((200, DeletedAnswer),),
+    ("POST", "/api/v1/memory/config"): ((200, SettingsAnswer),),
+    ("GET", "/api/v1/repo/tree"): ((200, TreeAnswer),),
+    ("GET", "/api/v1/repo/file"): ((200, FileAnswer),),
+    ("GET", "/api/v1/repo/status"): ((200, RepoStatusAnswer),),
+    ("GET", "/api/v1/repo/search"): ((200, RepoSearchAnswer),),
+    ("GET", "/api/v1/repo/gh-auth"): ((200, GitHubAnswer),),
+    ("GET", "/api/v1/repo/branches"): ((200, BranchesAnswer),),
+    ("GET", "/api/v1/repo/log"): ((200, LogAnswer),),
+    ("GET", "/api/v1/repo/diff"): ((200, DiffAnswer),),
+    ("GET", "/api/v1/repo/diff-file"): ((200, DiffAnswer),),
+    **{
+        ("POST", f"/api/v1/repo/{each}"): ((200, RepoDoneAnswer),)
+        for each in ("checkout", "commit", "pull", "push", "init", "pr")
+    },
 }
 ALIASES: Mapping[str, str] = {"/approvals/pending": "/approvals", "/webchat/send": "/chat"}
 """Routes of the API under another name than theirs after `/api/v1`."""

@@ -18,11 +18,11 @@ from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.dashboard.files import PackageFiles
-from hob.gateway.dashboard.table import ENDPOINTS
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
 from tests.gateway.conftest import TOKEN, Machine, machine
 
+ENDPOINTS = api_v1_of(SUBSYSTEMS)
 OPEN = {"/health", "/api/v1/status", "/api/v1/auth/verify", "/api/v1/auth/login"}
 """What answers somebody who has shown nothing."""
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
@@ -287,3 +287,36 @@ async def test_settings_show_no_secret(hob: Machine) -> None:
         rows = {each["key"]: each for each in answer.json()["settings"]}
         assert rows["gateway.auth_token"]["value"] is None
         assert rows["spending.daily"]["changeable"]
+
+
+async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        added = (await page.post("/api/v1/memory/items", json={"text": "Anna likes green tea."})).raise_for_status()
+        told = (await page.get("/api/v1/memory/status")).json()
+        assert next(each for each in told["layers"] if each["name"] == "soul")["color"] == "#a855f7"
+        assert told["totals"]["total_chunks"] == 1
+        assert (await page.get("/api/v1/memory/metrics")).json()["memory"]["by_layer"]["fact"] == 1
+        found = (await page.get("/api/v1/memory/search", params={"query": "tea"})).json()["items"]
+        assert (found[0]["id"], found[0]["parts"].keys() > set()) == (added.json()["id"], True)
+        wanted = {"id": found[0]["id"]}
+        shown = (await page.post("/api/v1/memory/forget", json={**wanted, "preview": True})).json()
+        assert (len(shown["items"]), shown["erased"]) == (1, 0)
+        assert (await page.post("/api/v1/memory/forget", json=wanted)).json()["erased"] > 0
+        assert (await page.post("/api/v1/memory/reset", json={"layer": "nonsense"})).status_code == 400
+
+
+async def test_repository_is_the_work_folder_and_no_other(hob: Machine) -> None:
+    work = hob.app.home / "workspace" / "work"
+    async with signed_in(hob) as page:
+        assert (await page.get("/api/v1/repo/tree")).status_code == 404
+        work.mkdir(parents=True)
+        (work / "a.md").write_text("one")
+        assert (await page.get("/api/v1/repo/status")).json()["repository"] is False
+        assert (await page.post("/api/v1/repo/init", json={})).status_code == 200
+        assert (await page.get("/api/v1/repo/file", params={"path": "a.md"})).json()["content"] == "one"
+        for path in ("../../hob.db", "%2e%2e/x", "/etc/passwd", ".git/config"):
+            assert (await page.get("/api/v1/repo/file", params={"path": path})).status_code == 404
+        assert (await page.get("/api/v1/repo/tree", params={"repo": "../.."})).status_code == 400
+        assert (await page.post("/api/v1/repo/commit", json={"message": "One"})).json()["hash"]
+        identity = (await page.get("/api/v1/repo/tree", params={"repo": "identity"})).json()
+        assert identity["root"] == str(work.parent)

@@ -1,9 +1,19 @@
 // Written by `make docs` from docs/openapi-v1.json.
 /* eslint-disable */
 
+/** A layer of memory. */
+export interface ALayer {
+  layer?: string | null;
+}
+
 /** One session. */
 export interface ASession {
   session?: string | null;
+}
+
+/** What is to be remembered. */
+export interface Adding {
+  text?: string | null;
 }
 
 /** Whether messages can be accepted. */
@@ -57,11 +67,24 @@ export interface AuditsAnswer {
   entries: AuditAnswer[];
 }
 
+/** Branches. */
+export interface BranchesAnswer {
+  branches: string[];
+  current: string;
+}
+
 /** A call of a tool. */
 export interface CallAnswer {
   id: string;
   name: string;
   arguments: string;
+}
+
+/** A file that was changed since the last commit. */
+export interface ChangeAnswer {
+  path: string;
+  state: string;
+  before: string;
 }
 
 /** What is changed about a session; what is not given stays. */
@@ -99,6 +122,14 @@ export interface ChatRequest {
   wait?: number | null;
 }
 
+/** A commit. */
+export interface CommitAnswer {
+  hash: string;
+  author: string;
+  at: number;
+  subject: string;
+}
+
 /** A verdict on one call. */
 export interface DecisionAnswer {
   tool: string;
@@ -115,6 +146,17 @@ export interface DecisionAnswer {
 /** Verdicts in order. */
 export interface DecisionsAnswer {
   policy_decisions: DecisionAnswer[];
+}
+
+/** How many items went. */
+export interface DeletedAnswer {
+  status: string;
+  deleted: number;
+}
+
+/** A difference. */
+export interface DiffAnswer {
+  diff: string;
 }
 
 /** What a span is a part of. */
@@ -171,6 +213,40 @@ export interface EventAnswer {
 /** An error. */
 export interface Failed {
   error: ErrorBody;
+}
+
+/** A file. */
+export interface FileAnswer {
+  path: string;
+  content: string;
+  size: number;
+  binary: boolean;
+  cut: boolean;
+}
+
+/** What is to be forgotten. */
+export interface Forgetting {
+  id?: string | null;
+  layer?: string | null;
+  source?: string | null;
+  origin?: string | null;
+  since?: number | null;
+  said?: boolean | null;
+  preview?: boolean | null;
+}
+
+/** What is forgotten, or would be. */
+export interface ForgottenAnswer {
+  items: MemoryItemAnswer[];
+  turns: string[];
+  backups: string[];
+  erased: number;
+}
+
+/** How `gh` is. */
+export interface GitHubAnswer {
+  status: string;
+  detail: string;
 }
 
 /** An approval that holds for more than once. */
@@ -237,6 +313,16 @@ export interface KeptFile {
   reason: string;
 }
 
+/** A layer of memory. */
+export interface LayerAnswer {
+  name: string;
+  source_prefix: string;
+  description: string;
+  ttl_days: number;
+  chunk_count: number;
+  color: string;
+}
+
 /** A limit of spending. */
 export interface LimitAnswer {
   key: string;
@@ -244,6 +330,11 @@ export interface LimitAnswer {
   spent_usd: number;
   held_usd: number;
   left_usd: number;
+}
+
+/** Commits, the newest first. */
+export interface LogAnswer {
+  commits: CommitAnswer[];
 }
 
 /** One of both. */
@@ -262,6 +353,80 @@ export interface LoginAnswer {
 /** The login holds no more. */
 export interface LogoutAnswer {
   valid: boolean;
+}
+
+/** A line that holds the text. */
+export interface MatchAnswer {
+  path: string;
+  line: number;
+  text: string;
+}
+
+/** Memory in figures. */
+export interface MemoryFigures {
+  chunks_total: number;
+  chunks_expiring: number;
+  max_chunks: number;
+  full: number;
+  by_layer: Record<string, unknown>;
+}
+
+/** Something that is remembered. */
+export interface MemoryItemAnswer {
+  id: string;
+  layer: string;
+  source: string;
+  text: string;
+  at: number;
+  origin: string;
+  trust: string;
+  speaker: string;
+  session: string;
+  turn: string;
+  color: string;
+  score?: number;
+  parts?: Record<string, unknown>;
+  position?: number;
+  role?: string;
+  kind?: string;
+  importance?: number;
+  valid_from?: number | null;
+  valid_to?: number | null;
+  superseded_by?: string | null;
+  evidence?: string[];
+  expires_at?: number | null;
+}
+
+/** Items of memory. */
+export interface MemoryItemsAnswer {
+  items: MemoryItemAnswer[];
+}
+
+/** Memory in figures. */
+export interface MemoryMetricsAnswer {
+  memory: MemoryFigures;
+  led: string;
+}
+
+/** Settings of memory that are changed. */
+export interface MemorySettingsChange {
+  values: Record<string, unknown>;
+}
+
+/** How much is remembered. */
+export interface MemoryStatusAnswer {
+  layers: LayerAnswer[];
+  totals: MemoryTotals;
+  led: string;
+  config: Record<string, unknown>;
+}
+
+/** All layers together. */
+export interface MemoryTotals {
+  total_chunks: number;
+  max_chunks: number;
+  oldest: number | null;
+  newest: number | null;
 }
 
 /** A span as a node. */
@@ -336,6 +501,69 @@ export interface PromptAnswer {
   bytes: number;
   tokens: number;
   limit: number;
+}
+
+/** Where to go. */
+export interface RepoCheckout {
+  repo?: "work" | "identity" | null;
+  branch?: string | null;
+  create?: boolean | null;
+}
+
+/** What is committed. */
+export interface RepoCommit {
+  repo?: "work" | "identity" | null;
+  message?: string | null;
+  paths?: string[] | null;
+}
+
+/** What git said. */
+export interface RepoDoneAnswer {
+  result: string;
+  hash?: string;
+}
+
+/** What becomes a repository. */
+export interface RepoInit {
+  repo?: "work" | "identity" | null;
+  remote_url?: string | null;
+}
+
+/** What is asked of the project. */
+export interface RepoPullRequest {
+  title: string;
+  body?: string | null;
+  base?: string | null;
+  head?: string | null;
+  draft?: boolean | null;
+  repo?: "work" | "identity" | null;
+}
+
+/** Something in a folder. */
+export interface RepoRow {
+  path: string;
+  name: string;
+  type: string;
+  depth: number;
+  size: number;
+}
+
+/** What was found. */
+export interface RepoSearchAnswer {
+  root: string;
+  repos: string[];
+  matches: MatchAnswer[];
+}
+
+/** How a repository is. */
+export interface RepoStatusAnswer {
+  root: string;
+  repository: boolean;
+  branch: string;
+  remote: string;
+  ahead: number;
+  behind: number;
+  changes: ChangeAnswer[];
 }
 
 /** A message that was brought back. */
@@ -512,6 +740,13 @@ export interface TraceAnswer {
   turns: string[];
 }
 
+/** A folder. */
+export interface TreeAnswer {
+  root: string;
+  path: string;
+  rows: RepoRow[];
+}
+
 /** What is put back. */
 export interface UndoRequest {
   id?: string | null;
@@ -562,7 +797,162 @@ export interface VerifiedAnswer {
   scopes?: string[];
 }
 
+/** Which repository. */
+export interface WhichRepo {
+  repo?: "work" | "identity" | null;
+}
+
 export interface Routes {
+  "GET /api/v1/memory/status": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: MemoryStatusAnswer;
+  };
+  "GET /api/v1/memory/metrics": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: MemoryMetricsAnswer;
+  };
+  "GET /api/v1/memory/search": {
+    path: undefined;
+    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number };
+    body: undefined;
+    answer: MemoryItemsAnswer;
+  };
+  "GET /api/v1/memory/items": {
+    path: undefined;
+    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number };
+    body: undefined;
+    answer: MemoryItemsAnswer;
+  };
+  "POST /api/v1/memory/items": {
+    path: undefined;
+    query: undefined;
+    body: Adding;
+    answer: MemoryItemAnswer;
+  };
+  "GET /api/v1/memory/items/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: MemoryItemAnswer;
+  };
+  "POST /api/v1/memory/forget": {
+    path: undefined;
+    query: undefined;
+    body: Forgetting;
+    answer: ForgottenAnswer;
+  };
+  "POST /api/v1/memory/prune": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: DeletedAnswer;
+  };
+  "POST /api/v1/memory/reset": {
+    path: undefined;
+    query: undefined;
+    body: ALayer;
+    answer: DeletedAnswer;
+  };
+  "POST /api/v1/memory/config": {
+    path: undefined;
+    query: undefined;
+    body: MemorySettingsChange;
+    answer: SettingsAnswer;
+  };
+  "GET /api/v1/repo/tree": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; path?: string };
+    body: undefined;
+    answer: TreeAnswer;
+  };
+  "GET /api/v1/repo/file": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; path?: string };
+    body: undefined;
+    answer: FileAnswer;
+  };
+  "GET /api/v1/repo/status": {
+    path: undefined;
+    query: { repo?: "work" | "identity" };
+    body: undefined;
+    answer: RepoStatusAnswer;
+  };
+  "GET /api/v1/repo/search": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; text?: string };
+    body: undefined;
+    answer: RepoSearchAnswer;
+  };
+  "GET /api/v1/repo/gh-auth": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: GitHubAnswer;
+  };
+  "GET /api/v1/repo/branches": {
+    path: undefined;
+    query: { repo?: "work" | "identity" };
+    body: undefined;
+    answer: BranchesAnswer;
+  };
+  "GET /api/v1/repo/log": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; path?: string; limit?: number };
+    body: undefined;
+    answer: LogAnswer;
+  };
+  "GET /api/v1/repo/diff": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; path?: string; commit?: string };
+    body: undefined;
+    answer: DiffAnswer;
+  };
+  "GET /api/v1/repo/diff-file": {
+    path: undefined;
+    query: { repo?: "work" | "identity"; path?: string; commit?: string };
+    body: undefined;
+    answer: DiffAnswer;
+  };
+  "POST /api/v1/repo/checkout": {
+    path: undefined;
+    query: undefined;
+    body: RepoCheckout;
+    answer: RepoDoneAnswer;
+  };
+  "POST /api/v1/repo/commit": {
+    path: undefined;
+    query: undefined;
+    body: RepoCommit;
+    answer: RepoDoneAnswer;
+  };
+  "POST /api/v1/repo/pull": {
+    path: undefined;
+    query: undefined;
+    body: WhichRepo;
+    answer: RepoDoneAnswer;
+  };
+  "POST /api/v1/repo/push": {
+    path: undefined;
+    query: undefined;
+    body: WhichRepo;
+    answer: RepoDoneAnswer;
+  };
+  "POST /api/v1/repo/init": {
+    path: undefined;
+    query: undefined;
+    body: RepoInit;
+    answer: RepoDoneAnswer;
+  };
+  "POST /api/v1/repo/pr": {
+    path: undefined;
+    query: undefined;
+    body: RepoPullRequest;
+    answer: RepoDoneAnswer;
+  };
   "GET /health": {
     path: undefined;
     query: undefined;

@@ -8,6 +8,7 @@ from hob.app.subsystems.maintenance import MAINTENANCE
 from hob.app.subsystems.memory import MEMORY, MEMORY_COMMANDS
 from hob.app.subsystems.openai_api import OPENAI_API
 from hob.app.subsystems.outbox_alarm import OUTBOX_ALARM
+from hob.app.subsystems.repositories import REPOSITORIES
 from hob.app.subsystems.tools import TOOLS
 from hob.app.subsystems.webhooks import WEBHOOKS
 
@@ -22,5 +23,6 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     IMPORTS,
     DOCTOR,
     SECURITY,
+    REPOSITORIES,
     DASHBOARD,
 )

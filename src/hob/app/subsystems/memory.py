@@ -27,6 +27,13 @@ def _endpoints() -> Endpoints:
 
 
 @Lazy
+def _api_v1() -> Endpoints:
+    from hob.gateway.dashboard.memory import ENDPOINTS
+
+    return ENDPOINTS
+
+
+@Lazy
 def _remember() -> Run:
     from hob.app.memory.commands import remember
 
@@ -58,7 +65,14 @@ def _row(name: str, usage: str, text: str, scope: TokenScope = TokenScope.ADMIN)
     return SlashCommand(name, Moment.LANE, usage, text, owner=True, scope=scope)
 
 
-MEMORY = Subsystem(name="memory", settings={"memory": MemorySettings}, one_shot=True, endpoints=_endpoints, open=_open)
+MEMORY = Subsystem(
+    name="memory",
+    settings={"memory": MemorySettings},
+    one_shot=True,
+    endpoints=_endpoints,
+    api_v1=_api_v1,
+    open=_open,
+)
 MEMORY_COMMANDS = Subsystem(
     name="memory_commands",
     needs=(MemoryControl,),

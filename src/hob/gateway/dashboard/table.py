@@ -1,36 +1,22 @@
 """The routes below `/api/v1`. What the API has under another name is the same endpoint here, with the same manual."""
 
-from dataclasses import replace
 from typing import Any
 
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.dashboard import login, media, state, timeline
+from hob.gateway.dashboard.naming import Known
+from hob.gateway.dashboard.naming import own as _own
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.fields import Nothing
-from hob.gateway.http.reply import problem_response
 from hob.gateway.routes import settings
 from hob.gateway.routes.sessions import Which
 from hob.gateway.routes.state import TasksQuery
 from hob.gateway.routes.table import ENDPOINTS as OWN
 
-PREFIX = "/api/v1"
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 _SEEN = (VIEW,)
 """Anyone who may not read what messages say gets these answers without it."""
-_KNOWN = {(each.method, each.path): each for each in OWN}
-
-
-def _same(method: str, path: str, name: str = "", also: tuple[TokenScope, ...] = ()) -> Endpoint[Any]:
-    """An endpoint of the API under its name here."""
-    known = _KNOWN[method, path]
-    return replace(known, path=f"{PREFIX}{name or path}", also=(*known.also, *also), failing=problem_response)
-
-
-def _own(
-    method: str, path: str, handler: Any, scope: TokenScope | None, takes: Any = Nothing, **more: Any
-) -> Endpoint[Any]:
-    return Endpoint(method, f"{PREFIX}{path}", handler, scope, takes, failing=problem_response, **more)
-
+_same = Known(OWN).same
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/health", state.health, None, Nothing),

@@ -53,6 +53,13 @@ def runs_something(tree: Path, change: SnapshotChange, content: Content) -> bool
     return folder.name.casefold() == "hooks" and not name.endswith(".sample") and is_repository(folder.parent)
 
 
+def settings_that_run(repository: Path) -> list[str]:
+    """The settings of this repository (its `.git`) that may run something, or lead to others that may."""
+    found = [_start_of(path) for name in _SETTINGS if (path := repository / name).is_file() and not path.is_symlink()]
+    linked = [name for name in (*_SETTINGS, "commondir") if (repository / name).is_symlink()]
+    return [*linked, *(key for text in found for key, _ in _harmful(_git_settings(text)))]
+
+
 def is_mark(change: SnapshotChange) -> bool:
     """Whether this file, where it was not before, makes what lies beside it a repository."""
     return Path(change.path).name.casefold() == "head" and change.before is None

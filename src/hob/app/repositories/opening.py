@@ -1,0 +1,32 @@
+"""The repositories over the kernel; what asks git is loaded when somebody looks."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from hob.app.contribution import Contribution
+from hob.app.kernel import Kernel
+from hob.config.loading import Config
+from hob.core.lazy import Lazy
+from hob.gateway.repositories import Repositories, RepositoriesAtHand
+from hob.workspace.settings import WorkspaceSettings
+
+
+@Lazy
+def _over() -> Callable[..., Repositories]:
+    from hob.app.repositories.repositories import OwnerRepositories
+
+    return OwnerRepositories
+
+
+@asynccontextmanager
+async def open_repositories(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """The folders are those of the settings as they are when somebody looks."""
+    now = kernel.config[WorkspaceSettings]
+
+    def become(config: Config) -> None:
+        nonlocal now
+        now = config[WorkspaceSettings]
+
+    folders = {"work": lambda: now.work, "identity": lambda: now.path}
+    at_hand = RepositoriesAtHand(Lazy(lambda: _over()(folders, kernel.environ)))
+    yield Contribution(provides={RepositoriesAtHand: at_hand}, on_settings=become)

@@ -1,0 +1,292 @@
+"""The owner's repositories over git: what lies in them, what was changed, and the few things one does about it."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from stat import S_ISDIR, S_ISREG
+from typing import Any
+
+from hob.app.repositories.git import NETWORK_SECONDS, GitFailed, Programs
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.translation.language import translatable
+from hob.gateway.repositories import PullRequest
+from hob.workspace.repositories import begin_repository
+
+_MOST_ROWS = 2_000
+_MOST_TEXT = 200_000
+_MOST_LINES = 200
+_NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The tree without files, which every repository knows."""
+_COMMIT = re.compile(r"[0-9a-f]{4,64}")
+_ADDRESS = re.compile(r"(?!-)(?!.*::)[^\s\x00-\x1f]{1,500}")
+_HEAD = re.compile(r"## (?:No commits yet on )?(?P<branch>.+?)(?:\.\.\.(?P<remote>\S+))?(?: \[(?P<apart>.+)\])?")
+_FIELDS = "%H%x1f%an%x1f%at%x1f%s%x1e"
+
+
+class OwnerRepositories:
+    """Implements the gateway's `Repositories`."""
+
+    def __init__(self, folders: Mapping[str, Callable[[], Path]], environ: Mapping[str, str]) -> None:
+        self._folders = folders
+        self._programs = Programs(environ)
+
+    def place(self, repo: str) -> Mapping[str, Any]:
+        """Where the repository is."""
+        return {"path": str(self._root(repo))}
+
+    async def tree(self, repo: str, path: str) -> Mapping[str, Any]:
+        """What lies in a folder, folders first."""
+        root = self._root(repo)
+        return {"root": str(root), "path": path, "rows": await asyncio.to_thread(_rows, root, path)}
+
+    async def file(self, repo: str, path: str) -> Mapping[str, Any]:
+        """The beginning of a file, if it is text."""
+        return await asyncio.to_thread(_content, self._root(repo), path)
+
+    async def status(self, repo: str) -> Mapping[str, Any]:
+        """The branch, and what was changed since the last commit."""
+        root = self._root(repo)
+        if not (root / ".git").exists():
+            return {
+                "root": str(root), "repository": False, "branch": "", "remote": "", "ahead": 0, "behind": 0,
+                "changes": [],
+            }  # fmt: skip
+        said = await self._programs.git(
+            root, "--no-optional-locks", "status", "--porcelain=v1", "-z", "--branch", "--untracked-files=all",
+            "--ignore-submodules=all",
+        )  # fmt: skip
+        head, *rest = said.split("\0")
+        found = _HEAD.fullmatch(head)
+        apart = dict(_apart(found["apart"] or "" if found else ""))
+        return {
+            "root": str(root),
+            "repository": True,
+            "branch": found["branch"] if found else "",
+            "remote": (found["remote"] or "") if found else "",
+            "ahead": apart.get("ahead", 0),
+            "behind": apart.get("behind", 0),
+            "changes": _changes(rest),
+        }
+
+    async def search(self, repo: str, text: str) -> Mapping[str, Any]:
+        """The repositories in the folder, and the lines of files that hold a text."""
+        root = self._root(repo)
+        repos = await asyncio.to_thread(_repositories, root)
+        matches: list[Mapping[str, Any]] = []
+        if text:
+            asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
+            said = await self._programs.git(root, *asked, fine=(0, 1))
+            matches = [_match(line) for line in said.split("\n")[:_MOST_LINES] if line.count("\0") >= 2]
+        return {"root": str(root), "repos": repos, "matches": matches}
+
+    async def branches(self, repo: str) -> Mapping[str, Any]:
+        """The branches, and which one is checked out."""
+        said = await self._programs.git(
+            self._root(repo), "for-each-ref", "--format=%(HEAD)%(refname:short)", "refs/heads"
+        )
+        names = [line for line in said.split("\n") if line]
+        current = next((name[1:] for name in names if name.startswith("*")), "")
+        return {"branches": [name[1:] for name in names], "current": current}
+
+    async def checkout(self, repo: str, branch: str, *, create: bool) -> Mapping[str, Any]:
+        """Go to a branch."""
+        root = self._root(repo)
+        await self._check_branch(root, branch)
+        said = await self._programs.git(root, "switch", *(("-c",) if create else ()), branch)
+        return {"result": said.strip()}
+
+    async def log(self, repo: str, limit: int, path: str) -> Mapping[str, Any]:
+        """The newest commits, of a path if one is given."""
+        root = self._root(repo)
+        only = ("--", f":(literal){_inside(path)}") if path else ()
+        try:
+            said = await self._programs.git(root, "log", f"-{limit}", f"--format={_FIELDS}", *only)
+        except GitFailed as error:
+            if "does not have any commits" not in str(error):
+                raise
+            said = ""
+        rows = [each.strip("\n").split("\x1f") for each in said.split("\x1e") if each.strip()]
+        return {
+            "commits": [
+                {"hash": row[0], "author": row[1], "at": float(row[2]), "subject": row[3]}
+                for row in rows
+                if len(row) == 4
+            ]
+        }
+
+    async def diff(self, repo: str, *, commit: str, path: str) -> Mapping[str, Any]:
+        """What a commit changed; without one what was changed since the last."""
+        root, only = self._root(repo), ("--", f":(literal){_inside(path)}") if path else ()
+        plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
+        if commit:
+            if not _COMMIT.fullmatch(commit):
+                raise InvalidRequest(translatable("{commit} is no commit", commit=commit))
+            return {"diff": await self._programs.git(root, "show", *plain, "--format=", commit, *only)}
+        base = await self._programs.git(root, "rev-parse", "-q", "--verify", "HEAD", fine=(0, 1))
+        said = await self._programs.git(root, "diff", *plain, base.strip() or _NOTHING, *only)
+        if path and not said:
+            _found(root, path)
+            asked = ("diff", *plain, "--no-index", "--", "/dev/null", path)
+            listed = await self._programs.git(root, "ls-files", *only)
+            said = "" if listed else await self._programs.git(root, *asked, fine=(0, 1))
+        return {"diff": said}
+
+    async def commit(self, repo: str, message: str, paths: Sequence[str]) -> Mapping[str, Any]:
+        """Commit all changes, or those of these paths."""
+        root = self._root(repo)
+        if not message.strip():
+            raise InvalidRequest(translatable("say in the message what was changed"))
+        only = ("--", *(f":(literal){_inside(path)}" for path in paths)) if paths else ()
+        await self._programs.git(root, "add", "-A", *only)
+        named = await self._programs.git(root, "config", "user.email", fine=(0, 1))
+        author = () if named.strip() else ("-c", "user.name=Hob", "-c", "user.email=hob@localhost")
+        said = await self._programs.git(root, *author, "commit", "-q", "-F", "-", *only, text=message)
+        done = await self._programs.git(root, "rev-parse", "HEAD")
+        return {"result": said.strip(), "hash": done.strip()}
+
+    async def pull(self, repo: str) -> Mapping[str, Any]:
+        """Take over what came to the remote branch, if that needs no merge."""
+        said = await self._programs.git(self._root(repo), "pull", "--ff-only", seconds=NETWORK_SECONDS)
+        return {"result": said.strip()}
+
+    async def push(self, repo: str) -> Mapping[str, Any]:
+        """Send the branch to its remote."""
+        said = await self._programs.git(
+            self._root(repo), "push", "--porcelain", "-u", "origin", "HEAD", seconds=NETWORK_SECONDS
+        )
+        return {"result": said.strip()}
+
+    async def init(self, repo: str, remote: str) -> Mapping[str, Any]:
+        """Make the folder a repository; set the address of its remote if one is given."""
+        root = self._root(repo)
+        if remote and not _ADDRESS.fullmatch(remote):
+            raise InvalidRequest(translatable("{address} is no address of a repository", address=remote))
+        begun = (root / ".git").exists() or await asyncio.to_thread(begin_repository, root)
+        if not begun:
+            raise NotFound(translatable("{program} is not installed here", program="git"))
+        if remote:
+            known = await self._programs.git(root, "remote")
+            verb = "set-url" if "origin" in known.split() else "add"
+            await self._programs.git(root, "remote", verb, "origin", remote)
+        return {"result": str(root)}
+
+    async def pull_request(self, repo: str, asked: PullRequest) -> Mapping[str, Any]:
+        """Open a pull request with GitHub's own program."""
+        root = self._root(repo)
+        for branch in filter(None, (asked.base, asked.head)):
+            await self._check_branch(root, branch)
+        await self._programs.git(root, "rev-parse", "HEAD")
+        further = [f"--{name}={value}" for name, value in (("base", asked.base), ("head", asked.head)) if value]
+        said = await self._programs.run(
+            root, "gh", "pr", "create", f"--title={asked.title}", "--body-file=-", *further,
+            *(("--draft",) if asked.draft else ()), text=asked.body, seconds=NETWORK_SECONDS,
+        )  # fmt: skip
+        return {"result": said.strip()}
+
+    async def github(self) -> Mapping[str, Any]:
+        """Whether GitHub's program is there and signed in."""
+        try:
+            said = await self._programs.run(self._root("work"), "gh", "auth", "status", fine=(0, 1))
+        except NotFound as error:
+            return {"status": "missing", "detail": str(error)}
+        return {"status": "ok" if "Logged in" in said else "signed_out", "detail": said.strip()}
+
+    def _root(self, repo: str) -> Path:
+        root = self._folders[repo]().expanduser().resolve()
+        if not root.is_dir():
+            raise NotFound(translatable("there is no folder {folder} yet; the first tool that needs it makes it",
+                                        folder=root))  # fmt: skip
+        return root
+
+    async def _check_branch(self, root: Path, branch: str) -> None:
+        try:
+            await self._programs.git(root, "check-ref-format", "--branch", branch)
+        except GitFailed:
+            raise InvalidRequest(translatable("{branch} is no name of a branch", branch=branch)) from None
+
+
+def _inside(path: str) -> str:
+    """The path, if it stays in the folder and out of git's own. Raises NotFound."""
+    parts = PurePosixPath(path).parts
+    odd = path.startswith("/") or "\0" in path or any(part == ".." or part.casefold() == ".git" for part in parts)
+    if odd or len(path) > 4_000:
+        raise NotFound(translatable("{path} is not in this repository", path=path[:200]))
+    return str(PurePosixPath(*parts)) if parts else ""
+
+
+def _found(root: Path, path: str) -> Path:
+    """What lies there, links followed if they stay in the folder. Raises NotFound."""
+    try:
+        found = (root / _inside(path)).resolve(strict=True)
+    except (OSError, RuntimeError):
+        found = None
+    if found is None or not found.is_relative_to(root) or ".git" in found.relative_to(root).parts:
+        raise NotFound(translatable("{path} is not in this repository", path=path[:200]))
+    return found
+
+
+def _rows(root: Path, path: str) -> list[dict[str, Any]]:
+    folder = _found(root, path)
+    if not folder.is_dir():
+        raise NotFound(translatable("{path} is no folder", path=path))
+    base = PurePosixPath(_inside(path))
+    rows = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name == ".git":
+                continue
+            told = entry.stat(follow_symlinks=False)
+            kind = "folder" if S_ISDIR(told.st_mode) else "file" if S_ISREG(told.st_mode) else "link"
+            name = entry.name.encode("utf-8", "replace").decode()
+            way = base / name
+            size = told.st_size if kind == "file" else 0
+            rows.append({"path": str(way), "name": name, "type": kind, "depth": len(way.parts) - 1, "size": size})
+    return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MOST_ROWS]
+
+
+def _content(root: Path, path: str) -> Mapping[str, Any]:
+    file = _found(root, path)
+    if not file.is_file():
+        raise NotFound(translatable("{path} is no file", path=path))
+    with file.open("rb") as opened:
+        data = opened.read(_MOST_TEXT)
+    binary, size = b"\0" in data, file.stat().st_size
+    text = "" if binary else data.decode("utf-8", "replace")
+    return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MOST_TEXT}
+
+
+def _repositories(root: Path) -> list[str]:
+    """Those in the folder and up to two below, by their paths."""
+    found = []
+    for top, folders, _ in os.walk(root):
+        depth = len(Path(top).relative_to(root).parts)
+        if ".git" in folders:
+            found.append(str(Path(top).relative_to(root)))
+        folders[:] = [name for name in sorted(folders) if not name.startswith(".")] if depth < 2 else []
+    return found[:_MOST_LINES]
+
+
+def _changes(fields: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Two letters and a path; a renamed one is followed by what it was. https://git-scm.com/docs/git-status"""
+    found: list[Mapping[str, Any]] = []
+    rest = iter(fields)
+    for field in rest:
+        if len(field) > 3:
+            letters = field[:2]
+            before = next(rest, "") if letters[0] in "RC" else ""
+            found.append({"path": field[3:], "state": _STATES.get(letters.strip()[:1], "changed"), "before": before})
+    return found
+
+
+_STATES = {"?": "new", "A": "new", "M": "changed", "D": "gone", "R": "renamed", "C": "new", "U": "conflict"}
+
+
+def _apart(text: str) -> list[tuple[str, int]]:
+    return [(word, int(count)) for word, count in re.findall(r"(ahead|behind) (\d+)", text)]
+
+
+def _match(line: str) -> Mapping[str, Any]:
+    path, number, text = line.split("\0", 2)
+    return {"path": path, "line": int(number) if number.isdecimal() else 0, "text": text[:400]}

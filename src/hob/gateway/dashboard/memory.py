@@ -1,0 +1,63 @@
+"""What Hob remembers, below `/api/v1`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.errors import InvalidRequest
+from hob.core.trust.scopes import TokenScope
+from hob.gateway.dashboard.naming import Known, own
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.memory import MemoryControl
+from hob.gateway.routes.memory import ENDPOINTS as OWN
+from hob.gateway.routes.memory import Looking, items
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettingsChange:
+    """Settings of memory that are changed."""
+
+    values: dict[str, Any] = field("values by their names in the section `memory`; null takes a change back")
+
+
+async def metrics(call: EndpointCall[Nothing]) -> Response:
+    """How many items there are, and how full the layers are whose items expire."""
+    told = await call.api.port(MemoryControl).status()
+    layers, totals = told["layers"], told["totals"]
+    expiring = sum(each["chunk_count"] for each in layers if each["ttl_days"])
+    view = {
+        "chunks_total": totals["total_chunks"],
+        "chunks_expiring": expiring,
+        "max_chunks": totals["max_chunks"],
+        "full": expiring / totals["max_chunks"],
+        "by_layer": {each["name"]: each["chunk_count"] for each in layers},
+    }
+    return etagged(call.request, {"memory": view, "led": told["led"]})
+
+
+async def config(call: EndpointCall[MemorySettingsChange]) -> Response:
+    """Change settings of memory that may be changed while Hob runs."""
+    if not call.asked.values:
+        raise InvalidRequest("values must name a setting")
+    values = {f"memory.{name}": value for name, value in call.asked.values.items()}
+    changed = await call.api.operations.change_settings(values, call.caller.by)
+    return json_response({"settings": [each for each in changed if str(each["key"]).startswith("memory.")]})
+
+
+_same = Known(OWN).same
+READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
+ENDPOINTS = (
+    _same("GET", "/memory/status"),
+    own("GET", "/memory/metrics", metrics, READ),
+    own("GET", "/memory/search", items, ADMIN, Looking),
+    _same("GET", "/memory/items"),
+    _same("GET", "/memory/items/{id}"),
+    _same("POST", "/memory/items"),
+    _same("POST", "/memory/forget"),
+    _same("POST", "/memory/prune"),
+    _same("POST", "/memory/reset"),
+    own("POST", "/memory/config", config, ADMIN, MemorySettingsChange),
+)

@@ -1,0 +1,195 @@
+"""The owner's repositories below `/api/v1/repo`: looked at, committed, pulled, pushed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.errors import InvalidRequest
+from hob.core.trust.scopes import TokenScope
+from hob.gateway.dashboard.naming import own
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.repositories import PullRequest, Repositories, RepositoriesAtHand
+
+_REPOS = ("work", "identity")
+_WHICH = "`work`, or the folder of the identity files: `identity`"
+
+
+@dataclass(frozen=True, slots=True)
+class WhichRepo:
+    """Which repository."""
+
+    repo: str = field(_WHICH, "work", one_of=_REPOS)
+
+
+@dataclass(frozen=True, slots=True)
+class RepoPath(WhichRepo):
+    """Something in a repository."""
+
+    path: str = field("a path in it; without one all of it", "")
+
+
+@dataclass(frozen=True, slots=True)
+class RepoSearch(WhichRepo):
+    """What is looked for."""
+
+    text: str = field("a text that stands in files, capitals or not", "", characters=(0, 200))
+
+
+@dataclass(frozen=True, slots=True)
+class RepoLog(RepoPath):
+    """Which commits."""
+
+    limit: int = field("at most so many", 20, at_least=1, at_most=500)
+
+
+@dataclass(frozen=True, slots=True)
+class RepoDiff(RepoPath):
+    """Which changes."""
+
+    commit: str = field("those of this commit; without it what was changed since the last one", "")
+
+
+@dataclass(frozen=True, slots=True)
+class RepoCheckout(WhichRepo):
+    """Where to go."""
+
+    branch: str = field("a branch", "", characters=(0, 250))
+    create: bool = field("begin it here", False)
+
+
+@dataclass(frozen=True, slots=True)
+class RepoCommit(WhichRepo):
+    """What is committed."""
+
+    message: str = field("what was changed, and why", "")
+    paths: list[str] = field("these alone; without them all that was changed", ())
+
+
+@dataclass(frozen=True, slots=True)
+class RepoInit(WhichRepo):
+    """What becomes a repository."""
+
+    remote_url: str = field("the address of its remote", "")
+
+
+@dataclass(frozen=True, slots=True)
+class RepoPullRequest:
+    """What is asked of the project."""
+
+    title: str = field("its title", characters=(1, 250))
+    body: str = field("what it is about", "")
+    base: str = field("the branch that it shall go to; without it the usual one", "", characters=(0, 250))
+    head: str = field("the branch that it comes from; without it the one that is checked out", "", characters=(0, 250))
+    draft: bool = field("not to be merged yet", False)
+    repo: str = field(_WHICH, "work", one_of=_REPOS)
+
+
+def _repos(call: EndpointCall[Any]) -> Repositories:
+    return call.api.port(RepositoriesAtHand).get()
+
+
+async def tree(call: EndpointCall[RepoPath]) -> Response:
+    """What lies in a folder, folders first."""
+    return etagged(call.request, await _repos(call).tree(call.asked.repo, call.asked.path))
+
+
+async def file(call: EndpointCall[RepoPath]) -> Response:
+    """A text file, of a long one the beginning."""
+    return etagged(call.request, await _repos(call).file(call.asked.repo, call.asked.path))
+
+
+async def status(call: EndpointCall[WhichRepo]) -> Response:
+    """The branch, how far it is from its remote, and what was changed since the last commit."""
+    return etagged(call.request, await _repos(call).status(call.asked.repo))
+
+
+async def search(call: EndpointCall[RepoSearch]) -> Response:
+    """The repositories in the folder, and lines of files that hold the text."""
+    return etagged(call.request, await _repos(call).search(call.asked.repo, call.asked.text))
+
+
+async def gh_auth(call: EndpointCall[Nothing]) -> Response:
+    """Whether GitHub's program `gh` is there and signed in: `ok`, `signed_out` or `missing`."""
+    return json_response(await _repos(call).github())
+
+
+async def branches(call: EndpointCall[WhichRepo]) -> Response:
+    """The branches."""
+    return etagged(call.request, await _repos(call).branches(call.asked.repo))
+
+
+async def log(call: EndpointCall[RepoLog]) -> Response:
+    """The newest commits, of a path if one is given."""
+    asked = call.asked
+    return etagged(call.request, await _repos(call).log(asked.repo, asked.limit, asked.path))
+
+
+async def diff(call: EndpointCall[RepoDiff]) -> Response:
+    """What was changed, in git's words."""
+    asked = call.asked
+    return etagged(call.request, await _repos(call).diff(asked.repo, commit=asked.commit, path=asked.path))
+
+
+async def diff_file(call: EndpointCall[RepoDiff]) -> Response:
+    """What was changed in one file; a new one is shown whole."""
+    if not call.asked.path:
+        raise InvalidRequest("path is missing")
+    return await diff(call)
+
+
+async def checkout(call: EndpointCall[RepoCheckout]) -> Response:
+    """Go to a branch; git refuses where that would overwrite what is not committed."""
+    asked = call.asked
+    return json_response(await _repos(call).checkout(asked.repo, asked.branch, create=asked.create))
+
+
+async def commit(call: EndpointCall[RepoCommit]) -> Response:
+    """Commit what was changed."""
+    asked = call.asked
+    return json_response(await _repos(call).commit(asked.repo, asked.message, asked.paths))
+
+
+async def pull(call: EndpointCall[WhichRepo]) -> Response:
+    """Take over what came to the remote branch, where that needs no merge."""
+    return json_response(await _repos(call).pull(call.asked.repo))
+
+
+async def push(call: EndpointCall[WhichRepo]) -> Response:
+    """Send the branch to the remote `origin`."""
+    return json_response(await _repos(call).push(call.asked.repo))
+
+
+async def init(call: EndpointCall[RepoInit]) -> Response:
+    """Make the folder a repository, and set the address of its remote."""
+    return json_response(await _repos(call).init(call.asked.repo, call.asked.remote_url))
+
+
+async def pull_request(call: EndpointCall[RepoPullRequest]) -> Response:
+    """Open a pull request with GitHub's program `gh`."""
+    asked = call.asked
+    wanted = PullRequest(asked.title, asked.body, asked.base, asked.head, asked.draft)
+    return json_response(await _repos(call).pull_request(asked.repo, wanted))
+
+
+READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
+_MISSING = ("not_found",)
+ENDPOINTS = (
+    own("GET", "/repo/tree", tree, READ, RepoPath, errors=_MISSING),
+    own("GET", "/repo/file", file, READ, RepoPath, errors=_MISSING),
+    own("GET", "/repo/status", status, READ, WhichRepo, errors=_MISSING),
+    own("GET", "/repo/search", search, READ, RepoSearch, errors=_MISSING),
+    own("GET", "/repo/gh-auth", gh_auth, READ, errors=_MISSING),
+    own("GET", "/repo/branches", branches, READ, WhichRepo, errors=_MISSING),
+    own("GET", "/repo/log", log, READ, RepoLog, errors=_MISSING),
+    own("GET", "/repo/diff", diff, READ, RepoDiff, errors=_MISSING),
+    own("GET", "/repo/diff-file", diff_file, READ, RepoDiff, errors=_MISSING),
+    own("POST", "/repo/checkout", checkout, ADMIN, RepoCheckout, errors=_MISSING),
+    own("POST", "/repo/commit", commit, ADMIN, RepoCommit, errors=_MISSING),
+    own("POST", "/repo/pull", pull, ADMIN, WhichRepo, errors=_MISSING),
+    own("POST", "/repo/push", push, ADMIN, WhichRepo, errors=_MISSING),
+    own("POST", "/repo/init", init, ADMIN, RepoInit, errors=_MISSING),
+    own("POST", "/repo/pr", pull_request, ADMIN, RepoPullRequest, errors=_MISSING),
+)

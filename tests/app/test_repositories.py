@@ -1,0 +1,167 @@
+"""The owner's repositories over the real git: looked at and changed, and nothing that lies in them is run."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hob.app.repositories.repositories import OwnerRepositories
+from hob.config.environment import process_environment
+from hob.core.errors import InvalidRequest, NotFound
+from hob.gateway.repositories import PullRequest
+from hob.workspace.repositories import begin_repository
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes" / "plan.md").write_text("# Plan\n\nFind the *Garden*.\n")
+    (folder / "äpfel.txt").write_text("rot\n")
+    (tmp_path / "outside.txt").write_text("a secret")
+    begin_repository(folder, ["notes/plan.md", "äpfel.txt"])
+    return folder
+
+
+@pytest.fixture
+def repos(work: Path) -> OwnerRepositories:
+    environ = {**process_environment(), "HOME": str(work.parent)}
+    return OwnerRepositories({"work": lambda: work, "identity": lambda: work.parent / "none"}, environ)
+
+
+async def test_tree_shows_folders_first_and_not_gits_own(repos: OwnerRepositories) -> None:
+    rows = (await repos.tree("work", ""))["rows"]
+    assert [(row["name"], row["type"]) for row in rows] == [("notes", "folder"), ("äpfel.txt", "file")]
+    assert [row["path"] for row in (await repos.tree("work", "notes"))["rows"]] == ["notes/plan.md"]
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.txt", "/etc/passwd", "notes/../../outside.txt", ".git/config", "a\0b", ".GIT/config", "there"]
+)
+async def test_path_out_of_the_repository_is_refused(repos: OwnerRepositories, path: str) -> None:
+    for look in (repos.file, repos.tree):
+        with pytest.raises(NotFound):
+            await look("work", path)
+    for commit in ("", "HEAD"):
+        with pytest.raises((NotFound, InvalidRequest)):
+            await repos.diff("work", commit=commit, path=path)
+
+
+async def test_link_out_of_the_repository_is_refused(repos: OwnerRepositories, work: Path) -> None:
+    (work / "link").symlink_to(work.parent / "outside.txt")
+    (work / "inner").symlink_to(work / ".git")
+    for path in ("link", "inner/config"):
+        with pytest.raises(NotFound):
+            await repos.file("work", path)
+
+
+async def test_change_is_seen_committed_and_found_again(repos: OwnerRepositories, work: Path) -> None:
+    (work / "äpfel.txt").write_text("grün\n")
+    (work / "neu und lang.md").write_text("new\n")
+    changes = {row["path"]: row["state"] for row in (await repos.status("work"))["changes"]}
+    assert changes == {"äpfel.txt": "changed", "neu und lang.md": "new"}
+    assert "+grün" in (await repos.diff("work", commit="", path=""))["diff"]
+    assert "+new" in (await repos.diff("work", commit="", path="neu und lang.md"))["diff"]
+    done = await repos.commit("work", 'Say "grün"! (äpfel)\n\nWhy not.', ["äpfel.txt"])
+    commits = (await repos.log("work", 20, ""))["commits"]
+    assert [each["subject"] for each in commits] == ['Say "grün"! (äpfel)', "Begin"]
+    assert "+grün" in (await repos.diff("work", commit=done["hash"], path=""))["diff"]
+    assert [row["path"] for row in (await repos.status("work"))["changes"]] == ["neu und lang.md"]
+    with pytest.raises(InvalidRequest):
+        await repos.commit("work", "again", ["äpfel.txt"])
+
+
+async def test_branch_is_begun_and_left(repos: OwnerRepositories) -> None:
+    first = (await repos.branches("work"))["current"]
+    await repos.checkout("work", "feature/one", create=True)
+    assert (await repos.branches("work")) == {"branches": sorted(["feature/one", first]), "current": "feature/one"}
+    await repos.checkout("work", first, create=False)
+    for name in ("--orphan", "a..b", "", "nowhere"):
+        with pytest.raises(InvalidRequest):
+            await repos.checkout("work", name, create=False)
+
+
+def git(*arguments: str) -> None:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *identity, *arguments], check=True)
+
+
+async def test_push_and_pull_go_over_the_remote(repos: OwnerRepositories, work: Path) -> None:
+    remote, other = work.parent / "remote.git", work.parent / "other"
+    git("init", "-q", "--bare", str(remote))
+    await repos.init("work", str(remote))
+    await repos.push("work")
+    git("clone", "-q", str(remote), str(other))
+    (other / "more.md").write_text("more")
+    git("-C", str(other), "add", "-A")
+    git("-C", str(other), "commit", "-qm", "More")
+    git("-C", str(other), "push", "-q")
+    await repos.pull("work")
+    assert (work / "more.md").exists()
+    assert (await repos.status("work"))["remote"].startswith("origin/")
+
+
+@pytest.mark.parametrize("address", ["--upload-pack=touch x", "ext::sh -c touch% x", "a b"])
+async def test_address_that_runs_something_is_refused(repos: OwnerRepositories, address: str) -> None:
+    with pytest.raises(InvalidRequest):
+        await repos.init("work", address)
+
+
+@pytest.mark.parametrize(
+    "setting", ["[core]\n\tfsmonitor = touch ran", '[filter "x"]\n\tclean = touch ran', "[include]\n\tpath = ../x"]
+)
+async def test_repository_whose_settings_run_something_is_left_alone(
+    repos: OwnerRepositories, work: Path, setting: str
+) -> None:
+    with (work / ".git" / "config").open("a") as file:
+        file.write(f"{setting}\n")
+    with pytest.raises(InvalidRequest, match="may run programs"):
+        await repos.status("work")
+    assert not (work / "ran").exists()
+
+
+async def test_hook_is_not_run(repos: OwnerRepositories, work: Path) -> None:
+    hook = work / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntouch ran\n")
+    hook.chmod(0o755)
+    (work / "x.md").write_text("x")
+    await repos.commit("work", "x", [])
+    assert not (work / "ran").exists()
+
+
+async def test_search_names_the_lines_that_hold_a_text(repos: OwnerRepositories) -> None:
+    found = await repos.search("work", "*garden*")
+    assert found["matches"] == [{"path": "notes/plan.md", "line": 3, "text": "Find the *Garden*."}]
+    assert found["repos"] == ["."]
+    assert (await repos.search("work", "--open-files-in-pager=touch"))["matches"] == []
+
+
+async def test_binary_file_is_told_and_not_shown(repos: OwnerRepositories, work: Path) -> None:
+    (work / "x.bin").write_bytes(b"\0\1")
+    told = await repos.file("work", "x.bin")
+    assert (told["binary"], told["content"], told["size"]) == (True, "", 2)
+
+
+async def test_folder_without_a_repository_becomes_one(repos: OwnerRepositories, work: Path) -> None:
+    shutil.rmtree(work / ".git")
+    assert (await repos.status("work"))["repository"] is False
+    with pytest.raises(InvalidRequest, match="no git repository"):
+        await repos.log("work", 20, "")
+    await repos.init("work", "")
+    assert (await repos.status("work"))["repository"] is True
+
+
+async def test_folder_that_is_not_there_is_told(repos: OwnerRepositories) -> None:
+    with pytest.raises(NotFound, match="no folder"):
+        await repos.tree("identity", "")
+
+
+async def test_pull_request_without_githubs_program_says_so(work: Path) -> None:
+    environ = {"HOME": str(work.parent), "PATH": "/usr/bin:/bin"}
+    repos = OwnerRepositories({"work": lambda: work}, environ)
+    told = await repos.github()
+    assert told["status"] in {"missing", "signed_out"}
+    with pytest.raises((NotFound, InvalidRequest)):
+        await repos.pull_request("work", PullRequest("title"))
