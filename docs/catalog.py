@@ -18,6 +18,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from rich.console import Console
 
+from hob.app.subsystems import SLASH_COMMANDS
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.core.errors import HobError
@@ -49,7 +50,7 @@ def messages() -> set[str | tuple[str, str]]:
     """Every message that the code may say to a person; plural ones as pairs."""
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
     found |= {f"it would {text}" for text in ACTS.values()}
-    found |= set(RULES.values())
+    found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
@@ -114,8 +115,6 @@ def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str 
                     forms = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
                     if len(forms) == 2:
                         yield str(forms[0]), str(forms[1])
-                elif called == "SlashCommand":
-                    yield from _texts(node.args[3], words=False)
                 elif called in saying:
                     named = [each.value for each in node.keywords if each.arg == "told"]
                     for argument in (*node.args, *named):

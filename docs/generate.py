@@ -30,11 +30,10 @@ from usage import inner_names, target_of, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
-from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
 from hob.agent.commands.table import Moment
 from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystems import SUBSYSTEMS
+from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
 from hob.cli.table import COMMANDS, overview
 from hob.config.manual import reference
 from hob.core import errors, states, steps

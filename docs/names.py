@@ -26,10 +26,9 @@ from usage import functions, options_of
 from wording import EVENTS, REASONS
 
 import hob
-from hob.agent.commands.table import COMMANDS as SLASH_COMMANDS
 from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystems import SUBSYSTEMS
+from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
 from hob.config.manual import reference
 from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint

@@ -535,7 +535,7 @@ def test_webhook_that_cannot_be_used_is_told_once(home: Path) -> None:
 
 def test_names_that_lead_nowhere_are_told_by_their_setting(home: Path) -> None:
     set_up(home, '[model]\nname = "nobody/x"\nfallbacks = ["openai/gpt-6.1-terra", "nowhere/y"]\n')
-    assert "the provider nobody is unknown" in one(home, "models.none").title
+    assert "unknown provider nobody" in one(home, "models.none").title
     assert one(home, "models.names").where == "model.fallbacks"
 
 

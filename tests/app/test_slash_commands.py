@@ -30,7 +30,7 @@ async def test_help_lists_every_command(hob: Machine) -> None:
     assert all(command.usage in text for command in COMMANDS)
     table = [line for line in text.splitlines() if line.startswith("  /")]
     assert [line for line in table if len(line) >= 80] == []
-    assert "`approve:ID` and `deny:ID`" in text
+    assert "`approve:ID` or `deny:ID`" in text
 
 
 @pytest.mark.parametrize("text", ["approve:a_nope", "approve:zzz", "/approve zzz", "deny: zzz"])
@@ -45,6 +45,7 @@ async def test_answers_come_in_german(tmp_path: Path) -> None:
     async with machine(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
         text = await say(hob, "/help")
         assert "ohne Modell beantwortet" in text
+        assert "was Hob sich gemerkt hat" in text
         assert [line for line in text.splitlines() if line.startswith("  /") and len(line) >= 80] == []
         assert await say(hob, "/stop") == "Hier läuft gerade nichts."
         assert "(aus dem Cache)" in await say(hob, "/context")

@@ -95,9 +95,10 @@ def test_config_refuses_a_time_zone_that_is_unknown(home: Path, name: str, capsy
         assert run(command) == 2
         said = capsys.readouterr().err
         assert "config.toml:2:" in said
-        assert f"no time zone '{name}'" in said
+        assert "no such time zone" in said
+        assert name in said
     assert run(["doctor", "--offline"]) != 0
-    assert f"no time zone '{name}'" in " ".join(capsys.readouterr().out.split())
+    assert "no such time zone" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 import hob.core.errors
 from docs import catalog
+from hob.app.subsystems import SLASH_COMMANDS
 from hob.core.errors import HobError
 
 SOURCE = Path(hob.core.errors.__file__).parents[1]
@@ -20,7 +21,7 @@ COMMANDS = re.compile(r"`[^`]*`|\b(hob|docker|uv|git|python|pip) [A-Za-z. -]+|[A
 STYLES = re.compile(r"(bold|bg:|session |undo |# |was sich|\{\{)")
 """Styles of the screen, slash commands, the heading of a file, and a sample in JSON."""
 SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,;:.]? +[A-Za-z]{2,}|^[,;:]? [a-z]{3,}")
-FOR_PEOPLE = ("app", "bus", "cli", "config", "guard", "store")
+FOR_PEOPLE = ("agent", "app", "bus", "cli", "config", "guard", "memory", "providers", "store", "workspace")
 SHOWN = {name for name, each in vars(hob.core.errors).items() if isinstance(each, type) and issubclass(each, HobError)}
 TO_MODELS = {"ToolFailed", "ToolRefused", "ModelError"}
 DEFECTS = {"IllegalMove"}
@@ -71,6 +72,22 @@ def test_errors_that_commands_show_are_translatable(package: str) -> None:
                             f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(first)
                         ]
     assert found == []
+
+
+def test_rules_of_settings_are_translatable() -> None:
+    found = []
+    for path in sorted(SOURCE.rglob("settings.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError"), args=[first, *_])):
+                    found += [
+                        f"{path.relative_to(SOURCE)}:{each.lineno}: {each.value!r}" for each in untranslated(first)
+                    ]
+    assert found == []
+
+
+def test_slash_commands_of_features_are_translatable() -> None:
+    assert [each.name for each in SLASH_COMMANDS if each.text not in MESSAGES] == []
 
 
 def test_text_that_is_not_translated_is_found() -> None:

@@ -41,6 +41,25 @@ def test_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: p
 
 
 @pytest.mark.usefixtures("german")
+def test_status_says_in_german_where_the_model_is_from(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_MODEL_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("HOB_MODEL_NAME", "small")
+    assert run(["status"]) == 0
+    assert "small (eingestellt)" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("german")
+def test_models_says_in_german_which_provider_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_MODEL_NAME", "nosuch/x")
+    run(["models"])
+    assert "keines (unbekannter Anbieter nosuch" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("german")
 def test_doctor_gives_german_advice(capsys: pytest.CaptureFixture[str]) -> None:
     run(["doctor", "--offline"])
     assert "es gibt noch kein Home; `hob onboard` legt eines an" in capsys.readouterr().out
@@ -53,6 +72,8 @@ def test_doctor_gives_german_advice(capsys: pytest.CaptureFixture[str]) -> None:
         ("logs --limit -1", "hob: --limit -1 ist keine Zahl von Zeilen; 0 heißt alle\n"),
         ("erase", "hob: PERSON fehlt; siehe `hob erase --help`\n"),
         ("webhooks test nothing", "hob: kein Webhook heißt nothing; `hob webhooks list` zeigt sie\n"),
+        ("config set agent.timezone Mars", "hob: agent.timezone: diese Zeitzone ist hier nicht bekannt"),
+        ('config set gateway.trusted_proxies ["0.0.0.0/0"]', "hob: gateway: trusted_proxies: '0.0.0.0/0' umfasst fast"),
     ],
 )
 def test_errors_are_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:

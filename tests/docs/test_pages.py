@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError, MissingArgumentError
 
-from hob.agent.commands.table import COMMANDS, parse
+from hob.agent.commands.table import parse
 from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystems import SUBSYSTEMS
+from hob.app.subsystems import SLASH_COMMANDS
 from hob.cli.table import build
 from hob.config.fields import find_setting
 
@@ -103,15 +103,14 @@ def test_every_file_that_is_named_exists(each: Page) -> None:
 @each_page
 def test_every_slash_command_that_is_named_exists(each: Page) -> None:
     routes = {"ws"} | {endpoint.path.split("/")[1] for endpoint in ENDPOINTS}
-    features = {each.row.name for subsystem in SUBSYSTEMS for each in subsystem.slash_commands}
-    known = {command.name for command in COMMANDS} | features | routes
+    known = {command.name for command in SLASH_COMMANDS} | routes
     named = [parsed[0] for code in each.inline() if (parsed := parse(code))]
     assert [name for name in named if name not in known and name != "word"] == []
 
 
 def test_every_slash_command_is_documented() -> None:
     text = page("docs/reference/commands.md").text
-    assert [command.name for command in COMMANDS if f"| `/{command.name}" not in text] == []
+    assert [command.name for command in SLASH_COMMANDS if f"| `/{command.name}" not in text] == []
 
 
 def test_every_promise_of_durability_names_tests_that_exist() -> None:

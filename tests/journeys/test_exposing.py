@@ -77,7 +77,7 @@ async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(wor
         ({"HOB_GATEWAY_CORS_ORIGINS": '["https://a.example/"]'}, "gateway.cors_origins"),
         ({"HOB_GATEWAY_HOSTS": '["https://a.example"]'}, "gateway.hosts"),
         ({"HOB_GATEWAY_TRUSTED_PROXIES": '["proxy"]'}, "gateway.trusted_proxies"),
-        ({"HOB_GATEWAY_TRUSTED_PROXIES": '["0.0.0.0/0"]'}, "nearly everybody"),
+        ({"HOB_GATEWAY_TRUSTED_PROXIES": '["0.0.0.0/0"]'}, "nearly every address"),
     ],
 )
 async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, str], complaint: str) -> None:

@@ -88,7 +88,7 @@ def test_message_with_an_image_goes_to_a_rule_that_says_so() -> None:
 
 
 def test_rule_needs_a_model_and_a_fast_pattern() -> None:
-    with pytest.raises(ValueError, match="needs a model"):
+    with pytest.raises(ValueError, match="a rule needs a model"):
         ClassifierRule(any=["x"])
     with pytest.raises(ValueError, match="pattern"):
         ClassifierRule(model="m", pattern="(a+)+b")

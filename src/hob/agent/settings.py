@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from hob.core.settings import setting
+from hob.core.translation.language import translatable
 
 
 def _zone_problem(name: str) -> str:
@@ -13,7 +14,9 @@ def _zone_problem(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return f"no time zone {name!r} is known here; write an IANA name such as Europe/Berlin (it may need tzdata)"
+        return translatable(
+            "no such time zone is known here; write an IANA name like Europe/Berlin (it may need tzdata)"
+        )
     return ""
 
 

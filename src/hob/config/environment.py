@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from hob.core.translation.language import translatable
+
 PREFIX = "HOB_"
 HOME_VARIABLE = "HOB_HOME"
 
@@ -24,11 +26,11 @@ def expand_path(text: str, environ: Mapping[str, str], base: Path) -> Path:
     Raises ValueError for an empty path, a NUL byte or an unknown user.
     """
     if not text or "\0" in text:
-        raise ValueError("the path is empty" if not text else "the path holds a NUL byte")
+        raise ValueError(translatable("the path is empty") if not text else translatable("the path holds a NUL byte"))
     own_home = environ.get("HOME", "")
     if own_home and (text == "~" or text.startswith("~/")):
         return Path(own_home + text[1:])
     try:
         return base / Path(text).expanduser()
     except RuntimeError as error:
-        raise ValueError(f"{text.split('/')[0]} is nobody's home") from error
+        raise ValueError(translatable("there is no user for {path}", path=text.split("/")[0])) from error

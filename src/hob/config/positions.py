@@ -10,6 +10,8 @@ further escapes of 1.1 are understood too.
 from bisect import bisect_right
 from contextlib import suppress
 
+from hob.core.translation.language import translatable
+
 KeyPath = tuple[str | int, ...]
 
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -36,9 +38,9 @@ def parse_key(text: str) -> tuple[str, ...]:
     try:
         parts = tuple(part for part, _ in scanner.key())
     except (IndexError, KeyError, ValueError) as error:
-        raise ValueError(f"{text!r} is not a key") from error
+        raise ValueError(translatable("{text} is not a key", text=repr(text))) from error
     if scanner.at != len(text):
-        raise ValueError(f"{text!r} is not a key")
+        raise ValueError(translatable("{text} is not a key", text=repr(text)))
     return parts
 
 

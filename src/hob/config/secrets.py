@@ -35,7 +35,7 @@ def make_secret(text: str, key: str, around: SecretSources) -> Secret:
     Only what the author wrote decides whether it is a reference, never a substituted variable's content.
     """
     if not text.strip():
-        raise ValueError("the secret is empty")
+        raise ValueError(translatable("the secret is empty"))
     scheme = scheme_of(text)
     if not scheme:
         return Secret.of(str(text))
@@ -65,7 +65,7 @@ def _read_for(key: str, read: Read) -> str:
 
 def _of_variable(name: str, around: SecretSources) -> tuple[Read, str]:
     if not is_name(name):
-        raise ValueError("after `env:` stands no variable's name")
+        raise ValueError(translatable("write the name of a variable after `env:`"))
 
     def read() -> str:
         if name not in around.environ:
@@ -93,7 +93,7 @@ def _of_file(name: str, around: SecretSources) -> tuple[Read, str]:
 def _of_keyring(name: str, around: SecretSources) -> tuple[Read, str]:
     service, _, user = name.rpartition("/")
     if not service or not user:
-        raise ValueError("write `keyring:SERVICE/USER`")
+        raise ValueError(translatable("write `keyring:SERVICE/USER`"))
 
     def read() -> str:
         try:
@@ -122,9 +122,9 @@ def _of_command(line: str, around: SecretSources) -> tuple[Read, str]:
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise ValueError("the command's quotes do not match") from error
+        raise ValueError(translatable("the command's quotes do not match")) from error
     if not words:
-        raise ValueError("after `command:` stands no program")
+        raise ValueError(translatable("write a program after `command:`"))
     return partial(_run, words, around), f"command:{words[0]}" + (" …" if len(words) > 1 else "")
 
 

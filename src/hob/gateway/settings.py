@@ -6,9 +6,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import translatable
 
 SHORTEST = 16
-TOO_SHORT = f"is shorter than {SHORTEST} characters; unset it and Hob makes a good one"
+TOO_SHORT = translatable("is shorter than {shortest} characters; unset it and Hob makes a good one", shortest=SHORTEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +39,33 @@ class GatewaySettings:
             length = len(self.auth_token.reveal())
             self.auth_token.forget()  # what masks secrets is told when it is read next
             if length < SHORTEST:
-                raise ValueError(f"gateway.auth_token {TOO_SHORT}")
+                raise ValueError(translatable("gateway.auth_token {problem}", problem=TOO_SHORT))
         for name in self.hosts:
             if not name or not set(name) <= _OF_NAMES:
-                raise ValueError(f"gateway.hosts: {name!r} is no name; write it as hob.example.org")
+                raise ValueError(
+                    translatable("hosts: {name} is no host name; write it like hob.example.org", name=repr(name))
+                )
         for origin in self.cors_origins:
             if not _is_origin(origin):
-                raise ValueError(f"gateway.cors_origins: {origin!r} is no origin; write it as https://example.org")
+                raise ValueError(
+                    translatable(
+                        "cors_origins: {origin} is no origin; write it like https://example.org", origin=repr(origin)
+                    )
+                )
         for proxy in self.trusted_proxies:
             try:
                 network = ip_network(proxy)
             except ValueError:
-                raise ValueError(f"gateway.trusted_proxies: {proxy!r} is no address and no network") from None
+                raise ValueError(
+                    translatable("trusted_proxies: {proxy} is neither an address nor a network", proxy=repr(proxy))
+                ) from None
             if network.prefixlen < _NARROW[network.version]:
                 raise ValueError(
-                    f"gateway.trusted_proxies: {proxy!r} is nearly everybody, who could all write what address they "
-                    "come from; name the proxies themselves"
+                    translatable(
+                        "trusted_proxies: {proxy} covers nearly every address, and all of them could forge where they "
+                        "come from; name the proxies themselves",
+                        proxy=repr(proxy),
+                    )
                 )
 
     @property

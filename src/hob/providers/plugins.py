@@ -14,6 +14,7 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Blobs
+from hob.core.translation.language import translatable
 from hob.providers.settings import ProviderSettings
 
 GROUP = "hob.providers"
@@ -48,4 +49,6 @@ def open_plugin(name: str, settings: ProviderSettings, clock: Clock, blobs: Blob
     except Exception as error:
         log.exception("the provider %s cannot be opened", name)
         said = f"{type(error).__name__}: {error}"[:_MOST_SAID]
-        raise ModelError(ModelFault.SETTINGS, f"the provider {name} cannot be loaded ({said})") from error
+        raise ModelError(
+            ModelFault.SETTINGS, translatable("the provider {name} cannot be loaded ({error})", name=name, error=said)
+        ) from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hob.core.models import Thinking
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import WIRES
 from hob.providers.http.headers import find_wrong_header
 
@@ -87,21 +88,29 @@ class ModelSettings:
         _check_headers(self.headers)
         for task in self.tasks:
             if task not in TASKS:
-                usual = "; the model of a chat is model.name" if task == "chat" else ""
-                raise ValueError(f"tasks.{task} is no task; there is {' and '.join(TASKS)}{usual}")
+                usual = translatable("; the model of a chat is model.name") if task == "chat" else ""
+                raise ValueError(
+                    translatable(
+                        "there is no tasks.{task}, only {known}{usual}", task=task, known=", ".join(TASKS), usual=usual
+                    )
+                )
         for alias in self.aliases:
             _follow(alias, self.aliases)
 
 
 def _check_address(base_url: str) -> None:
     if base_url and not re.fullmatch(r"\s*(?:https?://)?(?![a-z]+:/)[^\s/:]\S*\s*", base_url, re.IGNORECASE):
-        raise ValueError("base_url is no address of a server; one looks like https://models.example/v1")
+        raise ValueError(translatable("base_url is not a server's address; one looks like https://models.example/v1"))
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
     wrong = find_wrong_header(headers)
     if wrong is not None:
-        raise ValueError(f"headers.{wrong} cannot be sent; a header is one line of ASCII without spaces around it")
+        raise ValueError(
+            translatable(
+                "headers.{name} cannot be sent; a header is one line of ASCII without spaces around it", name=wrong
+            )
+        )
 
 
 def _follow(alias: str, aliases: Mapping[str, str]) -> None:
@@ -109,4 +118,4 @@ def _follow(alias: str, aliases: Mapping[str, str]) -> None:
     while (name := aliases.get(seen[-1].strip())) is not None:
         seen.append(name.strip())
         if len(set(seen)) < len(seen):
-            raise ValueError(f"aliases leads in a circle: {' -> '.join(seen)}")
+            raise ValueError(translatable("aliases form a circle: {names}", names=" -> ".join(seen)))

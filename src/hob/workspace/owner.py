@@ -2,6 +2,8 @@
 
 import re
 
+from hob.core.translation.language import translatable
+
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NAME = re.compile(r"^- Name:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 MOST_CHARS = 80
@@ -17,7 +19,7 @@ def with_name(text: str, name: str) -> str:
     """The file with this name in it, everything else as it was. Raises ValueError for what is no name."""
     name = name.strip()
     if not name or len(name) > MOST_CHARS or not name.isprintable() or set(name) & set("<>"):
-        raise ValueError(f"a name is one line of at most {MOST_CHARS} letters, without < and >")
+        raise ValueError(translatable("a name is one line of at most {most} letters, without < and >", most=MOST_CHARS))
     found = _NAME.search(_without_comments(text))
     if found:
         return f"{text[: found.start()]}- Name: {name}{text[found.end() :]}"

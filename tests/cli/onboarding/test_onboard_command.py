@@ -70,8 +70,8 @@ def test_failed_step_is_status_1_with_what_to_do_next(machine: Machine) -> None:
     [
         (("onboard",), "--non-interactive"),
         (("onboard", "--json", "--provider", "groq", "--key", KEY), "reference"),
-        (("onboard", "--json", "--provider", "nobody", "--key", "env:HOME"), "is unknown"),
-        (("onboard", "--json", "--base-url", "no address/", "--model", "x"), "no address of a server"),
+        (("onboard", "--json", "--provider", "nobody", "--key", "env:HOME"), "unknown provider"),
+        (("onboard", "--json", "--base-url", "no address/", "--model", "x"), "not a server's address"),
         (("onboard", "--json", "--language", "fr"), "fr"),
     ],
 )

@@ -15,7 +15,7 @@ class Moment(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """One row of the table. `english` and `german` stand in `/help`; `owner` keeps it from everybody else.
+    """One row of the table. `usage` and `text` stand in `/help`; with `owner` only the owner may use it.
 
     `scope` is what a token of the owner's must be valid for, as it must for the route that does the same.
     """
@@ -29,19 +29,21 @@ class SlashCommand:
 
 
 COMMANDS: tuple[SlashCommand, ...] = (
-    SlashCommand("help", Moment.ARRIVAL, "/help", "this list"),
-    SlashCommand("status", Moment.ARRIVAL, "/status", "how Hob is", owner=True, scope=TokenScope.READ),
+    SlashCommand("help", Moment.ARRIVAL, "/help", "list the commands"),
+    SlashCommand(
+        "status", Moment.ARRIVAL, "/status", "show daemon and queue status", owner=True, scope=TokenScope.READ
+    ),
     SlashCommand("whoami", Moment.ARRIVAL, "/whoami", "who you are to Hob"),
     SlashCommand("stop", Moment.ARRIVAL, "/stop [all]", "stop the running turn, or all there is"),
     SlashCommand(
         "pause",
         Moment.ARRIVAL,
         "/pause",
-        "keep messages, do nothing",
+        "hold new messages until /resume",
         owner=True,
         scope=TokenScope.ADMIN,
     ),
-    SlashCommand("resume", Moment.ARRIVAL, "/resume", "go on", owner=True, scope=TokenScope.ADMIN),
+    SlashCommand("resume", Moment.ARRIVAL, "/resume", "continue after /pause", owner=True, scope=TokenScope.ADMIN),
     SlashCommand(
         "cancel",
         Moment.ARRIVAL,
@@ -50,13 +52,13 @@ COMMANDS: tuple[SlashCommand, ...] = (
         owner=True,
         scope=TokenScope.ADMIN,
     ),
-    SlashCommand("tasks", Moment.ARRIVAL, "/tasks", "open tasks", owner=True, scope=TokenScope.READ),
-    SlashCommand("usage", Moment.ARRIVAL, "/usage", "what was spent", owner=True, scope=TokenScope.READ),
+    SlashCommand("tasks", Moment.ARRIVAL, "/tasks", "list open tasks", owner=True, scope=TokenScope.READ),
+    SlashCommand("usage", Moment.ARRIVAL, "/usage", "show spending", owner=True, scope=TokenScope.READ),
     SlashCommand(
         "context",
         Moment.ARRIVAL,
         "/context",
-        "what the next request holds",
+        "show what the next request holds",
         owner=True,
         scope=TokenScope.READ,
     ),
@@ -71,17 +73,17 @@ COMMANDS: tuple[SlashCommand, ...] = (
         "queue",
         Moment.ARRIVAL,
         "/queue [MODE]",
-        "what a message during work does",
+        "what messages do during a turn",
         owner=True,
     ),
-    SlashCommand("new", Moment.LANE, "/new", "begin afresh"),
+    SlashCommand("new", Moment.LANE, "/new", "start a new conversation"),
     SlashCommand("reset", Moment.LANE, "/reset", "the same as /new"),
     SlashCommand("compact", Moment.LANE, "/compact [undo]", "summarise the history"),
     SlashCommand(
         "undo",
         Moment.LANE,
         "/undo [files [preview]]",
-        "take the last turn back, or its changes of files",
+        "take back the last turn, or its file changes",
     ),
     SlashCommand(
         "model",
@@ -101,7 +103,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
         "permission",
         Moment.LANE,
         "/permission [MODE|default]",
-        "show or choose what this session permits",
+        "show or choose what this session allows",
         owner=True,
     ),
     SlashCommand(

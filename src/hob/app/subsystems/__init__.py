@@ -1,5 +1,6 @@
 """Hob's own features, declared: reading this opens nothing and loads no library."""
 
+from hob.agent.commands.table import COMMANDS
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
@@ -26,3 +27,5 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     REPOSITORIES,
     DASHBOARD,
 )
+SLASH_COMMANDS = (*COMMANDS, *(each.row for subsystem in SUBSYSTEMS for each in subsystem.slash_commands))
+"""Hob's own and those of the features, in the order of `/help`."""

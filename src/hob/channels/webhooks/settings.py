@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from hob.core.errors import NotConfigured
 from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import translatable
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 """What a webhook may be told of."""
@@ -32,18 +33,20 @@ class WebhookOutSettings:
     def __post_init__(self) -> None:
         """Raises ValueError for what could never work."""
         if self.secret is None:
-            raise ValueError("secret is missing: the receiver could not tell who speaks")
+            raise ValueError(translatable("secret is missing; without it the receiver cannot tell who sent a delivery"))
         try:
             parts = urlsplit(self.url)
             sound = bool(parts.hostname) and (parts.port is None or parts.port > 0)
         except ValueError:
             parts, sound = urlsplit(""), False
         if not sound or parts.scheme not in {"http", "https"} or not self.url.isprintable() or " " in self.url:
-            raise ValueError("url is no address; write it as https://example.org/hob")
+            raise ValueError(translatable("url is not an address; write it like https://example.org/hob"))
         if parts.username is not None or parts.fragment:
-            raise ValueError("url holds a user or a fragment; what proves who speaks is the signature")
+            raise ValueError(translatable("url may hold no user and no fragment; the signature proves who sends"))
         if parts.scheme == "http" and not self.allow_private:
-            raise ValueError("url is plain http, which everybody on the way reads; use https, or allow_private = true")
+            raise ValueError(
+                translatable("url is plain http, which others can read on the way; use https or set allow_private")
+            )
 
     @property
     def secrets(self) -> tuple[Secret, ...]:

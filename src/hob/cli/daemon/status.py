@@ -9,10 +9,21 @@ from hob.app.home import holder_of
 from hob.cli.language import _, ngettext
 from hob.cli.output import age, line, paint, print_json
 from hob.config.environment import find_home, process_environment
+from hob.core.translation.language import translatable
 
 LATE = 300.0
 """Seconds; what waits longer is late."""
 DAY = 86_400.0
+RESTING = {
+    "auth": translatable("its key was refused"),
+    "billing": translatable("its account has no credit"),
+    "rate_limit": translatable("its rate limit was reached"),
+    "overload": translatable("its server is overloaded"),
+    "network": translatable("its server cannot be reached"),
+    "timeout": translatable("its server did not answer in time"),
+    "model_not_found": translatable("its server does not know it"),
+}
+"""Why a model rests, by the code of its fault."""
 LABELS = ("turns", "replies", "model", "settings", "files", "store", "follower", "job", "live", "backup")
 
 
@@ -46,11 +57,18 @@ def status(*, json: bool = False) -> None:
         since = age(time.time() - seen["halted"])
         _row("turns", _("all stopped for {age}; `hob resume` lets Hob go on by itself").format(age=since), "red")
     _show_messages(seen)
-    _row("model", seen["model"])
+    name, _bracket, how = seen["model"].rpartition(" (")
+    _row("model", f"{name} ({_(how[:-1])})" if name else _(how))
     for row in seen["resting"]:
         told = _("{model} (key {key}) rests for {left}: {reason}")
         left = age(max(0.0, row["until"] - time.time()))
-        _row("", told.format(model=row["model"], key=row["key"], left=left, reason=_(row["reason"])), "yellow")
+        _row(
+            "",
+            told.format(
+                model=row["model"], key=row["key"], left=left, reason=_(RESTING.get(row["reason"], row["reason"]))
+            ),
+            "yellow",
+        )
     if problem := seen["settings"]["problem"]:
         _row("settings", _("wrong, the former ones hold: {problem}").format(problem=line(problem, 200)), "red")
     for key in seen["settings"]["waiting"]:
@@ -92,7 +110,7 @@ def _show_store(seen: Mapping[str, Any]) -> None:
     _row(
         "store",
         told.format(
-            state=paint(seen["store"], "green" if seen["store"] == "ok" else "red"),
+            state=paint(_(seen["store"]), "green" if seen["store"] == "ok" else "red"),
             size=f"{health['size'] / 1e6:,.1f}",
             free=f"{health['free'] / 1e9:,.1f}",
             writes=paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000)),

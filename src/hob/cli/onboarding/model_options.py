@@ -29,7 +29,7 @@ def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Calla
     if wishes.provider and not provider:
         raise InvalidRequest(
             translatable(
-                "the provider {provider} is unknown; `hob models scan` and the reference tell whom",
+                "unknown provider {provider}; `hob models scan` and the reference list them",
                 provider=wishes.provider,
             )
         )

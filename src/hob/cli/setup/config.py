@@ -19,7 +19,9 @@ from hob.app.trust.audit import tell_action
 from hob.cli.language import _, ngettext
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
+from hob.config.fields import find_setting
 from hob.config.loading import Config, load_config
+from hob.config.positions import parse_key
 from hob.config.problems import ConfigInvalid, Layer, Source
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
@@ -250,7 +252,12 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
     if now:
         reach("POST", "/settings", {"values": {key: text or None}})
         return 0
-    return set_setting(key, text, **_here())
+    here = _here()
+    done = set_setting(key, text, **here)
+    if not done and _is_outranked(here["home"], here["sections"], key):
+        told = _('The value set with --now outranks it; `hob config set --now {key} ""` takes that back.')
+        print(told.format(key=key), file=sys.stderr)
+    return done
 
 
 @app.command
@@ -269,6 +276,15 @@ def check() -> int:
 def path() -> None:
     """Print where the file is, or would be."""
     print(find_home(process_environment()) / "config.toml")
+
+
+def _is_outranked(home: Path, sections: Mapping[str, type], key: str) -> bool:
+    """Whether a value that was set at run time stands above the file's."""
+    setting = find_setting(sections, parse_key(key))
+    if setting is None or not setting.rules.stored or not (home / "hob.db").exists():
+        return False
+    rows = reach("GET", "/settings")["settings"]
+    return any(row["key"] == key and row["layer"] == Layer.STORED for row in rows)
 
 
 def _read_line() -> str:

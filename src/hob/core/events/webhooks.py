@@ -10,6 +10,8 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 
+from hob.core.translation.language import translatable
+
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 """The headers."""
 
@@ -23,7 +25,11 @@ def check_names(names: Iterable[str]) -> None:
     """Raises ValueError for names that cannot stand in an address as they are."""
     for name in names:
         if not (0 < len(name) <= 60 and set(name) <= _OF_NAMES):
-            raise ValueError(f"{name!r} is no name for a webhook: it has small letters, digits, - and _, 60 at most")
+            raise ValueError(
+                translatable(
+                    "{name} is no name for a webhook; use at most 60 small letters, digits, - and _", name=repr(name)
+                )
+            )
 
 
 def key_of(secret: str) -> bytes:
@@ -36,7 +42,7 @@ def key_of(secret: str) -> bytes:
     try:
         return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except binascii.Error as error:
-        raise ValueError(f"what follows {PREFIX} is no base64") from error
+        raise ValueError(translatable("the part after {prefix} is not base64", prefix=PREFIX)) from error
 
 
 def sign(secret: str, id: str, timestamp: int, body: bytes) -> str:

@@ -10,6 +10,8 @@ repetitions (`{0,9}+`), atomic groups and lookarounds leave one choice.
 import re
 from collections.abc import Iterable
 
+from hob.core.translation.language import translatable
+
 MOST_STEPS = 2_000
 """Steps at one place that a pattern may need at worst: some 20 µs."""
 
@@ -23,13 +25,13 @@ _ONE_CHOICE = ("(?>", "(?=", "(?!", "(?<=", "(?<!")
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """The pattern, ready for `search`. Raises ValueError, in words for its author, if it is wrong or could be slow."""
     if len(pattern) > _MOST_CHARACTERS:
-        raise ValueError(f"the pattern is longer than {_MOST_CHARACTERS} characters")
+        raise ValueError(translatable("the pattern is longer than {most} characters", most=_MOST_CHARACTERS))
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"not a regular expression: {error}") from None
+        raise ValueError(translatable("not a regular expression: {problem}", problem=str(error))) from None
     if compiled.match("") is not None:
-        raise ValueError("the pattern matches nothing at all, so it would match everywhere")
+        raise ValueError(translatable("the pattern matches the empty text, so it would match everywhere"))
     count_steps(pattern)
     return compiled
 
@@ -60,7 +62,7 @@ class _Reader:
     def read(self) -> int:
         _, steps = self._alternatives()
         if self._at < len(self._text):
-            raise ValueError("the pattern uses what is not known to be fast")
+            raise ValueError(translatable("the pattern uses a construct that may be slow"))
         return steps
 
     def _alternatives(self) -> tuple[int, int]:
@@ -78,7 +80,11 @@ class _Reader:
             steps += ways * more[1]
             ways *= more[0]
             if steps > MOST_STEPS:
-                raise ValueError("the pattern leaves too many choices; repeat less, e.g. {0,10} for {0,80}")
+                raise ValueError(
+                    translatable(
+                        "the pattern leaves too many choices; repeat less, e.g. {less} for {{0,80}}", less="{0,10}"
+                    )
+                )
         return ways, steps
 
     def _repeated(self) -> tuple[int, int]:
@@ -90,7 +96,13 @@ class _Reader:
             self._at += 1
         if most is None:
             if began == "(" or self._depth or self._at < len(self._text):
-                raise ValueError("a repetition needs an upper bound, e.g. {1,50} for + and {0,50} for *")
+                raise ValueError(
+                    translatable(
+                        "a repetition needs an upper bound, e.g. {plus} for + and {star} for *",
+                        plus="{1,50}",
+                        star="{0,50}",
+                    )
+                )
             return 1, least + 1
         ways, steps = _repeat(item, least, most)
         return (1, steps) if possessive else (ways, steps)
@@ -115,10 +127,10 @@ class _Reader:
             return self._set()
         if sign == "\\":
             if self._text[self._at + 1] in "123456789":
-                raise ValueError("a pattern may not refer back to a group")
+                raise ValueError(translatable("a pattern may not refer back to a group"))
             self._at += 1
             if self._text[self._at] == "N":
-                raise ValueError("write the character itself, not its name")
+                raise ValueError(translatable("write the character itself, not its name"))
             self._at += {"x": 2, "u": 4, "U": 8}.get(self._text[self._at], 0)
         self._at += 1
         return 1, 1
@@ -126,7 +138,7 @@ class _Reader:
     def _group(self) -> tuple[int, int]:
         opening = _OPENINGS.match(self._text, self._at)
         if opening is None and self._text.startswith("(?", self._at):
-            raise ValueError("the pattern uses a group that is not known to be fast")
+            raise ValueError(translatable("the pattern uses a kind of group that may be slow"))
         self._at = opening.end() if opening else self._at + 1
         self._depth += 1
         ways, steps = self._alternatives()

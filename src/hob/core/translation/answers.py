@@ -99,9 +99,8 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.HELP: "Commands, answered without a model:\n{lines}",
     Answer.HELP_LINE: "  {usage}  {text}",
     Answer.HELP_ANSWERS: (
-        "Where something waits for your approval, `approve:ID` and `deny:ID` answer; a bare yes or no does in a chat "
-        "with "
-        "me alone where only that one question stands. `hob approvals` lists what waits."
+        "To answer a request for approval, write `approve:ID` or `deny:ID`. In a direct chat with only one open "
+        "request, yes or no will do. `hob approvals` lists the open ones."
     ),
     Answer.UNKNOWN: (
         "Unknown command {name}. `/help` lists the commands. To send it to the model, begin with a space."

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 
 OWNER_ID = "owner"
@@ -37,7 +38,9 @@ class SenderAddress:
         head, colon, id = text.strip().partition(":")
         channel, _, account = head.partition("@")
         if not (channel and colon and id.strip()):
-            raise ValueError(f"{text!r} is no address; write it as channel:id, e.g. telegram:12345")
+            raise ValueError(
+                translatable("{text} is not an address; write channel:id, e.g. telegram:12345", text=repr(text))
+            )
         return cls.of(channel, id, account)
 
     def anywhere(self) -> "SenderAddress":

@@ -9,7 +9,6 @@ from hob.gateway.auth.callers import WITH_THE_TOKEN, TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
-from hob.gateway.routes import settings
 
 
 async def link(call: EndpointCall[Nothing]) -> Response:
@@ -24,5 +23,4 @@ async def link(call: EndpointCall[Nothing]) -> Response:
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("POST", "/dashboard/link", link, TokenScope.ADMIN, Nothing, errors=("not_found",), local=True),
-    Endpoint("POST", "/settings", settings.change, TokenScope.ADMIN, settings.SettingsChange, local=True),
 )

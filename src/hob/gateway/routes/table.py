@@ -9,7 +9,7 @@ from hob.gateway.http.endpoint import EVENTS, JSON, LINES, Endpoint
 from hob.gateway.http.failures import BUSY, status_of_fault
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.prometheus import PLAIN
-from hob.gateway.routes import approvals, attachments, chat, people, sessions, state
+from hob.gateway.routes import approvals, attachments, chat, people, sessions, settings, state
 from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
@@ -130,6 +130,8 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     ),
     Endpoint("POST", "/backup", state.backup, ADMIN, state.BackingUp, local=True),
     Endpoint("POST", "/reload", state.reload, ADMIN, Nothing, local=True),
+    Endpoint("GET", "/settings", settings.settings, READ, Nothing, local=True),
+    Endpoint("POST", "/settings", settings.change, ADMIN, settings.SettingsChange, local=True),
     Endpoint("GET", "/people", people.people, ADMIN, Nothing, local=True),
     Endpoint("POST", "/people/link", people.link, ADMIN, people.Linking, local=True),
     Endpoint("POST", "/people/unlink", people.unlink, ADMIN, people.AnAddress, errors=("not_found",), local=True),

@@ -11,6 +11,7 @@ from typing import Any
 from hob.core.errors import NotConfigured
 from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import joined, translatable
 from hob.core.trust.labels import SenderClass
 from hob.gateway.webhooks.schemes import LEAST_SECRET, Scheme
 
@@ -31,8 +32,11 @@ def check_template(template: str) -> None:
     for found in re.finditer(_PLACE, template):
         if not re.fullmatch(_PATH, found[1].strip()):
             raise ValueError(
-                f"{found[0]!r} is no placeholder; write {{{{issue.title}}}} for a field, {{{{items.0}}}} for an entry "
-                "of a list, {{.}} for everything, {{@X-Event}} for a header"
+                translatable(
+                    "{found} is no placeholder; write {{{{issue.title}}}} for a field, {{{{items.0}}}} for an entry of "
+                    "a list, {{{{.}}}} for everything, {{{{@X-Event}}}} for a header",
+                    found=repr(found[0]),
+                )
             )
 
 
@@ -113,18 +117,18 @@ class WebhookSettings:
     def __post_init__(self) -> None:
         """Raises ValueError for what could never work."""
         if self.secret is None:
-            raise ValueError("secret is missing: nobody could show that a delivery is theirs")
+            raise ValueError(translatable("secret is missing; without it no delivery can prove where it is from"))
         for key, text in (("template", self.template), ("session", self.session)):
             try:
                 check_template(text)
             except ValueError as error:
-                raise ValueError(f"{key}: {error}") from None
+                raise ValueError(joined(": ", (key, str(error)))) from None
         if not self.task.strip() or self.task.lstrip().startswith("/"):
-            raise ValueError("task is what Hob is to do, in words; a command is none")
+            raise ValueError(translatable("task says in words what Hob should do; it cannot be a slash command"))
         if "{{" in self.task:
-            raise ValueError("task holds your words alone; what the sender says comes in by the template")
+            raise ValueError(translatable("task holds your own words only; put the sender's fields into the template"))
         if self.header and not (self.header.isascii() and self.header.replace("-", "").isalnum()):
-            raise ValueError(f"header: {self.header!r} is no name of a header")
+            raise ValueError(translatable("header: {name} is not the name of a header", name=repr(self.header)))
 
     @property
     def secrets(self) -> tuple[Secret, ...]:

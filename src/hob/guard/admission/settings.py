@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from hob.core.messages import Address
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import joined
 from hob.core.trust.people import SenderAddress
 
 _MEDIA = [
@@ -135,4 +136,4 @@ def _check(key: str, entry: str) -> None:
     try:
         SenderAddress.parse(entry)
     except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
+        raise ValueError(joined(": ", (key, str(error)))) from None

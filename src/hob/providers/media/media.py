@@ -19,6 +19,7 @@ from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import provider_at
 from hob.providers.http.server import Server, server_of
 from hob.providers.media.sight import image_type
@@ -56,7 +57,7 @@ class HeldPictures:
     async def load(self, blob: BlobId) -> bytes:
         """The picture. Raises NotFound."""
         if blob not in self._held:
-            raise NotFound(f"no picture {blob}")
+            raise NotFound(translatable("no picture {blob}", blob=blob))
         return self._held[blob]
 
     def drop(self, blob: BlobId) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
-from hob.core.translation.language import translatable
+from hob.core.translation.language import joined, translatable
 from hob.providers.catalog.catalog import (
     CLI_COMMANDS,
     CLI_WIRES,
@@ -120,12 +120,12 @@ class Choice:
         try:
             ref, how = self._found()
         except ModelError as error:
-            return f"none ({error})"
+            return translatable("none ({problem})", problem=str(error))
         if ref is None:
-            return "none"
+            return translatable("none")
         where = self.connect(ref.provider).base_url
-        name = str(ref) if ref.model or not where else f"the first of {shown(where)}"
-        return f"{name} ({how})"
+        name = str(ref) if ref.model or not where else translatable("the first of {server}", server=shown(where))
+        return translatable("{model} ({how})", model=name, how=how)
 
     def resolve(self, name: str) -> Ref:
         """The model of this name, or alias. Raises ModelError with what would help.
@@ -189,9 +189,11 @@ class Choice:
             name = self._settings.aliases[name].strip()
             if len(seen) > _MOST_ALIASES or name in seen:
                 circle = " -> ".join([*seen, name])
-                raise ModelError(ModelFault.SETTINGS, f"model.aliases leads in a circle: {circle}")
+                raise ModelError(
+                    ModelFault.SETTINGS, translatable("model.aliases form a circle: {names}", names=circle)
+                )
         if not name:
-            raise ModelError(ModelFault.SETTINGS, "an empty name is no model")
+            raise ModelError(ModelFault.SETTINGS, translatable("the name of a model cannot be empty"))
         return name
 
     def _with_provider(self, name: str) -> Ref | None:
@@ -221,10 +223,11 @@ class Choice:
 
     def _unknown(self, head: str, name: str, near: list[str], usual: Ref | None) -> ModelError:
         asks = SERVER if self._has_server() else usual.provider if usual is not None else ""
-        hints = [f"did you mean {near[0]}?"] if near else []
-        hints += [f"{asks}/{name} asks {asks}"] if asks else []
-        hints += [f"a provider of your own is [model.providers.{head}]"]
-        return ModelError(ModelFault.SETTINGS, f"the provider {head} is unknown; {'; '.join(hints)}")
+        hints = [translatable("did you mean {name}?", name=near[0])] if near else []
+        hints += [translatable("{asks}/{name} asks {asks}", asks=asks, name=name)] if asks else []
+        hints += [translatable("a provider of your own is [model.providers.{name}]", name=head)]
+        said = translatable("unknown provider {name}; {hints}", name=head, hints=joined("; ", hints))
+        return ModelError(ModelFault.SETTINGS, said)
 
     def _provider_id(self, name: str) -> str | None:
         if name == SERVER:
@@ -259,7 +262,7 @@ class Choice:
     def _found(self) -> tuple[Ref | None, str]:
         if self._default is None:
             name = self._settings.name
-            self._default = (self._configured(self._unalias(name)), "configured") if name else self._find()
+            self._default = (self._configured(self._unalias(name)), _CONFIGURED) if name else self._find()
         return self._default
 
     def _configured(self, name: str) -> Ref:
@@ -276,10 +279,10 @@ class Choice:
     def _find(self) -> tuple[Ref | None, str]:
         settings, environ = self._settings, self._environ
         if settings.base_url:
-            return Ref(SERVER, ""), "configured"
+            return Ref(SERVER, ""), _CONFIGURED
         for id in settings.providers:
             if self._try(id) is not None and (self._own_choice(id) or settings.providers[id].base_url):
-                return Ref(id, self._own_choice(id)), "configured"
+                return Ref(id, self._own_choice(id)), _CONFIGURED
         rest = [provider.id for provider in PROVIDERS if provider.keys and provider.id not in _FIRST]
         for id in (*_FIRST, *rest):
             if id == "openai" and self._has_server():
@@ -337,7 +340,7 @@ class Choice:
         if known is not None:
             provider = replace(provider, dialect=known.dialect)
         own = ProviderSettings(headers=settings.headers)
-        return ConnectedProvider(provider, base_url, (key,), own, is_private(base_url), "configured")
+        return ConnectedProvider(provider, base_url, (key,), own, is_private(base_url), _CONFIGURED)
 
     def _make(self, id: str) -> ConnectedProvider | None:
         own = self._settings.providers.get(id)
@@ -360,7 +363,7 @@ class Choice:
                 return None
             keys = (None,)
         if own is not None:
-            how = "configured"
+            how = _CONFIGURED
         elif not how and variable:
             how = variable[0]
         local = settings.local if settings.local is not None else provider.local
@@ -374,7 +377,7 @@ class Choice:
     ) -> tuple[tuple[Secret | None, ...], str]:
         keys = [key for key in (settings.api_key, *settings.api_keys) if key is not None]
         if keys:
-            return tuple(keys), "configured"
+            return tuple(keys), _CONFIGURED
         variable = self._variable(provider.keys)
         theirs = self._variable(provider.urls)
         if provider.id == "openai" and self._has_server() and self._environ.get("OPENAI_BASE_URL", "").strip():
@@ -390,21 +393,28 @@ class Choice:
     def _unconnected(self, id: str) -> ModelError:
         provider = find_provider(id)
         if provider is None:
-            return ModelError(
-                ModelFault.SETTINGS, f"the provider {id} has no address; set model.providers.{id}.base_url"
-            )
+            said = translatable("the provider {name} has no address; set model.providers.{name}.base_url", name=id)
+            return ModelError(ModelFault.SETTINGS, said)
         where = f"model.providers.{provider.id}.api_key"
-        return ModelError(
-            ModelFault.NOT_CONFIGURED, f"{provider.id} has no key; set {' or '.join((*provider.keys[:1], where))}"
-        )
+        if not provider.keys:
+            said = translatable("{name} has no key; set {setting}", name=provider.id, setting=where)
+        else:
+            said = translatable(
+                "{name} has no key; set {variable} or {setting}",
+                name=provider.id,
+                variable=provider.keys[0],
+                setting=where,
+            )
+        return ModelError(ModelFault.NOT_CONFIGURED, said)
 
 
+_CONFIGURED = translatable("configured")
 _OFFICIAL = "https://api.openai.com/v1"
 CONNECT = translatable(
     "run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
     " OPENROUTER_API_KEY, start Ollama, install a CLI such as claude, or set model.base_url"
 )
-NOTHING = f"no model is connected; {CONNECT}"
+NOTHING = translatable("no model is connected; {advice}", advice=CONNECT)
 
 
 def _is_reachable(base_url: str) -> bool:

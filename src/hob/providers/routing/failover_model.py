@@ -13,6 +13,7 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, StoreError
 from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelRequest, Remark
 from hob.core.ports.model import Model
+from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.routing.failover import MOST_ATTEMPTS, FailoverPlan, ModelRoute, RouteHealth
 
@@ -208,7 +209,9 @@ class Failover:
             routes = self._lanes_of(ref)
         except ModelError as error:
             return (), error
-        return routes, None if routes else ModelError(ModelFault.NOT_CONFIGURED, "no provider is configured for it")
+        return routes, None if routes else ModelError(
+            ModelFault.NOT_CONFIGURED, translatable("no provider is configured for it")
+        )
 
 
 def _defect(error: Exception) -> ModelError:

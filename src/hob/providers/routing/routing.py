@@ -15,6 +15,7 @@ from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
+from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.catalog.catalog import CLI_WIRES
 from hob.providers.http.addresses import shown
@@ -183,7 +184,10 @@ class ModelRouter:
                 listed = await self.failover.patiently(lambda: self.routes.list_models(ref.provider))
                 if not listed:
                     where = shown(connected.base_url) or ref.provider
-                    raise ModelError(ModelFault.NOT_FOUND, f"{where} has no model; load one, or set model.name")
+                    raise ModelError(
+                        ModelFault.NOT_FOUND,
+                        translatable("{server} has no model; load one, or set model.name", server=where),
+                    )
                 self._own_choices[ref.provider] = listed[0].name
         return Ref(ref.provider, self._own_choices[ref.provider])
 
@@ -200,7 +204,10 @@ class ModelRouter:
                 ref = self.choice.resolve(screening.local_model)
                 if not self.choice.is_local(ref):
                     raise ModelError(
-                        ModelFault.SETTINGS, f"prompt_guard.local_model {ref} does not run on your own machines"
+                        ModelFault.SETTINGS,
+                        translatable(
+                            "prompt_guard.local_model {model} does not run on your own machines", model=str(ref)
+                        ),
                     )
                 local.append(self.routes.name(ref))
             if not local:

@@ -7,6 +7,7 @@ from hob.core.models import Thinking
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.settings import setting
+from hob.core.translation.language import joined, translatable
 
 _KINDS = tuple(kind.value for kind in SensitiveKind)
 
@@ -83,7 +84,7 @@ class ClassifierRule:
 
     def __post_init__(self) -> None:
         if not self.model:
-            raise ValueError("needs a model")
+            raise ValueError(translatable("a rule needs a model"))
         if self.pattern:
             _check("pattern", self.pattern)
         compile_words([*self.any, *self.all])
@@ -101,4 +102,4 @@ def _check(key: str, pattern: str) -> None:
     try:
         compile_pattern(pattern)
     except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
+        raise ValueError(joined(": ", (key, str(error)))) from None

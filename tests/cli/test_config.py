@@ -1,0 +1,24 @@
+"""`hob config` beside values that were set at run time."""
+
+from pathlib import Path
+
+import pytest
+
+from hob.cli.table import run
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / ".hob"))
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "work"))
+
+
+def test_set_says_when_a_value_set_at_run_time_outranks_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ("spending.daily 4", "--now spending.daily 5", "agent.max_rounds 7"):
+        assert run(["config", "set", *words.split()]) == 0
+    assert capsys.readouterr().err == ""
+    assert run(["config", "set", "spending.daily", "6"]) == 0
+    assert '`hob config set --now spending.daily ""` takes that back' in capsys.readouterr().err
+    assert run(["config", "set", "--now", "spending.daily", ""]) == 0
+    assert run(["config", "set", "spending.daily", "7"]) == 0
+    assert capsys.readouterr().err == ""
