@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,20 @@ class OwnerMemory:
     """Implements the gateway's `MemoryControl` for the owner's memory."""
 
     def __init__(
-        self, store: Store, service: MemoryService, settings: MemorySettings, clock: Clock, home: Path
+        self,
+        store: Store,
+        service: MemoryService,
+        settings: MemorySettings,
+        clock: Clock,
+        home: Path,
+        er1: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
         self._store = store
         self._service = service
         self._settings = settings
         self._clock = clock
         self._home = home
+        self._er1 = er1
         self._scope = Scope(OWNER)
         self._documents = DocumentIndexer(store.items)
 
@@ -81,6 +88,10 @@ class OwnerMemory:
                 "max_chunks": most,
                 "oldest": min((each.oldest for each in counts.values()), default=None),
                 "newest": max((each.newest for each in counts.values()), default=None),
+            },
+            "er1": {
+                "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
+                **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
             "led": _led(total, limited / most),
             "config": asdict(self._settings),

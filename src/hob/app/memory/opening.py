@@ -1,9 +1,10 @@
 """Memory over the kernel: what it takes up, and what it does by itself."""
 
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import apsw
 
@@ -22,6 +23,7 @@ from hob.core.states import TurnState
 from hob.core.turns import Turn
 from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings
+from hob.memory.er1.settings import Er1Settings
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.settings import MemorySettings
@@ -57,18 +59,32 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
                     news.clear()
                     await news.wait()
 
+    er1_jobs, er1_view = _er1(kernel)
     policy = MemoryPolicy(kernel.config[PolicySettings])
     service = open_service(kernel.config, kernel.store, kernel.clock, policy)
     yield Contribution(
         provides={
             MemorySearch: service,
             TurnMemory: service,
-            MemoryControl: OwnerMemory(kernel.store, service, settings, kernel.clock, kernel.config.home),
+            MemoryControl: OwnerMemory(kernel.store, service, settings, kernel.clock, kernel.config.home, er1_view),
         },
         on_settings=policy.become,
         followers=(follower_of(settings),),
-        jobs=(Job("memory_files", look),),
+        jobs=(Job("memory_files", look), *er1_jobs),
+        status=(lambda: {"er1": er1_view()}) if er1_view else None,
     )
+
+
+def _er1(kernel: Kernel) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any]] | None]:
+    """Its job and its view, where its address is known."""
+    settings = kernel.config[Er1Settings]
+    if not settings.url:
+        return (), None
+    # its client loads an HTTP library
+    from hob.app.memory.er1 import Er1Sync
+
+    er1 = Er1Sync(settings, kernel.store, kernel.clock)
+    return (Job("er1", er1.run),), er1.view
 
 
 def follower_of(settings: MemorySettings) -> Follower:

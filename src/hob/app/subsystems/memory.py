@@ -7,6 +7,7 @@ from hob.app.subsystem import Endpoints, FeatureCommand, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.trust.scopes import TokenScope
 from hob.gateway.memory import MemoryControl
+from hob.memory.er1.settings import Er1Settings
 from hob.memory.settings import MemorySettings
 
 Run = Callable[..., Awaitable[str]]
@@ -67,7 +68,7 @@ def _row(name: str, usage: str, text: str, scope: TokenScope = TokenScope.ADMIN)
 
 MEMORY = Subsystem(
     name="memory",
-    settings={"memory": MemorySettings},
+    settings={"memory": MemorySettings, "er1": Er1Settings},
     one_shot=True,
     endpoints=_endpoints,
     api_v1=_api_v1,

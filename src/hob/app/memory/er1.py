@@ -1,0 +1,61 @@
+"""Fetching from ER1 what is new there, now and then."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from hob.app.running import Running
+from hob.core.clock import Clock
+from hob.core.memory import OWNER, Layer, Scope
+from hob.memory.er1.client import Er1Client, Er1Failed
+from hob.memory.er1.settings import Er1Settings
+from hob.store.store import Store
+
+log = logging.getLogger(__name__)
+
+OVERLAP_SECONDS = 7 * 86_400.0
+"""What was recorded so long before the newest item is fetched again: it may have been transcribed since."""
+MOST_SECONDS = 3_600.0
+"""The longest pause after failures."""
+
+
+class Er1Sync:
+    """Keeps what ER1 has. Its newest item is the cursor, so that nothing is missing after any crash."""
+
+    def __init__(self, settings: Er1Settings, store: Store, clock: Clock) -> None:
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._problem = ""
+        self._last: float | None = None
+
+    def view(self) -> Mapping[str, Any]:
+        """Whether it answered last, and when (Unix seconds)."""
+        connected = self._last is not None and not self._problem
+        return {"connected": connected, "last_sync": self._last, "url": self._settings.url, "problem": self._problem}
+
+    async def run(self, _: Running) -> None:
+        """Fetch for ever, less often while it fails."""
+        client, pause = Er1Client(self._settings), self._settings.sync_seconds
+        while True:
+            try:
+                await self.sync(client)
+                pause, self._problem = self._settings.sync_seconds, ""
+            except Er1Failed as error:
+                if str(error) != self._problem:
+                    log.warning("%s", error)
+                self._problem = str(error)
+                pause = max(self._settings.sync_seconds, min(2 * pause, MOST_SECONDS))
+            await self._clock.sleep(pause)
+
+    async def sync(self, client: Er1Client) -> int:
+        """Keep what is new or was changed; how much that is. Raises Er1Failed, StoreErrors."""
+        items = self._store.items.of(Scope(OWNER))
+        newest = await items.select("i.layer = ?", (Layer.ER1,), limit=1)
+        found = await client.recorded(max(0.0, newest[0].at - OVERLAP_SECONDS) if newest else 0.0)
+        new = 0
+        for recording in found:
+            first = recording[0]
+            new += await self._store.items.replace_source(first.scope, first.source, recording)
+        self._last = self._clock.now().timestamp()
+        return new

@@ -1,0 +1,1 @@
+"""ER1: a service that keeps what its apps record, transcribed."""

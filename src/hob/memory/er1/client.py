@@ -1,0 +1,111 @@
+"""The API of ER1, as KafClaw's client uses it: `POST /user/access`, then `GET /memory/{ctx_id}`."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+
+from hob.core.errors import HobError
+from hob.core.memory import OWNER, Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label, Origin, Trust
+from hob.memory.er1.settings import Er1Settings
+from hob.memory.ingestion.documents import items_of_document
+
+_SECONDS = 30.0
+_FIRST_LIMIT, _MOST_LIMIT = 50, 12_800
+_MOST_BYTES = 50_000_000
+_PROCESSED = "processed"
+_RECORDED = Label(Origin.CLIENT, Trust.UNTRUSTED)
+"""It may be anybody's voice."""
+
+
+class Er1Failed(HobError):
+    """ER1 did not give what was asked for."""
+
+
+class Er1Client:
+    """One user's access."""
+
+    def __init__(self, settings: Er1Settings) -> None:
+        self._settings = settings
+        self._context = ""
+
+    async def recorded(self, since: float) -> Sequence[Sequence[MemoryItem]]:
+        """The items of each recording from then on (Unix seconds) that is transcribed, the oldest first.
+
+        Raises Er1Failed.
+        """
+        key = self._settings.api_key
+        headers = {"X-API-KEY": key.reveal()} if key else {}
+        try:
+            async with (
+                asyncio.timeout(4 * _SECONDS),
+                httpx2.AsyncClient(timeout=_SECONDS, trust_env=False, headers=headers) as http,
+            ):
+                if not self._context:
+                    answer = await self._ask(http, "POST", "/user/access", json={"uid": self._settings.user})
+                    self._context = quote(str(answer.get("ctx_id") or ""), safe="")
+                    if not self._context:
+                        raise Er1Failed("ER1 named no memory of this user; check er1.user")
+                found = filter(None, map(items_of_recording, await self._all(http, since)))
+                return sorted(found, key=lambda items: items[0].at)
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
+            raise Er1Failed(f"ER1 does not answer: {str(error) or type(error).__name__}") from error
+
+    async def _all(self, http: httpx2.AsyncClient, since: float) -> Sequence[Any]:
+        """It has no pages: as long as there may be more, more is asked for at once."""
+        query = {"startDate": datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds")} if since else {}
+        limit = _FIRST_LIMIT
+        while True:
+            answer = await self._ask(http, "GET", f"/memory/{self._context}", params={"limit": str(limit), **query})
+            found = answer.get("memories")
+            memories = found if isinstance(found, list) else []
+            if len(memories) < limit or limit >= _MOST_LIMIT:
+                return memories
+            limit *= 4
+
+    async def _ask(self, http: httpx2.AsyncClient, method: str, path: str, **options: Any) -> Mapping[str, Any]:
+        async with http.stream(method, self._settings.url.rstrip("/") + path, **options) as response:
+            if response.status_code in (401, 403):
+                self._context = ""
+                raise Er1Failed("ER1 refused the key or the user; check er1.api_key and er1.user")
+            if response.status_code != 200:
+                raise Er1Failed(f"ER1 answered with {response.status_code}")
+            data = bytearray()
+            async for chunk in response.aiter_bytes():
+                data += chunk
+                if len(data) > _MOST_BYTES:
+                    raise Er1Failed(f"ER1 answered with more than {_MOST_BYTES:,} bytes")
+        try:
+            answer = json.loads(data)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise Er1Failed("ER1 answered with something that is no JSON object; check er1.url")
+        return answer
+
+
+def items_of_recording(memory: Any) -> Sequence[MemoryItem]:
+    """What was recorded, in pieces; none of what is not transcribed yet, or is no recording."""
+    if not isinstance(memory, Mapping) or memory.get("transcript_status") != _PROCESSED:
+        return []
+    id, transcript = str(memory.get("id") or "")[:200], str(memory.get("transcript") or "").strip()
+    try:
+        at = datetime.fromisoformat(str(memory.get("created_at"))).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return []
+    if not id or not transcript:
+        return []
+    tags = memory.get("tags")
+    latitude, longitude = memory.get("location_lat"), memory.get("location_lon")
+    lines = [f"Tags: {', '.join(map(str, tags))}"] if isinstance(tags, list) and tags else []
+    if isinstance(latitude, int | float) and isinstance(longitude, int | float):
+        lines.append(f"Location: {latitude:.4f}, {longitude:.4f}")
+    if memory.get("description"):
+        lines.append(f"Description: {memory['description']}")
+    text = "\n".join([*lines, transcript]).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return items_of_document(text, id, scope=Scope(OWNER), layer=Layer.ER1, label=_RECORDED, at=at)
