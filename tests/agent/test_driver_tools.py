@@ -320,7 +320,7 @@ async def test_tool_of_a_closed_group_is_answered_with_the_group_to_open(operati
     clocks = {"time": Group("Clocks.", FunctionTools(tool("clok_set", noon)))}
     await Driver(replace(parts, toolset=Groups(FunctionTools(), clocks))).run(turn, operations.control)
     told = (await operations.received(turn))[0].result.text
-    assert told == 'Not run: clok_set is in a group not opened yet: call load_tools with group "time" first.'
+    assert told == 'Not run: clok_set is in a group not opened yet: call load_tools with names ["time"] first.'
 
 
 async def test_broken_arguments_are_mended_where_that_is_safe(operations: Desk) -> None:

@@ -112,7 +112,7 @@ async def said(app: App, text: str) -> str:
 
 async def test_feature_brings_tools_hooks_commands_jobs_and_status(tmp_path: Path) -> None:
     hook, started = Watching(), asyncio.Event()
-    script = (calls(("load_tools", '{"group": "weather"}')), calls(("weather_now", "{}")), "It rains.")
+    script = (calls(("load_tools", '{"names": ["weather"]}')), calls(("weather_now", "{}")), "It rains.")
     async with hob_with(tmp_path, [weather(hook, started)], *script) as app:
         assert await said(app, "what does the sky do?") == "It rains."
         assert await said(app, "/shout hello") == "hello! in state"

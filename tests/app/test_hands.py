@@ -73,7 +73,7 @@ async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
 
 
 async def test_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRuntime) -> None:
-    assert "list_dir" in await text_of(tool_runtime, LOAD, group="files")
+    assert "list_dir" in await text_of(tool_runtime, LOAD, names=["files"])
     assert "list_dir" in {spec.name for spec in tool_runtime.of(SessionKey("here")).specs()}
     assert "made" not in vars(tool_runtime)
 

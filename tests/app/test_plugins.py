@@ -205,7 +205,7 @@ async def use_each(house: House, postbox: Path, daemon: asyncio.subprocess.Proce
         return done.stdout + done.stderr
 
     await until(up, 60)
-    assert "dice" in await said("ask", 'CALL load_tools {"group": "dice"}')
+    assert "dice" in await said("ask", 'CALL load_tools {"names": ["dice"]}')
     assert "d2: " in await said("ask", 'CALL dice__roll {"count": 3}')
     assert "we do not talk about bedtime" in await said("ask", "is it bedtime?")
     assert "Hedgehogs eat slugs." in await said("ask", 'CALL recall {"query": "hedgehogs", "untrusted": true}')

@@ -56,7 +56,7 @@ async def live(world: World) -> dict[str, Any]:
     async with world.serve() as daemon:
         await said(daemon, "hello", "main")
         await said(daemon, call("remember", text="The cat of the house is called Fitz."), "main")
-        await said(daemon, call("load_tools", group="notes"), "main")
+        await said(daemon, call("load_tools", names=["notes"]), "main")
         await said(daemon, call("update_working_memory", content="The shed is painted by Friday."), "main")
         view = await said(daemon, call("write", path="kept.md", content="kept\n"), "files")
         known["written"] = view["id"]

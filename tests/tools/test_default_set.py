@@ -61,7 +61,7 @@ async def test_group_of_others_stands_beside_the_own_ones(tmp_path: Path) -> Non
     with pytest.raises(ToolFailed, match="mail"):
         await made(tools, "send")
     for group in ("mail", "files"):
-        await made(tools, LOAD, group=group)
+        await made(tools, LOAD, names=[group])
     assert (await made(tools, "send")).text == "done"
     here = tools.of(SessionKey("here"))
     assert [spec.name for spec in here.specs()][-3:] == ["send", "list_dir", "resolve_path"]

@@ -38,7 +38,7 @@ async def test_group_is_one_line_until_it_is_opened() -> None:
     here = all_of_it.of(SessionKey("here"))
     assert names(here) == ["read", "load_tools"]
     assert "mail: Letters.\nweb: Pages." in here.specs()[-1].description
-    await made(here, "load_tools", group="web")
+    await made(here, "load_tools", names=["web"])
     assert names(here) == ["read", "load_tools", "browse"]
 
 
@@ -46,22 +46,22 @@ async def test_earlier_specs_do_not_change_when_a_group_is_opened() -> None:
     here = groups().of(SessionKey("here"))
     for group in ("web", "mail", "web"):
         before = here.specs()
-        await made(here, "load_tools", group=group)
+        await made(here, "load_tools", names=[group])
         assert here.specs()[: len(before)] == before
     assert names(here) == ["read", "load_tools", "browse", "send", "fetch"]
 
 
 async def test_session_opens_for_itself() -> None:
     all_of_it = groups()
-    await made(all_of_it, "load_tools", group="web")
+    await made(all_of_it, "load_tools", names=["web"])
     assert names(all_of_it.of(SessionKey("there"))) == ["read", "load_tools"]
 
 
 async def test_call_into_a_closed_group_tells_the_way() -> None:
     all_of_it = groups()
-    with pytest.raises(ToolFailed, match='call load_tools with group "mail" first'):
+    with pytest.raises(ToolFailed, match=r'call load_tools with names \["mail"\] first'):
         await made(all_of_it, "send")
-    await made(all_of_it, "load_tools", group="mail")
+    await made(all_of_it, "load_tools", names=["mail"])
     assert (await made(all_of_it, "send")).text == "done"
     with pytest.raises(ToolFailed, match="not opened"):
         await all_of_it.call(a_call("send"), context(session="there"))
@@ -69,16 +69,16 @@ async def test_call_into_a_closed_group_tells_the_way() -> None:
 
 async def test_way_to_a_tool_is_told_until_its_group_is_open() -> None:
     all_of_it, here = groups(), SessionKey("here")
-    assert 'with group "mail" first' in all_of_it.way_to("send", here)
+    assert 'with names ["mail"] first' in all_of_it.way_to("send", here)
     assert [all_of_it.way_to(name, here) for name in ("read", "load_tools", "nothing")] == ["", "", ""]
-    await all_of_it.call(a_call("load_tools", group="mail"), context(session="here"))
+    await all_of_it.call(a_call("load_tools", names=["mail"]), context(session="here"))
     assert all_of_it.way_to("send", here) == ""
 
 
 async def test_unknown_group_opens_none() -> None:
     all_of_it = groups()
-    with pytest.raises(ToolFailed, match="there are mail, web"):
-        await made(all_of_it, "load_tools", group="wbe")
+    with pytest.raises(ToolFailed, match="there are the groups mail, web"):
+        await made(all_of_it, "load_tools", names=["wbe"])
     assert names(all_of_it.of(SessionKey("here"))) == ["read", "load_tools"]
 
 
@@ -98,4 +98,50 @@ async def opened() -> AsyncIterator[Toolset]:
 
 
 async def test_groups_keep_the_contract() -> None:
-    await check_toolset(opened, {"read": {}, "load_tools": {"group": "web"}})
+    await check_toolset(opened, {"read": {}, "load_tools": {"names": ["web"]}})
+
+
+def many(count: int = 200) -> Groups:
+    verbs = [f"tracker__{verb}_{what}" for verb in ("list", "get", "create", "close") for what in range(count // 4)]
+    return Groups(some("read"), {"tracker": Group("Issues.", some(*verbs, "tracker__merge_pull_request"))})
+
+
+async def test_large_group_costs_one_line_and_the_tools_that_are_named() -> None:
+    all_of_it = many()
+    here = all_of_it.of(SessionKey("here"))
+    before = here.specs()
+    with pytest.raises(ToolFailed, match="has 201 tools: name those"):
+        await made(here, "load_tools", names=["tracker"])
+    with pytest.raises(ToolFailed, match='call load_tools with names \\["tracker__get_1"\\] first'):
+        await made(all_of_it, "tracker__get_1")
+    await made(here, "load_tools", names=["tracker__get_1", "tracker__close_2"])
+    assert here.specs()[: len(before)] == before
+    assert names(here) == ["read", "load_tools", "tracker__get_1", "tracker__close_2"]
+    assert (await made(all_of_it, "tracker__get_1")).text == "done"
+
+
+async def test_query_opens_the_tools_that_fit_it_best() -> None:
+    here = many().of(SessionKey("here"))
+    told = (await made(here, "load_tools", query="merge pull requests")).text
+    assert told == "tracker__merge_pull_request can be called now"
+    assert names(here) == ["read", "load_tools", "tracker__merge_pull_request"]
+    with pytest.raises(ToolFailed, match="no tool fits"):
+        await made(here, "load_tools", query="weather")
+
+
+async def test_unknown_name_tells_the_nearest() -> None:
+    with pytest.raises(ToolFailed, match="did you mean tracker__get_1"):
+        await made(many(), "load_tools", names=["tracker_get_1"])
+    with pytest.raises(ToolFailed, match="give names of groups"):
+        await made(many(), "load_tools")
+
+
+async def test_groups_that_come_later_are_announced() -> None:
+    later: dict[str, Group] = {}
+    here = groups().extended(later).of(SessionKey("here"))
+    first = here.specs()
+    assert here.specs()[-1] is first[-1]
+    later["mcp_files"] = Group("Files.", some("mcp_read"))
+    assert here.specs()[-1].description.endswith("mail: Letters.\nweb: Pages.\nmcp_files: Files.")
+    await made(here, "load_tools", names=["mcp_files"])
+    assert names(here)[-1] == "mcp_read"

@@ -136,7 +136,7 @@ class ObedientModel:
             return None
         turn.loaded = True
         groups = _GROUP.findall(loader.description)
-        calls = tuple(ToolCall(self._id(), _LOADER, json.dumps({"group": name})) for name in groups)
+        calls = tuple(ToolCall(self._id(), _LOADER, json.dumps({"names": [name]})) for name in groups)
         return ModelReply("", calls=calls, stop=Stop.TOOLS, usage=Usage(10, 5)) if calls else None
 
     def _turn_of(self, request: ModelRequest) -> _Turn:

@@ -118,7 +118,7 @@ PROGRAMMING: tuple[Task, ...] = (
     task(
         "plan a long work",
         "Plan the move to a database, and keep track of it.",
-        do("load_tools", group="notes"),
+        do("load_tools", names=["notes"]),
         do("read", path="src/load.py"),
         do("update_working_memory", content="Aim: orders in SQLite. Next: load.py"),
         do("report_progress", text="the loader is read", percent=20),
@@ -188,7 +188,7 @@ FILES: tuple[Task, ...] = (
     task(
         "folder tree",
         "Show me the folders.",
-        do("load_tools", group="files"),
+        do("load_tools", names=["files"]),
         do("list_dir", depth=2),
         do("resolve_path", path="notes"),
     ),

@@ -18,7 +18,7 @@ SHOWN = (
 """Besides `load_tools`. A small model is told of the first few only."""
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "files": ("folder trees, where paths lead", ("list_dir", "resolve_path")),
+    "files": ("folder trees, real paths", ("list_dir", "resolve_path")),
     "web": ("search, read pages", ("web_search", "web_fetch")),
     "notes": (
         "track work, search memory",

@@ -5,9 +5,12 @@ never changes, opened groups come after all that stood there, in the order in wh
 again: opening costs one uncached request, and nothing after that.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from difflib import get_close_matches
+from typing import Protocol, cast
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
@@ -17,6 +20,12 @@ from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
 from hob.tools.registry.declaration import Tools, tool
 
+MOST_AT_ONCE = 30
+"""How many tools a group may have to be opened as a whole; of a larger one those are opened that are named."""
+
+MOST_FOUND = 5
+_ONE = "tool:"  # before the name of a tool that was opened by itself
+_WORD = re.compile(r"[^\W_]+")
 MOST_SHOWN = 12
 """How many tools are always shown, `load_tools` among them: with more, models choose worse."""
 
@@ -32,7 +41,7 @@ class Group:
 
 
 class OpenGroups(Protocol):
-    """Which groups a session has opened."""
+    """Which groups a session has opened; a tool that was opened by itself counts as one."""
 
     def opened(self, session: SessionKey) -> tuple[str, ...]:
         """Their names, in the order in which they were opened."""
@@ -68,15 +77,14 @@ class Groups:
         self._groups = groups
         self._opened = opened or OpenGroupsInMemory()
         self._loader = _Loader(groups, self._opened)
-        self._specs = (*shown.specs(), *self._loader.specs())
-        names = [spec.name for spec in self._specs]
+        names = [spec.name for spec in self.specs()]
         names += [spec.name for group in groups.values() for spec in group.toolset.specs()]
         if len(set(names)) < len(names):
             raise ValueError("two tools share a name")
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What every session is shown."""
-        return self._specs
+        return (*self._shown.specs(), *self._loader.specs())
 
     def of(self, session: SessionKey) -> Toolset:
         """What this session may call now: look again before each request, a call may have opened a group."""
@@ -84,8 +92,8 @@ class Groups:
 
     def specs_of(self, session: SessionKey) -> tuple[ToolSpec, ...]:
         """What this session is shown: everything as before, then what it opened."""
-        opened = (self._groups[name] for name in self._opened.opened(session) if name in self._groups)
-        return (*self._specs, *(spec for group in opened for spec in group.toolset.specs()))
+        specs = {spec.name: spec for name in self._opened.opened(session) for spec in self._loader.under(name)}
+        return (*self.specs(), *specs.values())
 
     @property
     def groups(self) -> Mapping[str, Group]:
@@ -100,11 +108,18 @@ class Groups:
         if both := self._groups.keys() & groups.keys():
             raise ValueError(f"two groups of tools are called {', '.join(sorted(both))}")
         shown = self._shown if wrap is None else wrap(self._shown)
-        return Groups(shown, {**self._groups, **groups}, self._opened)
+        return Groups(
+            shown, ChainMap(cast(dict[str, Group], groups), cast(dict[str, Group], self._groups)), self._opened
+        )
 
     def named(self) -> Mapping[str, ToolSpec]:
         """Every tool by name, those of closed groups too."""
         return {**{spec.name: spec for spec in self.specs()}, **self.grouped()}
+
+    def group_of(self, name: str) -> str:
+        """The group that a tool is in; empty for those that are always shown, and for every other name."""
+        groups = self._groups.items()
+        return next((key for key, group in groups if any(name == spec.name for spec in group.toolset.specs())), "")
 
     def grouped(self) -> Mapping[str, ToolSpec]:
         """The tools of all groups, open or not, by name: what a guard and a driver have to know beside `specs`."""
@@ -114,7 +129,7 @@ class Groups:
         """Make the call. Raises ToolFailed with the way to open the tool's group where the session has not."""
         if call.name == LOAD and self._groups:
             return await self._loader.call(call, context)
-        name = self._group_of(call.name)
+        name = self.group_of(call.name)
         if not name:
             return await self._shown.call(call, context)
         if way := self.way_to(call.name, context.turn.session):
@@ -123,14 +138,12 @@ class Groups:
 
     def way_to(self, name: str, session: SessionKey) -> str:
         """How this session comes to a tool of a group that it has not opened; empty for every other name."""
-        group = self._group_of(name)
-        if not group or group in self._opened.opened(session):
+        group = self.group_of(name)
+        if not group or not {group, f"{_ONE}{name}"}.isdisjoint(self._opened.opened(session)):
             return ""
-        return f'{name} is in a group not opened yet: call {LOAD} with group "{group}" first'
-
-    def _group_of(self, name: str) -> str:
-        groups = self._groups.items()
-        return next((key for key, group in groups if any(name == spec.name for spec in group.toolset.specs())), "")
+        if self._loader.is_large(group):
+            return f'{name} is not opened yet: call {LOAD} with names ["{name}"] first'
+        return f'{name} is in a group not opened yet: call {LOAD} with names ["{group}"] first'
 
 
 class _SessionTools:
@@ -155,12 +168,28 @@ class _Loader:
         self._groups = groups
         self._opened = opened
         self._tools = Tools(self.load_tools)
-        lines = "".join(f"\n{name}: {group.line}" for name, group in groups.items())
-        (plain,) = self._tools.specs()
-        self._spec = replace(plain, description=plain.description + lines)
+        self._told: tuple[ToolSpec, ...] = ()
+        self._lines = ""
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return (self._spec,) if self._groups else ()
+        if not self._groups:
+            return ()
+        lines = "".join(f"\n{name}: {group.line}" for name, group in self._groups.items())
+        if lines != self._lines:
+            (plain,) = self._tools.specs()
+            self._told, self._lines = (replace(plain, description=plain.description + lines),), lines
+        return self._told
+
+    def under(self, opened: str) -> Sequence[ToolSpec]:
+        """The tools of a group, or the one that was opened by itself; none where it is gone."""
+        if opened.startswith(_ONE):
+            name = opened.removeprefix(_ONE)
+            return [spec for group in self._groups.values() for spec in group.toolset.specs() if spec.name == name]
+        return self._groups[opened].toolset.specs() if opened in self._groups else ()
+
+    def is_large(self, group: str) -> bool:
+        """Whether tools of this group are opened by name."""
+        return len(self._groups[group].toolset.specs()) > MOST_AT_ONCE
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         return await self._tools.call(call, context)
@@ -171,19 +200,48 @@ class _Loader:
         effects=frozenset(),
         restart=Restart.AGAIN,
         label=HOB_LABEL,
-        roles=ArgumentRole(plain=("group",)),
+        roles=ArgumentRole(plain=("names", "query")),
     )
-    async def load_tools(
-        self,
-        group: str,
-        context: CallContext,
-    ) -> str:
-        """Show more tools from now on. Groups:"""
-        if group not in self._groups:
-            raise ToolFailed(f"there is no group {group!r}; there are {', '.join(self._groups)}")
-        await self._opened.open(context.turn.session, group)
-        return f"{_names(self._groups[group].toolset.specs())} can be called now"
+    async def load_tools(self, context: CallContext, names: Sequence[str] = (), query: str = "") -> str:
+        """Show more tools. Groups:"""
+        specs = {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
+        wanted = list(names) or find_tools(specs.values(), query)[:MOST_FOUND]
+        if not wanted:
+            raise ToolFailed(f"no tool fits {query[:100]!r}" if query else "give names of groups or tools, or a query")
+        opened: list[str] = []
+        for name in wanted:
+            if name in self._groups:
+                within = [spec.name for spec in self._groups[name].toolset.specs()]
+                if len(within) > MOST_AT_ONCE:
+                    listed = ", ".join(within)
+                    raise ToolFailed(f"{name} has {len(within)} tools: name those you need, or give a query. {listed}")
+                opened += within
+            elif name in specs:
+                opened.append(name)
+            else:
+                close = get_close_matches(name, [*self._groups, *specs], n=3)
+                hint = f"; did you mean {', '.join(close)}?" if close else ""
+                raise ToolFailed(f"there is no tool {name!r}; there are the groups {', '.join(self._groups)}{hint}")
+        for name in wanted:
+            await self._opened.open(context.turn.session, name if name in self._groups else f"{_ONE}{name}")
+        return f"{', '.join(opened)} can be called now"
 
 
-def _names(specs: Sequence[ToolSpec]) -> str:
-    return ", ".join(spec.name for spec in specs)
+def find_tools(specs: Iterable[ToolSpec], query: str) -> list[str]:
+    """The names of the tools that share words with this, the best first: rare words count more, names twice."""
+    words = {
+        spec.name: (_words(spec.name), _words(f"{spec.description} {' '.join(spec.schema.get('properties', ()))}"))
+        for spec in specs
+    }
+    wanted = _words(query)
+    common = {word: sum(word in name | text for name, text in words.values()) for word in wanted}
+    marks = {
+        tool: sum(((word in name) * 2 + (word in text)) / common[word] for word in wanted if common[word])
+        for tool, (name, text) in words.items()
+    }
+    return sorted((tool for tool, mark in marks.items() if mark), key=lambda tool: -marks[tool])
+
+
+def _words(text: str) -> set[str]:
+    """The words, without their plural's end."""
+    return {found[0].lower().removesuffix("s") for found in _WORD.finditer(text)}
