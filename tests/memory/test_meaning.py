@@ -1,5 +1,6 @@
 """What is near in meaning is found too, and an embedder that fails is told of."""
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -111,8 +112,43 @@ async def test_chosen_embedder_that_fails_is_an_error_and_the_queue_goes_on_late
     with pytest.raises(ModelError):
         await Retriever(store.memory_index, embedder).search("hound", scope=OWNER, now=10.0)
     sense.fails = None
+    with pytest.raises(ModelError, match="no route"):  # for a while no question waits for what has just failed
+        await embedder.embed_question("hound")
     await embed_all(embedder)
     assert (await embedder.waiting(), embedder.problem) == (0, "")
+    assert await embedder.embed_question("hound")
+
+
+async def test_question_does_not_wait_for_an_embedder_that_hangs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(SenseEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Embeddings:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    monkeypatch.setattr("hob.memory.embedding._DEADLINE", 0.01)
+    embedder = embedder_of(store, Hanging())
+    with pytest.raises(ModelError) as caught:
+        await embedder.embed_question("hound")
+    assert caught.value.fault is ModelFault.TIMEOUT
+
+
+async def test_old_vectors_serve_while_another_model_embeds_all_anew(store: Store) -> None:
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    old_sense, new_sense = SenseEmbedder(), SenseEmbedder()
+    await embed_all(embedder_of(store, old_sense, "old"))
+    asked: list[str] = []
+
+    def former(name: str) -> SenseEmbedder:
+        asked.append(name)
+        return old_sense
+
+    new = MemoryEmbedder(new_sense, "test", "new", store.memory_vectors, ManualClock(), former)
+    retriever = Retriever(store.memory_index, new)
+    found = await retriever.search("hound", scope=OWNER, now=10.0)
+    assert (found[0].item.text, asked, new_sense.asked) == (TEXTS[0], ["test/old"], [])
+    await embed_all(new)
+    found = await retriever.search("hound", scope=OWNER, now=10.0)
+    assert (found[0].item.text, asked, new_sense.asked[-1]) == (TEXTS[0], ["test/old"], "hound")
 
 
 async def test_queue_goes_on_after_a_restart_and_embeds_nothing_twice(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Gives memories their vectors in the background, and questions theirs at once."""
 
+import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Protocol
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
@@ -11,59 +12,88 @@ from hob.core.ports.media import Embedder
 from hob.store.memory.vectors import StoredVectors
 
 _log = logging.getLogger(__name__)
-_BATCH = 64
+_BATCH = 32
 _LONGEST = 8_000
 """Characters of a text that are embedded."""
 _SHORTEST = 200
+_DEADLINE = 3.0
+"""Seconds a question waits for its vector."""
+_SILENCE = 30.0
+"""Seconds after a failure in which no question waits for the embedder."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
-
-
-class News(Protocol):
-    """Says that something happened."""
-
-    def clear(self) -> None: ...
-    async def wait(self) -> object: ...
 
 
 class MemoryEmbedder:
     """One embedder for what is kept and for what is asked. Its queue is durable: a place in the order of the items."""
 
-    def __init__(self, embedder: Embedder, provider: str, model: str, vectors: StoredVectors, clock: Clock) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        provider: str,
+        model: str,
+        vectors: StoredVectors,
+        clock: Clock,
+        former: Callable[[str], Embedder] | None = None,
+    ) -> None:
+        """`former` gives the embedder of a reference, for questions while all is embedded anew by another one."""
         self._embedder = embedder
-        self._name = f"{provider}|{model}".lower()
+        self.name = model if model.startswith(("/", "~")) else f"{provider}/{model}"
+        self._name = f"{provider}|{model}"
         self._vectors = vectors
         self._clock = clock
+        self._former = former
+        self._arrived = asyncio.Event()
+        self._caught_up = False
         self._failures = 0
+        self._silent_until = -math.inf
         self._dimension = 0
         self.number = 0
         """Of its vectors in the store; 0 before it was first asked."""
         self.problem = ""
         """Why it failed last; empty since it went well."""
 
-    async def embed_question(self, text: str) -> tuple[float, ...]:
-        """The question's vector. Raises ModelError: a search does not go on as if no embedder had been chosen."""
-        vector = (await self._embedder.embed([text])).vectors[0]
-        await self._begin(len(vector))
-        return vector
+    def notify(self) -> None:
+        """There may be new items."""
+        self._arrived.set()
 
-    async def run(self, news: AbstractContextManager[News]) -> None:
+    async def embed_question(self, text: str) -> tuple[int, tuple[float, ...]]:
+        """The question's vector, and the number of the embedder with whose vectors it is compared.
+
+        Raises ModelError: the caller tells that the embedder failed. After a failure it is left alone for a while.
+        """
+        if self._clock.monotonic() < self._silent_until:
+            raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
+        number = await self._former_number()
+        if number[0] and self._former is not None:
+            with suppress(ModelError):
+                return number[0], await _in_time(self._former(number[1]), text)
+        try:
+            vector = await _in_time(self._embedder, text)
+        except ModelError as error:
+            self._note(error)
+            self._silent_until = self._clock.monotonic() + _SILENCE
+            raise
+        await self._begin(len(vector))
+        return self.number, vector
+
+    async def run(self) -> None:
         """Embed what waits and what comes, until cancelled. After a failure it tries again, later each time."""
-        with news as happened:
-            while True:
-                happened.clear()
-                while await self.embed_some():
-                    continue
-                if self._failures:
-                    await self._clock.sleep(min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(20, self._failures - 1)))
-                else:
-                    await happened.wait()
+        while True:
+            self._arrived.clear()
+            while await self.embed_some():
+                continue
+            if self._failures:
+                await self._clock.sleep(min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(20, self._failures - 1)))
+            else:
+                await self._arrived.wait()
 
     async def embed_some(self) -> bool:
         """Embed what comes next; whether there may be more. Raises StoreErrors; of others `problem` tells."""
         self.number = self.number or await self._vectors.find(self._name)
         pending = await self._vectors.pending(self.number, _BATCH)
         if not pending:
-            if self.number:
+            if self.number and not self._caught_up:
+                self._caught_up = True
                 await self._vectors.drop_others(self.number)
             return False
         told = [(seq, text) for seq, text in pending if text.strip()]
@@ -71,10 +101,9 @@ class MemoryEmbedder:
             vectors = await self._embed([text for _, text in told])
         except ModelError as error:
             self._failures += 1
-            self.problem = str(error)
-            _log.warning("memories get no vectors: %s", error)
+            self._note(error)
             return False
-        self._failures, self.problem = 0, ""
+        self._failures, self.problem, self._silent_until = 0, "", -math.inf
         if vectors and await self._begin(len(vectors[0])):
             return True  # what was pending was another embedder's
         places = [seq for seq, _ in told]
@@ -83,7 +112,25 @@ class MemoryEmbedder:
 
     async def waiting(self) -> int:
         """How many memories have no vector yet. Raises StoreErrors."""
-        return await self._vectors.waiting(self.number)
+        return (await self.counts())[1]
+
+    async def counts(self) -> tuple[int, int]:
+        """How many memories have a vector, and how many have none yet. Raises StoreErrors."""
+        self.number = self.number or await self._vectors.find(self._name)
+        return await self._vectors.counts(self.number)
+
+    async def _former_number(self) -> tuple[int, str]:
+        """The embedder whose vectors are whole while this one's are not yet, and its reference."""
+        if self._caught_up or self._former is None:
+            return 0, ""
+        self.number = self.number or await self._vectors.find(self._name)
+        number, fingerprint = await self._vectors.other(self.number)
+        return number, "/".join(fingerprint.split("|")[:-2])
+
+    def _note(self, error: ModelError) -> None:
+        if str(error) != self.problem:
+            _log.warning("memories get no vectors: %s", error)
+        self.problem = str(error) or error.fault.value
 
     async def _begin(self, dimension: int) -> bool:
         """Make sure that the number is of vectors of this dimension; whether it is another now."""
@@ -103,3 +150,12 @@ class MemoryEmbedder:
             if error.fault is not ModelFault.CONTEXT_OVERFLOW or longest <= _SHORTEST:
                 raise
             return await self._embed(texts, longest // 4)
+
+
+async def _in_time(embedder: Embedder, text: str) -> tuple[float, ...]:
+    """The vector of a question, for which somebody waits. Raises ModelError."""
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            return (await embedder.embed([text])).vectors[0]
+    except TimeoutError:
+        raise ModelError(ModelFault.TIMEOUT, f"the embedder has not answered within {_DEADLINE:.0f} s") from None

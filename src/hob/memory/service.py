@@ -4,10 +4,11 @@ import logging
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from hob.core.clock import Clock
-from hob.core.errors import StoreError
+from hob.core.errors import ModelError, StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import OWNER, Layer, Memory, MemoryItem, Recalled, Scope
 from hob.core.turns import Turn, scope_of
@@ -26,9 +27,17 @@ class Retriever(Protocol):
     """Finds items."""
 
     async def search(
-        self, query: str, *, scope: Scope, layers: Collection[Layer] = (), now: float, limit: int = 8, budget: int = 0
+        self,
+        query: str,
+        *,
+        scope: Scope,
+        layers: Collection[Layer] = (),
+        now: float,
+        limit: int = 8,
+        budget: int = 0,
+        meaning: bool = True,
     ) -> Sequence[Recalled]:
-        """The items of this scope that help with the query, best first. Raises StoreErrors."""
+        """The items of this scope that help with the query, best first. Raises StoreErrors, ModelError."""
 
 
 class MemoryService:
@@ -52,9 +61,16 @@ class MemoryService:
     async def search(
         self, query: str, scope: Scope, limit: int, layers: Collection[Layer] = (), budget: int = 0
     ) -> Sequence[Recalled]:
-        """What of this scope helps with the query, best first. Raises StoreErrors."""
+        """What of this scope helps with the query, best first. Raises StoreErrors.
+
+        Where an embedder fails, words alone count; the embedder's `problem` tells it wherever Hob says how it is.
+        """
         now = self._clock.now().timestamp() // _DAY * _DAY  # within a day the same is found in the same order
-        return await self._retriever.search(query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
+        search = partial(self._retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
+        try:
+            return await search()
+        except ModelError:
+            return await search(meaning=False)
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
         """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""

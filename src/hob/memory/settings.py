@@ -16,6 +16,10 @@ class MemorySettings:
         "auto", "Name the source of each recalled memory: on, off, or auto (not in groups).",
         one_of=("on", "off", "auto"),
     )  # fmt: skip
+    profile: str = setting(
+        "hob", "How words and meaning are joined: hob, rrf (as Kendra) or weighted (as OpenClaw).",
+        one_of=("hob", "rrf", "weighted"),
+    )  # fmt: skip
     conversation_days: float = setting(30.0, "Days what was said stays in memory; 0 keeps it.", at_least=0)
     tool_days: float = setting(14.0, "Days what tools found stays in memory; 0 keeps it.", at_least=0)
     group_days: float = setting(60.0, "Days what other agents share stays in memory; 0 keeps it.", at_least=0)

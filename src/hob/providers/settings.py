@@ -68,7 +68,7 @@ class ModelSettings:
     api_key: Secret | None = setting(None, "Key of that server; local ones need none.")
     headers: dict[str, str] = setting({}, "Further headers for each request to that server.")
     providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
-    embedding: str = setting("", "The model that turns texts into vectors.")
+    embedding: str = setting("", "The model that turns texts into vectors, or its folder; named, memory uses it too.")
     transcription: str = setting("", "The model that writes down speech.")
     speech: str = setting("", "The model that speaks.")
     voice: str = setting("", "Whose voice it has; empty: nova.")

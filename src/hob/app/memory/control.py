@@ -15,6 +15,7 @@ from hob.core.memory import OWNER, Layer, MemoryItem, Recalled, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.memory import ItemFilter
+from hob.memory.embedding import MemoryEmbedder
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.store import Store
@@ -56,7 +57,9 @@ class OwnerMemory:
         clock: Clock,
         home: Path,
         er1: Callable[[], Mapping[str, Any]] | None = None,
+        embedder: MemoryEmbedder | None = None,
     ) -> None:
+        self._embedder = embedder
         self._store = store
         self._service = service
         self._settings = settings
@@ -94,12 +97,28 @@ class OwnerMemory:
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
             "led": _led(total, limited / most),
+            "embedding": await self._embedding(),
             "config": asdict(self._settings),
         }
 
+    async def _embedding(self) -> Mapping[str, Any]:
+        if self._embedder is None:
+            return {"model": "", "embedded": 0, "waiting": 0, "problem": ""}
+        embedded, waiting = await self._embedder.counts()
+        return {
+            "model": self._embedder.name,
+            "embedded": embedded,
+            "waiting": waiting,
+            "problem": self._embedder.problem,
+        }
+
     async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
-        """The items for which the filter holds: with a query the best first, else the newest."""
-        return {"items": [_view(each) for each in await self._select(wanted)]}
+        """The items for which the filter holds: with a query the best first, else the newest.
+
+        `problem` tells why meaning was not looked at.
+        """
+        found = [_view(each) for each in await self._select(wanted)]
+        return {"items": found, "problem": self._embedder.problem if wanted.query and self._embedder else ""}
 
     async def item(self, id: str) -> Mapping[str, Any]:
         """One item, whole. Raises NotFound."""
@@ -110,12 +129,15 @@ class OwnerMemory:
         if not text.strip():
             raise InvalidRequest(translatable("the text is empty"))
         await self._store.memories.remember(text.strip(), SessionKey(OWNER), OWNER_LABEL, source)
+        self._notify()
         found = await self._store.items.of(self._scope).select("i.layer = 'fact'", limit=20)
         return _view(Recalled(next(each for each in found), 0.0))
 
     async def add_files(self, path: str) -> Mapping[str, Any]:
         """Remember a file, or a folder of them, by their sections. Raises NotFound."""
-        return asdict(await self._documents.add(Path(path)))
+        added = await self._documents.add(Path(path))
+        self._notify()
+        return asdict(added)
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
@@ -160,7 +182,13 @@ class OwnerMemory:
         Raises InvalidRequest for what is none.
         """
         items = [_loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
-        return {"items": len(items), "new": len(await self._store.items.add(items))}
+        new = len(await self._store.items.add(items))
+        self._notify()
+        return {"items": len(items), "new": new}
+
+    def _notify(self) -> None:
+        if self._embedder is not None:
+            self._embedder.notify()
 
     async def _find(self, id: str) -> MemoryItem:
         item = await self._service.find(id, self._scope)

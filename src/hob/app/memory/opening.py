@@ -12,6 +12,7 @@ from hob.agent.ports import TurnMemory
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
 from hob.app.memory.control import OwnerMemory
+from hob.app.memory.embedding import open_embedder
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running import Running
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -23,6 +24,7 @@ from hob.core.states import TurnState
 from hob.core.turns import Turn
 from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings
+from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
@@ -42,7 +44,13 @@ LOOK_SECONDS = 30.0
 @asynccontextmanager
 async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
     """What is said is taken up by a follower of the timeline, what the owner writes by a look now and then."""
+    async with open_embedder(kernel) as embedder:
+        yield _contribution(kernel, embedder)
+
+
+def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contribution:
     settings = kernel.config[MemorySettings]
+    notify = embedder.notify if embedder is not None else _nothing
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
 
     async def look(_: Running) -> None:
@@ -51,6 +59,7 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
             pruned = -math.inf
             while True:
                 await files.sync()
+                notify()
                 if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
                     await kernel.store.memory_lifecycle.prune(settings.max_items)
                     pruned = kernel.clock.monotonic()
@@ -61,17 +70,26 @@ async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     er1_jobs, er1_view = _er1(kernel)
     policy = MemoryPolicy(kernel.config[PolicySettings])
-    service = open_service(kernel.config, kernel.store, kernel.clock, policy)
-    yield Contribution(
+    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder)
+    jobs = [Job("memory_files", look), *er1_jobs]
+    if embedder is not None:
+        run = embedder.run
+        jobs.append(Job("memory_embedding", lambda _: run()))
+    return Contribution(
         provides={
             MemorySearch: service,
             TurnMemory: service,
-            MemoryControl: OwnerMemory(kernel.store, service, settings, kernel.clock, kernel.config.home, er1_view),
+            MemoryControl: OwnerMemory(
+                kernel.store, service, settings, kernel.clock, kernel.config.home, er1_view, embedder
+            ),
         },
         on_settings=policy.become,
-        followers=(follower_of(settings),),
-        jobs=(Job("memory_files", look), *er1_jobs),
-        status=(lambda: {"er1": er1_view()}) if er1_view else None,
+        followers=(follower_of(settings, notify),),
+        jobs=tuple(jobs),
+        status=lambda: {
+            **({"er1": er1_view()} if er1_view else {}),
+            **({"memory": {"embedder": embedder.name, "problem": embedder.problem}} if embedder else {}),
+        },
     )
 
 
@@ -87,9 +105,14 @@ def _er1(kernel: Kernel) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any
     return (Job("er1", er1.run),), er1.view
 
 
-def follower_of(settings: MemorySettings) -> Follower:
-    """It takes up what was said, from the beginning."""
-    return Follower(FOLLOWER, TurnIndexer(settings).work, _KINDS, Start.BEGINNING, at_once=50)
+def _nothing() -> None:
+    """Nobody waits for it."""
+
+
+def follower_of(settings: MemorySettings, notify: Callable[[], None] = _nothing) -> Follower:
+    """It takes up what was said, from the beginning; `notify` is told when there may be more."""
+    work = TurnIndexer(settings, notify).work
+    return Follower(FOLLOWER, work, _KINDS, Start.BEGINNING, at_once=50)
 
 
 class TurnIndexer:
@@ -98,14 +121,15 @@ class TurnIndexer:
     It is read and kept in one transaction with the cursor.
     """
 
-    def __init__(self, settings: MemorySettings) -> None:
+    def __init__(self, settings: MemorySettings, notify: Callable[[], None] = _nothing) -> None:
         self._settings = settings
+        self._notify = notify
 
     async def work(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
         """The items of those turns that are done, and of what was imported; None while there are none."""
         turns = [event.turn for _, event in events if event.turn and event.classification == TurnState.DONE]
         imports = [event for _, event in events if event.kind is EventKind.SESSION and event.name == IMPORTED]
-        return Effects(partial(self._index, turns, imports)) if turns or imports else None
+        return Effects(partial(self._index, turns, imports), self._notify) if turns or imports else None
 
     def _index(self, turns: Sequence[TurnId], imports: Sequence[TimelineEvent], connection: apsw.Connection) -> None:
         index_turns(connection, turns, self._items)

@@ -4,6 +4,8 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
+from hob.memory.embedding import MemoryEmbedder
+from hob.memory.retrieval.fusion import Profile
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
@@ -28,7 +30,14 @@ class MemoryPolicy:
         return not any(ToolList(tuple(each.allow), tuple(each.deny)).refuses("recall") for each in rules)
 
 
-def open_service(config: Config, store: Store, clock: Clock, policy: MemoryPolicy | None = None) -> MemoryService:
+def open_service(
+    config: Config,
+    store: Store,
+    clock: Clock,
+    policy: MemoryPolicy | None = None,
+    embedder: MemoryEmbedder | None = None,
+) -> MemoryService:
     """Memory over this store."""
-    allows = policy or MemoryPolicy(config[PolicySettings])
-    return MemoryService(store.items, Retriever(store.memory_index), config[MemorySettings], clock, allows)
+    allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
+    retriever = Retriever(store.memory_index, embedder, Profile(settings.profile))
+    return MemoryService(store.items, retriever, settings, clock, allows)

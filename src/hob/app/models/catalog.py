@@ -28,7 +28,11 @@ _BYTES_PER_TOKEN = 2  # rather too many tokens are held back than too few
 class ModelCatalog:
     """Implements the gateway's `Models`. Vectors keep the limits of spending, and each call stands in the ledger."""
 
-    def __init__(self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock) -> None:
+    def __init__(
+        self, settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock, session: SessionKey = _SESSION
+    ) -> None:
+        """The ledger has its calls under `session`."""
+        self._session = session
         self._settings = settings
         self._choice = choice
         self._budget = budget
@@ -77,7 +81,7 @@ class ModelCatalog:
         tokens = sum(len(text.encode()) for text in texts) // _BYTES_PER_TOKEN + len(texts)
         began = self._clock.monotonic()
         try:
-            async with self._budget.held(_SESSION, sender, request, tokens) as held:
+            async with self._budget.held(self._session, sender, request, tokens) as held:
                 try:
                     made = await embedder.embed(texts)
                 except ModelError as error:
@@ -133,7 +137,7 @@ class ModelCatalog:
             EventKind.MODEL,
             name,
             status,
-            session=_SESSION,
+            session=self._session,
             classification=f"{sender}/{EMBEDDING}",
             label=HOB_LABEL,
             seconds=self._clock.monotonic() - began,

@@ -123,6 +123,9 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         apart = follower.get("quarantined", 0)
         kept = ngettext(", {count} event quarantined", ", {count} events quarantined", apart) if apart else ""
         _row("follower", f"{follower['name']}: {lag}{paint(kept, 'red')}")
+    if problem := seen.get("memory", {}).get("problem"):
+        told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(problem, 200))
+        _row("memory", told, "red")
     for job in seen.get("jobs", ()):
         if job["state"] in ("waiting", "stopped"):
             stopped = _("{name} failed and stopped: {problem}")

@@ -41,6 +41,7 @@ def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: O
     if json:
         print_json(seen)
         return
+    _show_problem(seen)
     if not seen["items"]:
         print(_("Nothing is remembered that fits."))
     for item in seen["items"]:
@@ -54,6 +55,7 @@ def why(query: str, *, limit: int = 5, json: Json = False) -> None:
     if json:
         print_json(seen)
         return
+    _show_problem(seen)
     for item in seen["items"]:
         _show_line(item)
         parts = ", ".join(f"{name} {value:.3f}" for name, value in item.get("parts", {}).items())
@@ -129,6 +131,13 @@ def stats(*, json: Json = False) -> None:
     totals = seen["totals"]
     print(_("{total:,} items; at most {most:,} of those that expire").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
+    embedding = seen["embedding"]
+    if embedding["model"]:
+        waits = _("meaning: {model}, {count:,} items wait for their vectors")
+        print(waits.format(model=embedding["model"], count=embedding["waiting"]))
+        _show_problem(embedding)
+    else:
+        print(_("found by words alone; model.embedding names what finds by meaning too"))
 
 
 @app.command
@@ -198,6 +207,12 @@ def _deleted(done: Mapping[str, Any], *, json: bool) -> None:
         print_json(done)
     else:
         print(_("{count} items are gone.").format(count=done["deleted"]))
+
+
+def _show_problem(seen: Mapping[str, Any]) -> None:
+    if problem := seen.get("problem"):
+        told = _("By words alone; the embedder failed: {problem}").format(problem=line(problem, 300))
+        print(paint(told, "red"), file=sys.stderr)
 
 
 def _show_line(item: Mapping[str, Any]) -> None:

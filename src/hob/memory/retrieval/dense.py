@@ -1,7 +1,7 @@
 """The items whose meaning is near a question's.
 
 The signs of a scope's vectors are held in memory; those that differ least from the question's are compared exactly.
-With numpy (the extra `vectors`) a million take tens of milliseconds, without it a second or less.
+With numpy (the extra `memory`) a million take tens of milliseconds, without it a second or less.
 """
 
 import struct

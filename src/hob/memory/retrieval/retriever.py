@@ -108,6 +108,7 @@ class Retriever:
         layers: Collection[Layer] = (),
         limit: int = 8,
         budget: int = 0,
+        meaning: bool = True,
     ) -> tuple[Recalled, ...]:
         """What helps with the query, the best first: at most `limit` items, of these layers or of all.
 
@@ -120,7 +121,7 @@ class Retriever:
             now,
             limit,
             budget,
-            await self._meaning(query, scope),
+            await self._meaning(query, scope) if meaning else None,
             self._profile,
         )
         return await self._index.read(scope, search)
@@ -130,9 +131,9 @@ class Retriever:
         if self._embedder is None or not query.strip():
             return None
         names = await self._index.read(scope, ScopedIndex.speakers)
-        vector = await self._embedder.embed_question(_without(names, query) or query)
-        if self._signs is None or self._signs.embedder != self._embedder.number:
-            self._signs = SignIndex(self._embedder.number)
+        number, vector = await self._embedder.embed_question(_without(names, query) or query)
+        if self._signs is None or self._signs.embedder != number:
+            self._signs = SignIndex(number)
         return partial(self._signs.find, vector=vector)
 
 

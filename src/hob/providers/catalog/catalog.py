@@ -21,6 +21,8 @@ CLI_WIRES = tuple(CLI_COMMANDS)
 WIRES = ("openai", "responses", "anthropic", "gemini", "ollama", *CLI_WIRES)
 """What `wire` may say in the configuration."""
 
+LOCAL = "local"
+"""The provider of models in folders of this machine, which Hob computes itself; their names are paths."""
 SERVER = "server"
 """The provider behind `model.base_url` where that is none of the known ones; its models go by their bare names."""
 

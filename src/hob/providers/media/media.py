@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from typing import Final, Protocol, TypeVar, cast
 
 from hob.core.clock import Clock
@@ -20,7 +21,7 @@ from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelReque
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import provider_at
+from hob.providers.catalog.catalog import LOCAL, provider_at
 from hob.providers.http.server import Server, server_of
 from hob.providers.media.sight import image_type
 from hob.providers.routing.choice import Choice, Ref
@@ -126,13 +127,13 @@ _USUAL: Mapping[tuple[str, str], str] = {
 _SIGHTED: Final = ("anthropic", "gemini", "openai")
 """Providers all of whose usual models see."""
 _WIRES: Mapping[str, tuple[str, ...]] = {
-    EMBEDDING: ("openai", "responses", "ollama"),
+    EMBEDDING: ("openai", "responses", "ollama", LOCAL),
     TRANSCRIPTION: ("openai", "responses"),
     SPEECH: ("openai", "responses"),
 }
 """Who can be asked for it, by what they speak; every model may see."""
 _EXAMPLES: Mapping[str, str] = {
-    EMBEDDING: "openai/text-embedding-3-small or ollama/nomic-embed-text",
+    EMBEDDING: "openai/text-embedding-3-small, ollama/nomic-embed-text or a model's folder",
     TRANSCRIPTION: "openai/gpt-4o-mini-transcribe or groq/whisper-large-v3",
     SPEECH: "openai/gpt-4o-mini-tts",
     VISION: "openai/gpt-5-mini or ollama/gemma3",
@@ -166,10 +167,14 @@ class Media:
         ref = self.find(EMBEDDING)
         if isinstance(ref, ModelError):
             return None
+        provider = self._choice.connect(ref.provider).provider
+        if provider.wire == LOCAL:
+            from hob.providers.local.embedder import LocalEmbedder
+
+            return self._kept(LocalEmbedder(Path(ref.model).expanduser()))
         from hob.providers.http.client import Client
 
         client = self._kept(Client(self._servers(ref), self._clock, self._failover.patiently))
-        provider = self._choice.connect(ref.provider).provider
         if provider.wire == "ollama":
             from hob.providers.wires.ollama.wire import OllamaEmbedder
 

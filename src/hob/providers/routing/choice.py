@@ -19,6 +19,7 @@ from hob.providers.catalog.catalog import (
     CLI_COMMANDS,
     CLI_WIRES,
     KNOWN_NAMES,
+    LOCAL,
     PROVIDERS,
     SERVER,
     Provider,
@@ -134,7 +135,7 @@ class Choice:
         so: a slip of the pen must not tell a stranger what was meant for somebody else.
         """
         name = self._unalias(name)
-        ref = self._with_provider(name)
+        ref = _folder(name) or self._with_provider(name)
         if ref is not None:
             return ref
         usual = None if self._has_server() else self.default()
@@ -344,6 +345,8 @@ class Choice:
 
     def _make(self, id: str) -> ConnectedProvider | None:
         own = self._settings.providers.get(id)
+        if id == LOCAL and own is None:
+            return ConnectedProvider(Provider(LOCAL, LOCAL), "", (None,), ProviderSettings(local=True), True, "here")
         known = find_provider(id)
         settings = own or ProviderSettings()
         if known is None and not settings.base_url and not settings.wire:
@@ -415,6 +418,12 @@ CONNECT = translatable(
     " OPENROUTER_API_KEY, start Ollama, install a CLI such as claude, or set model.base_url"
 )
 NOTHING = translatable("no model is connected; {advice}", advice=CONNECT)
+
+
+def _folder(name: str) -> Ref | None:
+    """The model in a folder of this machine, where the name is its path."""
+    path = name.removeprefix(f"{LOCAL}/")
+    return Ref(LOCAL, path) if path.startswith(("/", "~/", "./")) else None
 
 
 def _is_reachable(base_url: str) -> bool:

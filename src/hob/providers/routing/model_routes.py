@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from hob.core.clock import Clock
+from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelProfile, ModelRequest
 from hob.core.ports.model import Model, Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
-from hob.providers.catalog.catalog import CLI_WIRES
+from hob.providers.catalog.catalog import CLI_WIRES, LOCAL
 from hob.providers.http.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.http.server import server_of
 from hob.providers.http.wire import Listed, Wire
@@ -136,6 +137,8 @@ class ModelRoutes:
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
         if connected.how == "plug-in":
             return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
+        if connected.provider.wire == LOCAL:
+            raise ModelError(ModelFault.SETTINGS, "a model in a folder makes vectors only: it can be model.embedding")
         if connected.provider.wire in CLI_WIRES:
             return self._open_cli(connected)
         server = server_of(connected, connected.keys[key], self._settings)

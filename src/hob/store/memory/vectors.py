@@ -16,13 +16,15 @@ _PENDING = (
     "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text"
     " WHERE i.seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0) ORDER BY i.seq LIMIT ?"
 )
-_WAITING = (
-    "SELECT count(*) FROM memory_items WHERE seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
+_COUNTS = (
+    "SELECT (SELECT count(*) FROM memory_bits WHERE embedder = ?), count(*) FROM memory_items"
+    " WHERE seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
 )
 _SCOPE_OF = "SELECT scope FROM memory_words WHERE seq = ?"
 _ADD_BITS = "INSERT OR REPLACE INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)"
 _ADD_VECTOR = "INSERT OR REPLACE INTO memory_vectors (seq, embedder, vector) VALUES (?, ?, ?)"
 _MOVE = "UPDATE memory_embedders SET place = ? WHERE id = ?"
+_OTHER = "SELECT id, fingerprint FROM memory_embedders WHERE id != ? AND place > 0 ORDER BY place DESC LIMIT 1"
 _OTHERS = "SELECT id FROM memory_embedders WHERE id != ?"
 _DROP_BITS = "DELETE FROM memory_bits WHERE embedder = ?"
 _DROP_VECTORS = (
@@ -53,15 +55,20 @@ class StoredVectors:
         rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST, (name, f"{name}|")))
         return int(rows[0][0]) if rows else 0
 
+    async def other(self, embedder: int) -> tuple[int, str]:
+        """The number and fingerprint of another embedder, the one that got farthest; 0 for none. Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _OTHER, (embedder,)))
+        return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
+
     async def pending(self, embedder: int, at_most: int) -> list[tuple[int, str]]:
         """The rows that come next, with their texts (empty: erased). Raises StoreErrors."""
         rows = await self._readers.read(lambda connection: all_rows(connection, _PENDING, (embedder, at_most)))
         return [(seq, text or "") for seq, text in rows]
 
-    async def waiting(self, embedder: int) -> int:
-        """How many rows have no vector yet. Raises StoreErrors."""
-        count: int = (await self._readers.read(lambda connection: all_rows(connection, _WAITING, (embedder,))))[0][0]
-        return count
+    async def counts(self, embedder: int) -> tuple[int, int]:
+        """How many rows have a vector, and how many have none yet. Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, (embedder, embedder)))
+        return int(rows[0][0]), int(rows[0][1])
 
     async def keep(self, embedder: int, place: int, vectors: Sequence[tuple[int, Sequence[float]]]) -> None:
         """Keep these, and go on after this place, in one transaction. Raises StoreErrors."""

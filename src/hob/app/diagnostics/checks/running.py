@@ -72,6 +72,16 @@ def _backup(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
 
 
+def _memory(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    memory = diagnostics.status().get("memory") or {}
+    if problem := memory.get("problem"):
+        yield warn(
+            translatable("memory finds by words alone, the embedder failed: {problem}", problem=problem),
+            "put it right or change model.embedding; Hob tries again by itself",
+            memory["embedder"],
+        )
+
+
 def _jobs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for job in diagnostics.status().get("jobs", ()):
         if job["state"] == "stopped":
@@ -143,6 +153,7 @@ RUNNING: tuple[DoctorCheck, ...] = (
     DoctorCheck("daemon.settings", "Does it go by the settings as they are?", _settings),
     DoctorCheck("daemon.late", "Do replies arrive?", _late),
     DoctorCheck("daemon.backup", "Are daily backups made?", _backup),
+    DoctorCheck("daemon.memory", "Does memory find by meaning, where that is wanted?", _memory),
     DoctorCheck("daemon.jobs", "Do all jobs run?", _jobs),
     DoctorCheck("daemon.followers", "Was every event taken?", _followers),
     DoctorCheck("daemon.plugins", "Are all plug-ins open that are on?", _plugins),

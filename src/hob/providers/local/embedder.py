@@ -1,0 +1,118 @@
+"""Vectors from a model in a folder on this machine."""
+
+import asyncio
+import base64
+import json
+import struct
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hob.core.content.media import Embeddings
+from hob.core.errors import ModelError, ModelFault
+from hob.core.libraries import install_command
+from hob.core.models import Usage
+from hob.providers.local.worker import MISSING
+
+_LINGER = 600.0
+"""Seconds the process stays for the next text."""
+_PATIENCE = 60.0
+_AT_ONCE = 4
+"""Texts of one request to it: a question waits for no more while much is taken in."""
+_LONGEST_LINE = 1 << 24
+_ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
+"""Its environment: one core, and none of Hob's secrets."""
+
+
+class LocalEmbedder:
+    """Implements `Embedder`. A text that is longer than the model reads is cut."""
+
+    def __init__(self, folder: Path, linger: float = _LINGER) -> None:
+        self._folder = folder
+        self._linger = linger
+        self._process: asyncio.subprocess.Process | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._ending: asyncio.TimerHandle | None = None
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        vectors: list[tuple[float, ...]] = []
+        tokens = 0
+        for start in range(0, len(texts), _AT_ONCE):
+            some = list(texts[start : start + _AT_ONCE])
+            async with self._one_at_a_time:
+                answer = await self._answer(some)
+            numbers = base64.b64decode(answer["vectors"])
+            size = 4 * answer["dimension"]
+            vectors += (struct.unpack(f"<{size // 4}f", numbers[at : at + size]) for at in range(0, len(numbers), size))
+            tokens += answer["tokens"]
+        return Embeddings(tuple(vectors), self._folder.name, Usage(tokens))
+
+    async def aclose(self) -> None:
+        """End the process."""
+        if self._ending is not None:
+            self._ending.cancel()
+        process, self._process = self._process, None
+        if process is not None:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+            await process.wait()
+
+    async def _answer(self, texts: Sequence[str]) -> dict[str, Any]:
+        if self._ending is not None:
+            self._ending.cancel()
+        done = False
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                process = await self._started()
+                answer: dict[str, Any] = await _exchange(process, texts)
+            if "error" in answer:
+                raise self._failed(answer["error"])
+            done = True
+        except (OSError, ValueError, EOFError) as error:  # TimeoutError is an OSError
+            raise self._failed("the process that computes vectors was ended") from error
+        finally:
+            if not done:
+                await self.aclose()
+        self._ending = asyncio.get_running_loop().call_later(self._linger, self._end)
+        return answer
+
+    def _failed(self, why: str) -> ModelError:
+        if why == MISSING:
+            why = f"numpy is not installed; {install_command('hob[memory]')}"
+        return ModelError(ModelFault.SETTINGS, f"model.embedding = {self._folder}: {why}", cost=0)
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()  # it ends with its input
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        process = self._process
+        if process is not None and process.stdin is not None and not process.stdin.is_closing():
+            return process
+        await self.aclose()
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-m", "hob.providers.local.worker", str(self._folder)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=_ALONE,
+            cwd="/",
+            limit=_LONGEST_LINE,
+        )
+        return self._process
+
+
+async def _exchange(process: asyncio.subprocess.Process, texts: Sequence[str]) -> dict[str, Any]:
+    """What it answers. Raises OSError, ValueError, EOFError for a process that is gone."""
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    with suppress(ConnectionError):  # why it ended stands in its answer
+        process.stdin.write(json.dumps(texts).encode() + b"\n")
+        await process.stdin.drain()
+    answer = json.loads(await process.stdout.readline())
+    if not isinstance(answer, dict):
+        raise EOFError
+    return answer

@@ -1,0 +1,58 @@
+"""The chosen embedder serves memory, is in the ledger to the token, and is named where it fails."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hob.app.memory.embedding import SESSION
+from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.testing.model_server import ModelServer
+from tests.app.visiting import ME, Visited, visited
+
+
+def control(hob: Visited) -> MemoryControl:
+    """What the routes of memory use."""
+    return hob.app.api.port(MemoryControl)
+
+
+async def status(hob: Visited, wanted: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
+    """How memory is, once this holds."""
+    async with asyncio.timeout(10):
+        while not wanted(told := await control(hob).status()):  # noqa: ASYNC110 - real threads embed
+            await asyncio.sleep(0.005)
+    return told
+
+
+async def test_every_vector_is_in_the_ledger_as_the_server_counted_it(tmp_path: Path) -> None:
+    async with (
+        ModelServer() as server,
+        visited(tmp_path, "Noted.", HOB_MODEL_BASE_URL=server.url, HOB_MODEL_EMBEDDING="fake-embed") as hob,
+    ):
+        await hob.knows()
+        await hob.answer("My sister Anna grows leeks in her garden.", ME)
+        await control(hob).add("The boiler was repaired in March")
+        await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] > 2)
+        found = (await control(hob).items(ItemFilter("boiler")))["items"]
+        assert found[0]["parts"]["meaning"] > 0
+        counted = sum(
+            len(text.split())
+            for asked in server.requests
+            if asked.path == "/v1/embeddings"
+            for text in json.loads(asked.body)["input"]
+        )
+        spent = await hob.app.store.ledger.spent(session=SESSION)
+        assert (spent.usage.input, spent.usage.output) == (counted, 0)
+        assert counted > 12
+
+
+async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> None:
+    async with visited(tmp_path, HOB_MODEL_EMBEDDING=str(tmp_path / "nowhere")) as hob:
+        await control(hob).add("The boiler was repaired in March")
+        found = await control(hob).items(ItemFilter("boiler"))
+        assert found["items"][0]["text"] == "The boiler was repaired in March"
+        assert "nowhere" in found["problem"]
+        told = await status(hob, lambda told: bool(told["embedding"]["problem"]))
+        assert told["embedding"]["waiting"] == told["totals"]["total_chunks"] > 0
+        assert "nowhere" in (await hob.app.operations.status())["memory"]["problem"]
