@@ -1,9 +1,8 @@
 """Everything about turns that can be tuned, in one section."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 
 def _zone_problem(name: str) -> str:

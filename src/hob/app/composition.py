@@ -6,7 +6,6 @@ after it was made. Nothing else sees two peers at once.
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from hob.app.turn_services import make_api, make_turn_services
 from hob.bus.bus import Bus
 from hob.config.loading import Config
 from hob.core.lazy import Lazy
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.providers.routing.choice import Choice
 from hob.store.store import Store

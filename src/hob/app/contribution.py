@@ -1,7 +1,7 @@
 """What an open feature has: channels, tools, hooks, jobs, followers, and ports for other features."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +13,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ports.channel import Channel
 from hob.core.ports.memory import Recall
 from hob.core.ports.tools import Toolset
+from hob.core.values import dataclass
 from hob.store.erasure.erasure import ErasureParticipant
 from hob.store.followers import Effect
 

@@ -1,7 +1,7 @@
 """What tests and embedding programs put in the place of Hob's own."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.core.clock import Clock, SystemClock
 from hob.core.events.hooks import Hook
@@ -11,6 +11,7 @@ from hob.core.ports.guard import Admission, Judge
 from hob.core.ports.journal import Journal
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Toolset
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.app.subsystem import Subsystem
 from hob.core.errors import NotConfigured
+from hob.core.values import dataclass
 
 T = TypeVar("T")
 

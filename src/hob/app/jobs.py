@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +12,7 @@ from hob.app.running import Running
 from hob.bus.waiting import backoff, one_failure_as_itself
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull
+from hob.core.values import dataclass
 
 FIRST_SECONDS, MOST_SECONDS = 1.0, 300.0
 """Between a failure and the next start; one that ran for longer than the longest pause begins again with the first."""

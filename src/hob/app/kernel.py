@@ -6,7 +6,7 @@ Over the store alone it can stop, cancel, resume and wake; nothing is accepted, 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
@@ -29,6 +29,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import InboundId
 from hob.core.messages import Address
+from hob.core.values import dataclass
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService

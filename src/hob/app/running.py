@@ -1,9 +1,8 @@
 """What runs: given to channels and jobs, which need more than the kernel."""
 
-from dataclasses import dataclass
-
 from hob.bus.session_queues import SessionQueues
 from hob.core.ports.accept import Accept
+from hob.core.values import dataclass
 from hob.gateway.api import Operations
 
 

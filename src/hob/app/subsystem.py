@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from hob.core.lazy import Lazy
+from hob.core.values import dataclass
 
 if TYPE_CHECKING:  # declarations load nothing: the one place where they name what they are opened over
     from hob.agent.commands.slash_commands import CommandCall

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
@@ -50,6 +50,7 @@ from hob.core.ports.guard import Admission
 from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.pairing import PairingService

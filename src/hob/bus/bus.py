@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from hob.bus.accept import Acceptor
 from hob.bus.delivery import OutboxDelivery
@@ -16,6 +15,7 @@ from hob.core.clock import Clock
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel
 from hob.core.ports.turns import Commands, Turns
+from hob.core.values import dataclass
 
 LAST_SENDS_SECONDS = 5.0
 """How long a shutdown waits for messages that are on their way."""

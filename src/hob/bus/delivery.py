@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from hob.bus.settings import BusSettings
@@ -15,6 +15,7 @@ from hob.core.events.tracing import OWN, TRACE
 from hob.core.ids import new_event_id, new_span_id
 from hob.core.messages import Address
 from hob.core.ports.channel import Channel, Delivered, Repeats
+from hob.core.values import dataclass
 from hob.store.database.state_moves import IllegalMove
 from hob.store.messages.outbox import OutboxRow
 from hob.store.store import Store

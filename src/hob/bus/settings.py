@@ -1,8 +1,7 @@
 """What can be tuned about delivery."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 MODES = ("steer", "followup", "collect", "interrupt")
 """The values of `QueueMode`."""

@@ -5,7 +5,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.bus.crash_quarantine import CrashQuarantine
 from hob.bus.notices import Hub
@@ -23,6 +23,7 @@ from hob.core.ports.turns import Routing, Turns
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Finish, Outcome, Turn
+from hob.core.values import dataclass
 from hob.store.messages.inbox import Waiting
 from hob.store.store import Store
 

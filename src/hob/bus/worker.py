@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from hob.bus.mailbox import next_batch, settled_down, waiting_plain
@@ -20,6 +19,7 @@ from hob.core.ports.turns import Commands, Turns
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
 from hob.core.turns import Finished, Parked, QueueMode, Turn
+from hob.core.values import dataclass
 from hob.store.messages.inbox import Waiting
 
 log = logging.getLogger(__name__)

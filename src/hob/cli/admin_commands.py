@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,6 +17,7 @@ from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_te
 from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame
 from hob.core.errors import HomeTaken
+from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 
 SUCCESSOR_SECONDS = 3.0

@@ -1,7 +1,7 @@
 """Merging the layers: defaults < file < environment < stored overrides < flags."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -14,6 +14,7 @@ from hob.config.positions import KeyPath, dotted
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 S = TypeVar("S")
 

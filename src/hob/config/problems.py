@@ -1,11 +1,11 @@
 """What is wrong with the settings, told the way a compiler tells it; and where a value came from."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import joined, translatable
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

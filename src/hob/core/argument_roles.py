@@ -1,6 +1,8 @@
 """What the arguments of a tool mean: which of them are files, addresses, money, texts that leave, commands."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

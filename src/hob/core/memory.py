@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from hob.core.ids import SessionKey
 from hob.core.trust.labels import Label
+from hob.core.values import dataclass
 
 OWNER = "owner"
 """Whose the owner's own memory is, whatever the session; no session's key is without a colon."""

@@ -1,12 +1,12 @@
 """What people and machines say to Hob, and what Hob owes them."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
 from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 FETCHED_CHANNELS = frozenset({"api", "local"})

@@ -1,7 +1,7 @@
 """What is said to a language model and what it answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal, TypedDict
 
@@ -10,6 +10,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.remarks import Remark as Remark
 from hob.core.trust.labels import Label, SenderClass
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

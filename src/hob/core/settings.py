@@ -4,8 +4,10 @@ A section class needs nothing but this module, so that it loads without the pack
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar, cast
+
+from hob.core.values import dataclass
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ their meaning; readers accept every older version for ever (`tests/core/journals
 """
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
@@ -13,6 +13,7 @@ from hob.core.messages import OutboundKind, Quoted
 from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 
 VERSION = 1
 

@@ -1,7 +1,7 @@
 """What the model may call, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -10,6 +10,7 @@ from hob.core.content.images import Image
 from hob.core.ids import BlobId, CallId
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 
 
 class Effect(StrEnum):

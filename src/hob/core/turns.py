@@ -1,6 +1,5 @@
 """A turn as the session queue hands it to the agent, and what the agent gives back."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypedDict
 
@@ -12,6 +11,7 @@ from hob.core.models import Entry, Thinking
 from hob.core.states import TurnState
 from hob.core.steps import Step
 from hob.core.trust.labels import Label, SenderClass
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

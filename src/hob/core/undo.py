@@ -1,10 +1,10 @@
 """Words of undoing: what commands changed, what came of putting files back, and that it was asked for."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.ids import BlobId, CallId, SessionKey, TurnId
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What the API is made of, apart from HTTP: what the routes need."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -11,6 +11,7 @@ from hob.core.content.media import Embeddings
 from hob.core.ids import SessionKey
 from hob.core.ports.accept import Accept
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.gateway.approvals import PendingApprovals
 from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring

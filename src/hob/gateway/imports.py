@@ -1,13 +1,13 @@
 """Past messages of another assistant, as the API takes them and the store keeps them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from hob.core.ids import CallId, SessionKey
 from hob.core.models import Entry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.gateway.http.fields import field
 from hob.store.imports import PastEntry
 from hob.store.store import Store

@@ -1,12 +1,12 @@
 """Where the API listens and who may speak to it."""
 
-from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 SHORTEST = 16
 TOO_SHORT = translatable("is shorter than {shortest} characters; unset it and Hob makes a good one", shortest=SHORTEST)

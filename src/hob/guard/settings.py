@@ -1,8 +1,7 @@
 """What the owner sets about permission: modes, lists of tools, tiers, how long a question stands."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.policy.tool_lists import PROFILES
 

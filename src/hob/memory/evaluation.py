@@ -10,7 +10,6 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +19,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
+from hob.core.values import dataclass
 from hob.memory.retrieval.retriever import Retriever
 from hob.store.memory.items import StoredItems
 from hob.store.settings import StoreSettings

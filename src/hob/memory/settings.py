@@ -1,8 +1,7 @@
 """The settings of memory."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 _DAY = 86_400.0
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hob.core.models import Thinking
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import WIRES
 from hob.providers.http.headers import find_wrong_header
 

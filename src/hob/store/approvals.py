@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -11,6 +11,7 @@ from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.messages import Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
+from hob.core.values import dataclass
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row

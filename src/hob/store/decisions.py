@@ -1,9 +1,8 @@
 """What was allowed and refused, and by which rule."""
 
-from dataclasses import dataclass
-
 from hob.core.clock import Clock
 from hob.core.ids import CallId, TurnId
+from hob.core.values import dataclass
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows

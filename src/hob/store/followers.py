@@ -1,12 +1,12 @@
 """How far each follower of the timeline has come, and what it could not take."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.values import dataclass
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer

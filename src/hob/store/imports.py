@@ -7,7 +7,6 @@ run or sent. Of each message is remembered that it was taken over, also after it
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import apsw
 
@@ -17,6 +16,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id, new_turn_id
 from hob.core.models import Entry
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.codec import title_of
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer

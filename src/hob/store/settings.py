@@ -1,8 +1,7 @@
 """What can be tuned about the database."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
+from hob.core.values import dataclass
 from hob.store.approvals import StoredApprovals
 from hob.store.audit.audit import AuditLog
 from hob.store.backup.export import Export

@@ -1,7 +1,6 @@
 """Work as the user sees it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -9,6 +8,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
 from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
+from hob.core.values import dataclass
 from hob.store.codec import title_of
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, marks

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -12,6 +11,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import MediaType
 from hob.core.models import Usage
+from hob.core.values import dataclass
 from hob.store.codec import load_label
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, marks

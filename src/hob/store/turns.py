@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -15,6 +15,7 @@ from hob.core.messages import Inbound, Outbound, OutboundKind
 from hob.core.states import TURN_MOVES, TurnState
 from hob.core.translation.language import translatable
 from hob.core.turns import Parked, Turn, WaitsFor
+from hob.core.values import dataclass
 from hob.store.codec import load_inbound
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks

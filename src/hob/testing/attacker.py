@@ -13,13 +13,14 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, Stop, ToolMessage, Usage
 from hob.core.models import UserMessage as Said
 from hob.core.tools import ToolCall
+from hob.core.values import dataclass
 
 _ORDER = re.compile(r"ORDER ([A-Za-z_]+) (?=\{)")
 _HIDDEN = re.compile(r"ORDER64:([A-Za-z0-9_-]+)")

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.errors import SendFailed
@@ -10,6 +9,7 @@ from hob.core.ids import SessionKey, TurnId, new_trace_id, outbox_id
 from hob.core.messages import Address, Inbound, Outbound, OutboundKind
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel, Repeats
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

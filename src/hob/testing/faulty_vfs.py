@@ -6,7 +6,7 @@ random choice with torn pages, which is what real disks do.
 """
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 import apsw
+
+from hob.core.values import dataclass
 
 _SECTOR = 512
 _names = count(1)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
 
 from hob.core.errors import HobError
 from hob.core.ids import CallId
@@ -19,6 +18,7 @@ from hob.core.models import (
     Usage,
 )
 from hob.core.tools import ToolCall
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

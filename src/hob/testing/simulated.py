@@ -6,7 +6,7 @@ somebody sends, posts, plans or sets through them stands in `Outside.done` and r
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.core.argument_roles import ArgumentRole
@@ -14,6 +14,7 @@ from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.values import dataclass
 from hob.testing.toolset import FunctionTool, FunctionTools
 
 _TEXT: Mapping[str, Any] = {"type": "string"}

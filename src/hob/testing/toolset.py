@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import ToolFailed
@@ -11,6 +10,7 @@ from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 Function = Callable[[Mapping[str, Any]], Awaitable[str]]
 

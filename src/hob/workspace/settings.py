@@ -1,9 +1,9 @@
 """Where the owner's files are."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

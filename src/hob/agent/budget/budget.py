@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 
 from hob.agent.budget.limits import (
@@ -27,6 +27,7 @@ from hob.core.ports.model import Prices
 from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import SenderClass, least_known
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 _CLIFF = 4, 5
 """A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""

@@ -1,7 +1,7 @@
 """Which limits of spending there are, for whom, and since when each of them counts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, tzinfo
 
 from hob.core.ids import SessionKey, TurnId
@@ -10,6 +10,7 @@ from hob.core.models import CallScope
 from hob.core.money import MICRO
 from hob.core.settings import setting
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

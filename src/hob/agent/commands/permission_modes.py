@@ -1,13 +1,13 @@
 """What `/permission` and `/autonomy` choose from: what a session permits, and how much of it without asking."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hob.agent.sessions import is_group
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.translation.answers import Answer, answer
 from hob.core.trust.labels import OWNER_LABEL
+from hob.core.values import dataclass
 
 AS_CONFIGURED = "default"
 _MEANINGS: Mapping[str, Answer] = {

@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from hob.agent.budget.budget import Budget, BudgetStanding
@@ -26,6 +25,7 @@ from hob.core.translation.language import translate
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.core.turns import QueueMode, SessionChange
+from hob.core.values import dataclass
 
 DAY_SECONDS = 86_400.0
 _MOST_MODELS = 20  # `hob usage --by model` tells of all

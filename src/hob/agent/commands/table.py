@@ -1,9 +1,9 @@
 """The slash commands there are, as data, and how one is read from a message."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 
 
 class Moment(StrEnum):

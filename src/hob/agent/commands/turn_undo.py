@@ -1,10 +1,10 @@
 """What `/undo` says: which words of a turn are hidden, and what became of the files that it changed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.translation.answers import Answer, answer
+from hob.core.values import dataclass
 
 _MOST_FILES = 20
 _MOST_DIFF = 6_000  # characters of a preview that a chat is shown

@@ -16,7 +16,7 @@ made from everything, and untrusted.
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget, HeldAmount
@@ -41,6 +41,7 @@ from hob.core.ports.memory import Remember
 from hob.core.ports.model import Model, Routes
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.turns import Summary, View
+from hob.core.values import dataclass
 
 _MOST_ENTRIES = 5_000  # of the newest; what lies before is said to be missing
 _MOST_INPUT = 120_000  # tokens of the newest messages that one summary is made from

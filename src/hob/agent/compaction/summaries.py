@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hob.agent.prompt.tokens import shorten
 from hob.core.models import Entry
+from hob.core.values import dataclass
 
 FACTS = "Facts"
 IDENTIFIERS = "Exact identifiers"

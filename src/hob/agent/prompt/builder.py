@@ -15,7 +15,7 @@ no more say than its label allows.
 import sys
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hob.agent.ports import Bootstrap, PromptSection, TurnMemory
 from hob.agent.prompt import context
@@ -44,6 +44,7 @@ from hob.core.tools import ToolSpec
 from hob.core.translation.sentences import Sentence
 from hob.core.trust.labels import HOB_LABEL, join
 from hob.core.turns import Summary, Turn, View
+from hob.core.values import dataclass
 
 FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once

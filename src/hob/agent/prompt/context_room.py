@@ -7,12 +7,12 @@ model, answer included, stay within that, so that the next turns are not refused
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from hob.agent.settings import AgentSettings
 from hob.core.models import ModelProfile
 from hob.core.ports.channel import ChannelState
 from hob.core.ports.model import Profiles
+from hob.core.values import dataclass
 
 _PART = 0.75  # of what overflowed
 _LEAST = 1_000  # tokens; what overflows below that does so for another reason

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hob.agent.ports import PromptSection
 from hob.agent.prompt.system import Audience
@@ -11,6 +10,7 @@ from hob.core.ids import SessionKey
 from hob.core.models import Entry
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Turn, View
+from hob.core.values import dataclass
 
 _MOST_SESSIONS = 256
 

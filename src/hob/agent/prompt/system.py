@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from hob.agent.prompt.tokens import count_bytes, estimate_tokens, share, shorten
@@ -12,6 +12,7 @@ from hob.core.content.files import BootstrapFile
 from hob.core.models import ModelRequest, Remark
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 # What the prompt gives back.
 

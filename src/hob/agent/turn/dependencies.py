@@ -1,7 +1,7 @@
 """All that a driver works with; the composition root fills it in."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.agent.budget.budget import Budget
@@ -22,6 +22,7 @@ from hob.core.ports.notices import Notices
 from hob.core.ports.tools import Blobs, Toolset
 from hob.core.steps import Step
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 
 def as_it_is(text: str) -> str:

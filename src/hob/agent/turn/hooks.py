@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hob.core.clock import Clock
@@ -20,6 +20,7 @@ from hob.core.events.hooks import (
     Replace,
     UseModel,
 )
+from hob.core.values import dataclass
 
 # Time limits by the system's own clock, so that tests move them by hand.
 

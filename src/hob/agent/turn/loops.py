@@ -7,12 +7,12 @@ the turn. What counts is the call (tool and arguments, key order aside) and its 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from hob.core.ids import digest
 from hob.core.tools import ToolCall
+from hob.core.values import dataclass
 
 KEPT = 64
 """How many of the last calls are looked at."""

@@ -1,7 +1,7 @@
 """What one run of a turn holds in memory; nothing of it is needed to go on after a crash."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.agent.turn.dependencies import Stopwatch, TurnDependencies
 from hob.agent.turn.turn import FoldedTurn, fold, start
@@ -15,6 +15,7 @@ from hob.core.ports.turns import Control
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Steered, Step, ToolIntended
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Finish, Session, Turn, View
+from hob.core.values import dataclass
 
 # A running turn's journal: steps are folded at once and written together, right before the next effect.
 

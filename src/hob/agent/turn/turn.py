@@ -11,7 +11,7 @@ is remembered, so a turn goes on after a crash, a park or an upgrade from its st
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hob.agent.turn.claims import ABOUT, Claim, find_unbacked
 from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
@@ -43,6 +43,7 @@ from hob.core.tools import ALL_EFFECTS, Effect, Restart, ToolCall, ToolResult
 from hob.core.translation.sentences import OF_FAULT, Sentence, say, span
 from hob.core.trust.labels import HOB_LABEL, Trust
 from hob.core.turns import Turn, WaitsFor
+from hob.core.values import dataclass
 
 WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
 """Faults that pass by themselves: background work waits for that."""

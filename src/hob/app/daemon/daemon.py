@@ -7,7 +7,6 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -23,6 +22,7 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.events.tracing import OWN
+from hob.core.values import dataclass
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
 from hob.gateway.http.certificates import renew_certificate, secured_by

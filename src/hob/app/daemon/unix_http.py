@@ -7,7 +7,6 @@ import http.client
 import json
 import socket
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from hob.core.errors import HobError
 from hob.core.translation.language import unpacked
+from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 
 

@@ -1,9 +1,9 @@
 """What a check is, what it finds, and what can be mended."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from hob.app.diagnostics.context import DiagnosticContext
+from hob.core.values import dataclass
 from hob.guard.audit.security.check import Severity
 
 

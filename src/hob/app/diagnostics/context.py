@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from hob.config.loading import Config
 from hob.config.problems import ConfigInvalid, ConfigProblem
 from hob.core.clock import Clock, SystemClock
 from hob.core.errors import HobError, NotFound, StoreError
+from hob.core.values import dataclass
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings
 from hob.store.backup.inspection import Examined, examine

@@ -1,7 +1,6 @@
 """Asking all checks, and mending what can be mended."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, warn
@@ -11,6 +10,7 @@ from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.errors import HomeTaken, NotConfigured, StoreFull
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.guard.audit.security.check import Severity
 
 _ORDER = tuple(Severity)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 
 from hob.core.models import Role
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from hob.app.imports.contents import Left, SourceFile
+from hob.core.values import dataclass
 
 MOST_BYTES = 10_000_000
 MOST_FILES = 10_000

@@ -1,11 +1,12 @@
 """What is going to be done, one line for each thing, and what came of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
 from hob.app.imports.contents import SourceConversation, SourceFile, SourceKey, SourceSetting
+from hob.core.values import dataclass
 
 
 class ItemKind(StrEnum):

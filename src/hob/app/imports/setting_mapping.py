@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.app.imports.contents import Left, SourceKey, SourceSetting
 from hob.app.imports.source_files import Object, inner
 from hob.config.positions import dotted
 from hob.core.models import Thinking
+from hob.core.values import dataclass
 from hob.guard.admission.settings import AdmissionSettings
 from hob.providers.catalog.catalog import PROVIDERS, SERVER, Provider, find_provider
 from hob.providers.settings import ProviderSettings

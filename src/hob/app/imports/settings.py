@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from hob.config.loading import Config
 from hob.config.problems import ConfigInvalid, Layer, UnknownKey
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import find_provider
 
 

@@ -5,7 +5,6 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from hob.app.maintenance.settings import BackupSettings
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.events.tracing import OWN
+from hob.core.values import dataclass
 from hob.store.store import Store
 
 FOLDER = "backups"

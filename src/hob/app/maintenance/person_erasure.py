@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from hob.core.ids import SessionKey
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import Person, SenderAddress
+from hob.core.values import dataclass
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.copies import Copies, find_copies, senders_in
 from hob.store.erasure.erasure import Erasure, Whose

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hob.core.errors import NotConfigured
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 FOLDER = "secrets"
 _SERVICE = "hob"

@@ -1,8 +1,7 @@
 """What can be tuned about looking after a Hob that runs."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 LEVELS = ("debug", "info", "warning", "error")
 AT_RUN_TIME = ("logs", "backups", "retention", "model")

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.content.documents import DocumentUnreadable
@@ -11,6 +10,7 @@ from hob.core.errors import NotFound
 from hob.core.memory import OWNER, Layer, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.memory.ingestion.documents import items_of_document
 from hob.store.memory.items import StoredItems
 from hob.tools.documents.documents import DocumentReader

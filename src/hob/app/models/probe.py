@@ -4,7 +4,7 @@ import struct
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta, UserMessage
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import HOB_LABEL, SenderClass
+from hob.core.values import dataclass
 from hob.providers.catalog.prices import ModelProfiles, PriceList, open_prices
 from hob.providers.media.media import Media
 from hob.providers.opening import open_model

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from hob.config.secrets import SecretSources, make_secret
 from hob.core.errors import InvalidRequest
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import SERVER
 from hob.providers.http.addresses import is_same_place
 from hob.providers.settings import ModelSettings, ProviderSettings

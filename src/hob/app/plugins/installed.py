@@ -1,8 +1,10 @@
 """Which plug-ins are installed, by their entry points; nothing of them is loaded."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import EntryPoint, distributions
+
+from hob.core.values import dataclass
 
 SUBSYSTEM, CHANNELS, TOOLS, HOOKS, MEMORY = (
     f"hob.{kind}" for kind in ("subsystems", "channels", "tools", "hooks", "memory")

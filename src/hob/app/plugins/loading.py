@@ -4,7 +4,7 @@ import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import field, is_dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,6 +30,7 @@ from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 from hob.tools.registry.default_set import GROUPS as TOOL_GROUPS
 
 _LONGEST_LINE = 80

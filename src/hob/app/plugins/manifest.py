@@ -3,13 +3,14 @@
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, make_dataclass
+from dataclasses import asdict, field, make_dataclass
 from pathlib import Path
 from typing import Any
 
 from hob.app.plugins import MANIFESTS, KeptSettings
 from hob.config.fields import fields_of, holds_secret, is_table, without_none
 from hob.core.settings import Secret, setting
+from hob.core.values import dataclass
 
 _KINDS: Mapping[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "secret": Secret, "any": Any}
 log = logging.getLogger(__name__)

@@ -4,11 +4,11 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 ENVIRONMENT_FILE = "service.env"
 """Its name in the home: variables of the service, keys above all."""

@@ -1,12 +1,12 @@
 """Anyone who keeps the service running on this machine."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from hob.app.service.plan import ServicePlan
 from hob.app.service.steps import Step
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

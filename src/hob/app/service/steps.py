@@ -4,11 +4,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import HobError
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.database.disk import free_name
 
 SECONDS = 1_000.0

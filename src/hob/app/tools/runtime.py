@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import least_known
+from hob.core.values import dataclass
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is_hidden_file

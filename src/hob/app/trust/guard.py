@@ -1,7 +1,6 @@
 """The guard over this home: rules, ledger and what they need to see of the other parts. Heavy: loaded when needed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from os.path import lexists
 from pathlib import Path
@@ -29,6 +28,7 @@ from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import OWNER_ID
 from hob.core.turns import View
+from hob.core.values import dataclass
 from hob.guard.admission.actions import ActionRates, TooOften
 from hob.guard.admission.events import Line, say_line
 from hob.guard.admission.people import People, address_of

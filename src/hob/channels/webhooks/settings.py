@@ -1,7 +1,6 @@
 """Whom Hob tells what. Loads nothing but the standard library and the vocabulary."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -9,6 +8,7 @@ from hob.core.errors import NotConfigured
 from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 """What a webhook may be told of."""

@@ -1,7 +1,6 @@
 """What a chat finds when it begins: the settings, the model, and what was not seen yet."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hob.app.settings_sections import read_config
@@ -11,6 +10,7 @@ from hob.cli.chat.input.masks import secrets_out
 from hob.cli.chat.unseen import Earlier, find_earlier
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
+from hob.core.values import dataclass
 from hob.providers.settings import ModelSettings
 
 

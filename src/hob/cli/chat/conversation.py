@@ -1,7 +1,6 @@
 """What becomes of the messages of a chat: their events, shown above the prompt. Knows nothing of keys and screens."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from hob.cli.chat.transcript import LineKind, ScreenTranscript
 from hob.cli.conversation.questions import coloured_lines
 from hob.cli.output import line, tame
 from hob.core.errors import HobError
+from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 from hob.guard.approvals.question_text import BAR
 

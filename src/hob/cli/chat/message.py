@@ -1,12 +1,13 @@
 """One message of a chat on its way: what of it is known, and what it is at."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from hob.cli.chat.rendering.answer import StreamedAnswer
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
+from hob.core.values import dataclass
 
 
 class Doing(StrEnum):

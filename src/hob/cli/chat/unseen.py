@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hob.cli.chat.connection import ChatConnection
 from hob.core.states import FINAL_TURNS
+from hob.core.values import dataclass
 
 _OPEN = frozenset({"pending", "running", "waiting"})
 _FINAL = frozenset(state.value for state in FINAL_TURNS)

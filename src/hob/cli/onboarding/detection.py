@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS, SERVER
 from hob.providers.http.addresses import shown
 from hob.providers.http.wire import Listed

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from hob.config.environment import process_environment
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.money import dollars
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.providers.settings import ModelSettings
 
 _HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})

@@ -1,9 +1,11 @@
 """What is wanted of a set-up, and what came of each of its steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Protocol
+
+from hob.core.values import dataclass
 
 
 class StepStatus(StrEnum):

@@ -5,7 +5,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.database.disk import stamp
 
 # How this Hob was installed, so how it is upgraded; and what changed. Asks nobody over the network.

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.tools import ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass, Trust
+from hob.core.values import dataclass
 from hob.guard.approvals.question_text import visible
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
 from hob.guard.policy.context import Context, Sandbox

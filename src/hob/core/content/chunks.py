@@ -5,7 +5,7 @@ that is made of several code points (accents, emoji with a joiner, flags). Chunk
 are the text. A fence that is open at a cut is closed there and opened again in the next chunk.
 """
 
-from dataclasses import dataclass
+from hob.core.values import dataclass
 
 _LOOK_BACK = 32  # longest character in code points; text that stacks more accents than that may be cut inside
 _TITLE = 60  # characters

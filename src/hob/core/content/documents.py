@@ -1,10 +1,10 @@
 """A document as text: what a PDF, a web page, a mail or a table says, in sections that can be cited."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.errors import HobError
+from hob.core.values import dataclass
 
 
 class DocumentUnreadable(HobError):

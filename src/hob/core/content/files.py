@@ -1,8 +1,7 @@
 """Files the owner writes and every prompt shows."""
 
-from dataclasses import dataclass
-
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 
 IDENTITY_LABEL = Label(Origin.IDENTITY, Trust.TRUSTED)
 

@@ -1,8 +1,7 @@
 """Pictures for models."""
 
-from dataclasses import dataclass
-
 from hob.core.ids import BlobId
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """What models give besides answers: vectors, transcripts, descriptions."""
 
-from dataclasses import dataclass
-
 from hob.core.models import Usage
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

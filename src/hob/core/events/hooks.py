@@ -5,13 +5,13 @@ late is logged and counts as `Proceed`: a failing hook never stops a turn.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hob.core.models import ModelReply, ModelRequest
 from hob.core.states import TurnState
 from hob.core.tools import ToolCall, ToolResult
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,9 @@
 """What live views are shown. Losing a notice loses nothing: the outbox row is the truth."""
 
-from dataclasses import dataclass
-
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import OutboundKind
 from hob.core.states import TurnState
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

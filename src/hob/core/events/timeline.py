@@ -1,12 +1,12 @@
 """What happened, append-only (the timeline of the seeds, with every local span really written)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.ids import BlobId, EventId, SessionKey, SpanId, TraceId, TurnId
 from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.trust.labels import Label
+from hob.core.values import dataclass
 
 
 class EventKind(StrEnum):

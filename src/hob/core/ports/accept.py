@@ -1,10 +1,10 @@
 """The one way in."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.ids import InboundId, SessionKey, TraceId
 from hob.core.messages import Inbound
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from hob.core.messages import Outbound
 from hob.core.ports.accept import Accept
+from hob.core.values import dataclass
 
 
 class Repeats(StrEnum):

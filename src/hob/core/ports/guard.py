@@ -1,12 +1,12 @@
 """Judging."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.messages import Inbound, Sender
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Acting."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hob.core.ids import BlobId
 from hob.core.tools import MOST_CHARACTERS, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ in tags and variation selectors, https://embracethered.com/blog/posts/2024/hidin
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
+
+from hob.core.values import dataclass
 
 _MOST_FLAG = 6  # letters of a subdivision's flag, e.g. gbeng
 _KEPT_FLAG = rf"\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{{1,{_MOST_FLAG}}}\U000e007f"

@@ -1,8 +1,9 @@
 """What is looked for in texts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from hob.core.values import dataclass
 
 
 class SensitiveKind(StrEnum):

@@ -1,6 +1,6 @@
 """What is told beside an answer."""
 
-from dataclasses import dataclass
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Where content came from and whether it may be followed (architecture, section 8)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from hob.core.values import dataclass
 
 
 class Origin(StrEnum):

@@ -1,10 +1,10 @@
 """Who people are, over all channels: one person, many addresses."""
 
 import re
-from dataclasses import dataclass
 
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 
 OWNER_ID = "owner"
 """The person who owns this Hob; always there."""

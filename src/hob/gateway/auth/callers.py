@@ -1,9 +1,8 @@
 """Who calls, and what they may."""
 
-from dataclasses import dataclass
-
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 
 __all__ = ["AT_THE_SOCKET", "EVERYTHING", "WITH_THE_TOKEN", "ApiCaller", "TokenScope"]
 

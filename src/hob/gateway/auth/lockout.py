@@ -2,10 +2,11 @@
 
 import logging
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import IPv6Address, ip_address
 
 from hob.core.clock import Clock
+from hob.core.values import dataclass
 
 log = logging.getLogger(__name__)
 

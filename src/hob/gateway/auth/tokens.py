@@ -14,7 +14,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.gateway.auth.browsers import HALF
 from hob.gateway.auth.callers import WITH_THE_TOKEN, ApiCaller, TokenScope
 from hob.gateway.settings import SHORTEST, TOO_SHORT

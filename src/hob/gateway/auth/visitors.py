@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.core.errors import NotConfigured
+from hob.core.values import dataclass
 from hob.gateway.auth.browsers import HALF
 from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
 from hob.gateway.auth.lockout import Lockout

@@ -1,7 +1,7 @@
 """A message as the API and the terminal hand it in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hob.core.clock import Clock
@@ -12,6 +12,7 @@ from hob.core.ports.tools import Blobs
 from hob.core.screening.media import HEAD, media_type_of
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 from hob.gateway.auth.callers import AT_THE_SOCKET, ApiCaller
 from hob.gateway.http.fields import field, read
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
@@ -12,6 +11,7 @@ from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.ports.accept import Accepted
 from hob.core.states import TurnState
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.approvals import approval_view
 from hob.gateway.auth.callers import ApiCaller

@@ -5,11 +5,11 @@ They are what the API remembers, a row each, so that a restart changes nothing.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from hob.core.ids import BlobId
 from hob.core.messages import Inbound, Sender
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import sender_of
 from hob.gateway.http.failures import HttpRefusal

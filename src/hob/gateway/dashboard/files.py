@@ -3,12 +3,13 @@
 import hashlib
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+
+from hob.core.values import dataclass
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:;"

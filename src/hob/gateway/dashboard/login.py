@@ -1,13 +1,13 @@
 """Signing in and out: a link's code, or a token, becomes a browser's own login."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.gateway.auth.browsers import halves, session_cookie
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import AtTheSocket, Visitor

@@ -1,12 +1,12 @@
 """What Hob remembers, below `/api/v1`."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field

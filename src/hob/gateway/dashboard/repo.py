@@ -1,12 +1,12 @@
 """The owner's repositories below `/api/v1/repo`: looked at, committed, pulled, pushed."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field

@@ -1,8 +1,7 @@
 """Where the dashboard listens."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 from hob.gateway.settings import GatewaySettings
 
 

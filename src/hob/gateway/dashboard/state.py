@@ -1,6 +1,5 @@
 """How Hob is, for the page: before login only that it is there."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -9,6 +8,7 @@ from starlette.responses import Response
 from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import AtTheSocket, Visitor

@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
@@ -13,6 +12,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TraceId, TurnId
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
+from hob.core.values import dataclass
 from hob.gateway.approvals import approval_view
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.http.endpoint import EndpointCall

@@ -6,7 +6,6 @@ can be without a scope, a size limit, or a page.
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
@@ -15,6 +14,7 @@ from starlette.routing import Route
 
 from hob.core.errors import HobError, InvalidRequest
 from hob.core.translation.language import Translatable
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.auth.visitors import AtTheSocket, Visitor

@@ -1,7 +1,6 @@
 """How an error looks to a machine: a code, and one HTTP status for each code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import (
@@ -18,6 +17,7 @@ from hob.core.errors import (
     StoreError,
     StoreFull,
 )
+from hob.core.values import dataclass
 from hob.gateway.http.fields import WrongField
 
 STATUS: Mapping[str, int] = {

@@ -8,12 +8,13 @@ import dataclasses
 import math
 import types
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from enum import StrEnum
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from hob.core.errors import InvalidRequest
+from hob.core.values import dataclass
 
 T = TypeVar("T")
 

@@ -4,8 +4,9 @@ https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from hob.core.values import dataclass
 
 PLAIN = "text/plain"
 MEDIA_TYPE = f"{PLAIN}; version=0.0.4; charset=utf-8"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from hob.core.values import dataclass
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import HttpRefusal
 

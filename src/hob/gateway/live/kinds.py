@@ -1,9 +1,9 @@
 """One line of the table of what clients may say, and what its handler is given."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 

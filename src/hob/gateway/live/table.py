@@ -3,12 +3,12 @@
 import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.ids import InboundId
+from hob.core.values import dataclass
 from hob.gateway.approvals import approvals_view, settled_view
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.chat.inbound import ChatMessage, ClientEvent

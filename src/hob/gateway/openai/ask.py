@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.screening.media import HEAD, media_type_of
 from hob.core.states import FINAL_TURNS, TurnState
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import ChatRequest, alone, inbound_of

@@ -7,13 +7,13 @@ developer's, is text whose author no one knows: it travels as quoted, untrusted 
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from hob.core.messages import Quoted
 from hob.core.screening.media import HEAD, media_type_of
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.openai.errors import wrong
 

@@ -4,12 +4,13 @@ Format: https://platform.openai.com/docs/guides/error-codes. Its clients follow 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.errors import ModelFault
+from hob.core.values import dataclass
 from hob.gateway.http.failures import Failure, HttpRefusal, status_of_fault
 from hob.gateway.http.reply import failure_headers, failure_response, json_response, problem_response
 

@@ -11,13 +11,14 @@ import itertools
 import json
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept, Accepted
+from hob.core.values import dataclass
 from hob.gateway.http.fields import WrongField
 from hob.store.messages.inbox import Result
 from hob.store.store import Store

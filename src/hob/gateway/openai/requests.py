@@ -4,9 +4,9 @@ What only tunes a model is passed over, since Hob's own settings say how its mod
 answer another thing is refused with the field's name; nothing that was asked for is left out in silence.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from hob.core.values import dataclass
 from hob.gateway.http.fields import field
 
 _TUNING = "passed over: Hob asks its models by its own settings"

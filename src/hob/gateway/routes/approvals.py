@@ -1,9 +1,8 @@
 """What the owner is asked, and the owner's answers. Anyone who may answer speaks as the owner."""
 
-from dataclasses import dataclass
-
 from starlette.responses import Response
 
+from hob.core.values import dataclass
 from hob.gateway.approvals import approval_view, approvals_view, grants_view, settled_view
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field

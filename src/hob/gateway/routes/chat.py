@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.background import BackgroundTask
@@ -10,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from hob.core.ids import InboundId
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.chat.inbound import ChatRequest, ClientEvent
 from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up

@@ -1,11 +1,11 @@
 """What Hob remembers, for its owner."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field

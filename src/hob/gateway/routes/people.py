@@ -1,13 +1,13 @@
 """Who is known and who asks to be let in; reached through the socket alone."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.messages import TOKEN_SENDER
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
+from hob.core.values import dataclass
 from hob.gateway.auth.tokens import Token
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field

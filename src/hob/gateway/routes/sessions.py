@@ -1,9 +1,8 @@
 """Conversations: which there are, what stands in one, and what its owner does with it."""
 
-from dataclasses import dataclass
-
 from starlette.responses import Response
 
+from hob.core.values import dataclass
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import json_response

@@ -1,11 +1,11 @@
 """Settings: shown, and changed while Hob runs."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
+from hob.core.values import dataclass
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import etagged, json_response

@@ -1,7 +1,6 @@
 """How Hob is and what it did: read-only views, and the few operations the commands need."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field

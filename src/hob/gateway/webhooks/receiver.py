@@ -6,7 +6,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,6 +17,7 @@ from hob.core.ids import ONE_TURN, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import WEBHOOK_CHANNEL, Address, Inbound, Quoted, Sender
 from hob.core.settings import Secret
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.json_body import parse_json
 from hob.gateway.webhooks.schemes import Scheme, Wrong, verify

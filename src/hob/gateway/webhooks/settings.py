@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +12,7 @@ from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import joined, translatable
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.gateway.webhooks.schemes import LEAST_SECRET, Scheme
 
 # Templates: a text with `{{field.path}}` in it, filled in from what a machine sent.

@@ -2,9 +2,9 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from hob.core.clock import Clock
+from hob.core.values import dataclass
 from hob.guard.admission.settings import ActionLimits
 
 # How often: sliding windows in monotonic time, kept in memory and bounded.

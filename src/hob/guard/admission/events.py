@@ -1,11 +1,11 @@
 """What happens at the door, told as values: to be written down, and some of it told to the owner."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum, auto
 
 from hob.core.messages import Inbound
 from hob.core.trust.people import PairingRequest, SenderAddress
+from hob.core.values import dataclass
 
 # What Hob itself says to people at the door, in English and German. No model has a part in it.
 

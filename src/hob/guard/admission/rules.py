@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, WEBHOOK_CHANNEL, A
 from hob.core.ports.guard import Admitted, Refused
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.people import SenderAddress
+from hob.core.values import dataclass
 from hob.guard.admission.actions import Windows
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.events import (

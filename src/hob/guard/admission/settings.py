@@ -1,13 +1,13 @@
 """Who may talk to Hob. Loads nothing but the standard library and the vocabulary."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.messages import Address
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import joined
 from hob.core.trust.people import SenderAddress
+from hob.core.values import dataclass
 
 _MEDIA = [
     "image/*",

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from hob.core.ids import ApprovalId
 from hob.core.messages import TOKEN_SENDER, UNKNOWN_TIME, Inbound
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin, SenderClass
+from hob.core.values import dataclass
 from hob.store.approvals import Approval
 
 NEVER_ANSWERS = frozenset({"mail", "email", "imap", "sms", "webhook", "webhooks", "stdin", "rss", "cron", "kafka"})

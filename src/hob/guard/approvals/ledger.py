@@ -7,7 +7,6 @@ wall clock, in which Hob need not have run, and after as many in which it ran, s
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.clock import Clock
@@ -19,6 +18,7 @@ from hob.core.steps import ApprovalAnswered, ApprovalAsked, command_hash
 from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable, translated
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
 from hob.guard.approvals.binding import Binder, held, requester_of, unheld
 from hob.guard.approvals.question import Question

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.translation.language import Translatable, packed, unpacked
+from hob.core.values import dataclass
 
 _SUBJECTS = ("command", "path", "patch", "to", "url", "key", "name", "text")
 _IN_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )(.+)", re.MULTILINE)

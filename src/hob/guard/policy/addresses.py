@@ -8,9 +8,10 @@ numbers E.164.
 import posixpath
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote, urlsplit
+
+from hob.core.values import dataclass
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _MAIL = re.compile(rf"({_ATOM}(?:\.{_ATOM})*)@([^@\s]+)")

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote_plus
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.guard.policy.addresses import Target, host, recipient
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.modes import Act

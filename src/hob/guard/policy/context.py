@@ -1,9 +1,10 @@
 """All that a decision rests on besides the call itself."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.core.trust.labels import SenderClass, Trust
+from hob.core.values import dataclass
 from hob.guard.policy.exemptions import NOTHING, Named
 from hob.guard.policy.modes import Autonomy, Mode
 

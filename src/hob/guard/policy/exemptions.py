@@ -8,10 +8,11 @@ lines, blocks of code, forwarded mail, very long messages. A sentence that forbi
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from hob.core.trust.pasted import LONGEST, split_pasted
+from hob.core.values import dataclass
 from hob.guard.policy.addresses import Target, TargetKind, handle, host, is_plain_url, mail, path, phone, recipient
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\Wa-zäöüß]|\W)|\n+")

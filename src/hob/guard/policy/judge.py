@@ -3,7 +3,7 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from hob.core.errors import StoreError
@@ -16,6 +16,7 @@ from hob.core.translation.language import translatable, translated
 from hob.core.trust.labels import Origin, SenderClass, Trust, join, least_known
 from hob.core.trust.pasted import holds_pasted
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 from hob.guard.approvals.ledger import ApprovalLedger
 from hob.guard.audit.entries import of_decision
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from hob.core.values import dataclass
 from hob.guard.policy.addresses import is_within, path
 
 _CLOSED_IN_HOME = (

@@ -6,12 +6,12 @@ A question of a tainted turn can be answered for one time only, whichever stage 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Tier
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.context import Context
 from hob.guard.policy.hard_rules import HardRules

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from hob.core.values import dataclass
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "files": ("read", "write", "edit", "apply_patch", "list_dir", "glob", "grep", "resolve_path"),

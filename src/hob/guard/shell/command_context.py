@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 from hob.core.tools import Effect
+from hob.core.values import dataclass
 from hob.guard.shell.arguments import Args
 from hob.guard.shell.commands import SimpleCommand
 from hob.guard.shell.places import Map, ShellPlace

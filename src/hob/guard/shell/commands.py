@@ -1,9 +1,9 @@
 """What was understood of a shell text, as values."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from hob.core.values import dataclass
 from hob.guard.shell.arguments import ANY, Args, operands, shown, values, words
 from hob.guard.shell.tree import SyntaxProblem
 

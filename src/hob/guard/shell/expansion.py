@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeVar
 
+from hob.core.values import dataclass
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, capped, globbed, is_known, words
 from hob.guard.shell.lexer import LENGTH
 from hob.guard.shell.tree import (

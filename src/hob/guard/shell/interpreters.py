@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from hob.core.values import dataclass
 from hob.guard.shell.arguments import Args, after_options, operands, values
 from hob.guard.shell.commands import Code, Runs
 

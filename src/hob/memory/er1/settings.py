@@ -1,8 +1,7 @@
 """Where ER1 is. Loads nothing but the standard library and the vocabulary."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import Secret, setting
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from hob.core.values import dataclass
 
 LONGEST = 1_600
 """Characters of a piece: 400 tokens, as in the seed."""

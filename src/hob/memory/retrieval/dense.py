@@ -8,12 +8,13 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from importlib.util import find_spec
 from operator import mul
 from typing import Any, Final
 
+from hob.core.values import dataclass
 from hob.store.memory.search import ScopedIndex
 from hob.store.memory.vectors import signs
 

@@ -8,8 +8,8 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from hob.core.values import dataclass
 from hob.store.memory.index import ANALYZER
 from hob.store.memory.search import Entry, Matches, ScopedIndex
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from hob.core.values import dataclass
 from hob.store.memory.analysis import MONTHS
 
 _QUOTED = re.compile('["\u201c\u201e\u00ab]([^"\u201c\u201d\u201e\u00ab\u00bb]{3,80})["\u201c\u201d\u00bb]')

@@ -8,10 +8,10 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from hob.core.memory import Layer
+from hob.core.values import dataclass
 from hob.memory.retrieval.lexical import K1, Accept, B, Found
 from hob.memory.retrieval.query import Query
 from hob.store.memory.analysis import Kind, words_of

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
+from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import SignIndex
 from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted

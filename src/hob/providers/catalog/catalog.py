@@ -4,9 +4,10 @@ A provider that is not listed here needs nothing but `[model.providers.NAME]` wi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hob.core.models import Thinking
+from hob.core.values import dataclass
 from hob.providers.http.addresses import is_loopback, is_same_place
 from hob.providers.wires.openai_chat.settings import Dialect
 

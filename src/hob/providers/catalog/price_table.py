@@ -13,12 +13,12 @@ import re
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hob.core.models import Price
+from hob.core.values import dataclass
 
 FORMAT = 1
 _SECONDS = 60.0

@@ -10,12 +10,13 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hob.core.errors import ModelFault
 from hob.core.models import Thinking, Usage
+from hob.core.values import dataclass
 from hob.providers.cli.events import (
     CliFailed,
     CliFinished,

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.errors import ModelFault
 from hob.core.models import Stop, Usage
+from hob.core.values import dataclass
 from hob.providers.http.faults import classify, read_complaint
 
 # Reading values that come from outside: a field may be missing or of any type.

@@ -6,11 +6,11 @@ import signal
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from hob.core.ports.processes import ProcessRecords
+from hob.core.values import dataclass
 
 MOST_LINE = 8 * 1024 * 1024
 _MOST_WAITING = 512  # lines that no one has taken yet; then the program has to wait

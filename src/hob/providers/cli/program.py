@@ -3,12 +3,13 @@
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
 from hob.core.models import Thinking, Usage
 from hob.core.settings import setting
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.events import Event
 

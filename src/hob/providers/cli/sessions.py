@@ -6,10 +6,10 @@ In memory alone: after a restart a conversation is sent again.
 import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hob.core.ids import SessionKey
 from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage, Usage, UserMessage
+from hob.core.values import dataclass
 
 # A conversation as one text: a CLI takes a single prompt, no matter who said what before.
 

@@ -5,7 +5,7 @@ Every wire's decoder fills one of these. Pieces of one kind that came together a
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from hob.core.errors import ModelError, ModelFault
@@ -21,6 +21,7 @@ from hob.core.models import (
     Usage,
 )
 from hob.core.tools import ToolCall
+from hob.core.values import dataclass
 from hob.providers.http.faults import describe
 
 MOST_CALLS = 256

@@ -8,7 +8,6 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ import httpx2
 from hob import __version__
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
+from hob.core.values import dataclass
 from hob.providers.http.addresses import is_loopback, password_of, with_scheme
 from hob.providers.http.faults import describe, hide_keys, read_failure
 from hob.providers.http.headers import find_wrong_header, secrets_of

@@ -6,11 +6,11 @@ Shared by all wires, since the servers behind them borrow each other's words. Pu
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.values import dataclass
 
 _MOST_DETAIL = 300
 _LEAST_SECRET = 4  # what is shorter stands in every other word

@@ -1,10 +1,11 @@
 """How to reach one model server. Loads without any HTTP library."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.settings import Secret
+from hob.core.values import dataclass
 from hob.providers.routing.choice import ConnectedProvider
 from hob.providers.settings import ModelSettings
 

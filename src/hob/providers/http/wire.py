@@ -1,11 +1,11 @@
 """What a wire is to the transport: one vendor's protocol, without a socket."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hob.core.ids import BlobId
 from hob.core.models import ModelRequest
+from hob.core.values import dataclass
 from hob.providers.http.decoder import Decoder
 
 

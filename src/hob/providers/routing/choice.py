@@ -7,7 +7,7 @@ of `model.base_url` where there is one, else to the provider of the usual model.
 import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
 from hob.core.translation.language import joined, translatable
+from hob.core.values import dataclass
 from hob.providers.catalog.catalog import (
     CLI_COMMANDS,
     CLI_WIRES,

@@ -7,10 +7,10 @@ A model's other keys are not tried where the fault was not the key's.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.values import dataclass
 
 # What is known of the ways to ask a model: which of them rest after a fault, and until when. No I/O, no clock.
 #

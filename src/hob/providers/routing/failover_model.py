@@ -5,7 +5,7 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
@@ -15,6 +15,7 @@ from hob.core.models import Beat, ExtraCall, ModelEvent, ModelReply, ModelReques
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
+from hob.core.values import dataclass
 from hob.providers.routing.failover import MOST_ATTEMPTS, FailoverPlan, ModelRoute, RouteHealth
 
 # Which stand-ins were told of already: an outage may last a day, and is news once for each conversation.

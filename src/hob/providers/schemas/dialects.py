@@ -14,13 +14,13 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
 from hob.core.ids import digest
 from hob.core.tools import ToolSpec
+from hob.core.values import dataclass
 from hob.providers.schemas.cleaning import MANY, NAMED, ONE, Cleaner, Schema, both, either
 
 # Names of tools that every provider accepts, and the way back.

@@ -13,7 +13,7 @@ import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import blake2b
 from typing import cast
 
@@ -34,6 +34,7 @@ from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKi
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence
+from hob.core.values import dataclass
 from hob.providers.screening.arguments import change_texts
 from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
 

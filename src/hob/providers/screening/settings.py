@@ -1,6 +1,5 @@
 """Settings of what is looked over. Loads nothing but the standard library."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.models import Thinking
@@ -8,6 +7,7 @@ from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.settings import setting
 from hob.core.translation.language import joined, translatable
+from hob.core.values import dataclass
 
 _KINDS = tuple(kind.value for kind in SensitiveKind)
 

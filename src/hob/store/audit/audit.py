@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ import apsw
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import close_quietly, translate

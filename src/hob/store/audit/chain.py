@@ -6,7 +6,9 @@ alone cannot show, that its last entries are gone, the head tells: count and las
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hob.core.values import dataclass
 
 VERSION = 1
 FIRST = hashlib.sha256(b"hob audit 1").digest()

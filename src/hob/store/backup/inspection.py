@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +16,7 @@ import apsw
 
 from hob.core.errors import NotFound, StoreDamaged
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.audit.audit import HEAD_FILE, check_log, read_head
 from hob.store.audit.chain import Checked
 from hob.store.database.database import NAME

@@ -1,7 +1,6 @@
 """The one SQLite file: opening it, and refusing it when it is damaged."""
 
 import os
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ import apsw
 from hob import __version__
 from hob.core.errors import StoreDamaged, StoreError, StoreFull
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.database.disk import SIDES, make_private, move_database, stamp
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.migration import backup_hint, migrate

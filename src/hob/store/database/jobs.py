@@ -1,11 +1,11 @@
 """The wall around what others ask of the database's threads: whatever a job raises is its caller's."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import apsw
 
+from hob.core.values import dataclass
 from hob.store.database.faults import OF_THE_FILE, translate
 
 T = TypeVar("T")

@@ -4,13 +4,13 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import apsw
 
 from hob.core.errors import StoreError
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.jobs import JobFailed, attempt

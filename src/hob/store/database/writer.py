@@ -10,13 +10,13 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import apsw
 
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.database.check import DamageCheck
 from hob.store.database.faults import DAMAGE, translate
 from hob.store.database.jobs import JobFailed, attempt

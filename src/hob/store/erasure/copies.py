@@ -2,12 +2,12 @@
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from hob.core.errors import StoreError
+from hob.core.values import dataclass
 from hob.store.backup.inspection import find_damage, opened
 from hob.store.database.database import NAME
 from hob.store.database.disk import SIDES, drop_database

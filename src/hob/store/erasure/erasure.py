@@ -11,7 +11,6 @@ import re
 import shutil
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +21,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
 from hob.store.database.disk import sync_directory

@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import apsw
 
+from hob.core.values import dataclass
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
 from hob.store.erasure.erasure import DERIVED, Whose

@@ -1,13 +1,13 @@
 """How much there is of memory, and what goes by itself: what has expired, and the oldest of what expires at all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import apsw
 
 from hob.core.clock import Clock
 from hob.core.memory import Layer, Scope
+from hob.core.values import dataclass
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, marks
 from hob.store.database.writer import Writer

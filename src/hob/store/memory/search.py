@@ -3,12 +3,12 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import apsw
 
 from hob.core.memory import MemoryItem, Scope
+from hob.core.values import dataclass
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer

@@ -1,7 +1,7 @@
 """Accepted messages on their way to an outcome."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import apsw
@@ -16,6 +16,7 @@ from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
 from hob.core.translation.language import translatable
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks

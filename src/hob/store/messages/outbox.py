@@ -1,7 +1,6 @@
 """What Hob owes."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -13,6 +12,7 @@ from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
 from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.codec import title_of
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks

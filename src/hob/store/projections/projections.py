@@ -14,12 +14,12 @@ The facts are events of the timeline, in the order of their commits, and with th
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from hob.core.events.timeline import EventKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TASK_OF_TURN, TaskState, TurnState
 from hob.core.trust.labels import SenderClass, least_known
+from hob.core.values import dataclass
 from hob.store.database.rows import Row
 from hob.store.imports import IMPORTED
 from hob.store.spending.model_calls import CHAT, HOUR, chain_of, is_extra, tokens_of, was_turned_away, whose

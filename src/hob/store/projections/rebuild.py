@@ -6,7 +6,6 @@ What was erased stays erased: the rows point at content whose text is gone, and 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -15,6 +14,7 @@ from hob.core.clock import Clock, SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreNewer
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import translate
 from hob.store.database.migration import back_up_aside, migrations, version_of

@@ -5,7 +5,7 @@ rebuilt from that.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -16,6 +16,7 @@ from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_
 from hob.core.models import Usage
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied
 from hob.core.trust.labels import SenderClass, least_known
+from hob.core.values import dataclass
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
+from hob.core.values import dataclass
 from hob.testing.model_server.replies import Fault
 
 # How a stream's events become bytes: server-sent events, a JSON object a line, or one JSON array.

@@ -7,9 +7,9 @@ import base64
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from hob.core.values import dataclass
 from hob.testing.model_server import openai
 from hob.testing.model_server.hypertext import Asked
 from hob.testing.model_server.vectors import DIMENSIONS, vector_of

@@ -2,10 +2,11 @@
 
 import marshal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import Any, Literal
 
+from hob.core.values import dataclass
 from hob.testing.model_server.hypertext import Framing
 
 

@@ -6,9 +6,10 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
+from hob.core.values import dataclass
 from hob.testing.model_server import catalogues, openai_media
 from hob.testing.model_server.anthropic import Anthropic
 from hob.testing.model_server.catalogues import is_anthropic

@@ -3,10 +3,11 @@
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any, Protocol, TypeVar
 
+from hob.core.values import dataclass
 from hob.testing.model_server.hypertext import (
     STREAM_END,
     Action,

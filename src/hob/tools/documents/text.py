@@ -1,10 +1,10 @@
 """Bytes as text and back, so that what was not changed comes back byte for byte."""
 
 import codecs
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 
 _BOMS = (  # the longer ones first: UTF-16's is the beginning of UTF-32's
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -8,10 +8,10 @@ import os
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import digest
+from hob.core.values import dataclass
 from hob.tools.filesystem.names import check_new_name
 from hob.tools.filesystem.paths import Moved, Place, Roots
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from hob.core.argument_roles import ArgumentRole
@@ -11,6 +10,7 @@ from hob.core.ids import TurnId
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Tier, ToolCall
 from hob.core.trust.labels import HOB_LABEL
+from hob.core.values import dataclass
 from hob.tools.documents.text import DecodedText, decode, encode
 from hob.tools.editing.atomic_write import ExistingFile, load
 from hob.tools.editing.diffs import is_whole

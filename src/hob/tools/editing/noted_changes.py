@@ -3,13 +3,13 @@
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
 from hob.core.undo import FileChange, FileVersion
+from hob.core.values import dataclass
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, missing_folders, remove, remove_folders, replace
 from hob.tools.editing.diffs import diff
 from hob.tools.filesystem.paths import Roots

@@ -6,10 +6,11 @@ deleted and renamed files. The envelope: https://cookbook.openai.com/examples/gp
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 from hob.tools.filesystem.names import unquoted
 
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@ ?(.*)")

@@ -7,12 +7,12 @@ only what the model changed is changed: the file keeps its own quotes, spaces an
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from os.path import commonprefix
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 from hob.tools.documents.text import lines_of
 
 _FOLD = str.maketrans(

@@ -9,13 +9,14 @@ import asyncio
 import os.path
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import Begun, Span
+from hob.core.values import dataclass
 from hob.tools.exec.repositories import is_mark, runs_something
 from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, What, changes
 from hob.tools.undo.snapshots.snapshots import Snapshots

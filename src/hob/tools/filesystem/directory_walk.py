@@ -7,8 +7,9 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hob.core.values import dataclass
 from hob.tools.filesystem.ignore_rules import ALWAYS, LARGEST, NAME, IgnoreRule, is_ignored, read_rules
 
 NEVER = ("/proc", "/sys", "/dev")

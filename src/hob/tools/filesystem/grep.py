@@ -13,11 +13,12 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 from hob.tools.filesystem.globs import Glob
 from hob.tools.filesystem.listing import rules_above
 from hob.tools.filesystem.names import shown

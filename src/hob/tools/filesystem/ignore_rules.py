@@ -1,9 +1,9 @@
 """Which files a project does not count as its own: `.gitignore`, as git reads it (https://git-scm.com/docs/gitignore)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 from hob.tools.filesystem.globs import Glob
 
 NAME = ".gitignore"

@@ -11,12 +11,12 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from hob.core.errors import ToolFailed, ToolRefused
+from hob.core.values import dataclass
 from hob.tools.filesystem.directories import open_folder, open_root, real_path
 from hob.tools.filesystem.directory_walk import NEVER, files_of, is_beneath
 from hob.tools.filesystem.names import nearest_names, plain_name, same_name

@@ -5,7 +5,7 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from hob.core.argument_roles import ArgumentRole
@@ -16,6 +16,7 @@ from hob.core.ids import BlobId, TurnId, digest
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.documents.media_types import CSV, DOCUMENTS, is_picture, kind_of, picture_size
 from hob.tools.documents.tables import notebook_text, table_remark

@@ -11,9 +11,9 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 
+from hob.core.values import dataclass
 from hob.tools.documents.text import decode
 from hob.tools.filesystem.directory_walk import DirectoryWalk, files_of, is_beneath
 from hob.tools.filesystem.globs import Glob

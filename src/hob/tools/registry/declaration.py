@@ -3,7 +3,6 @@
 import inspect
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from hob.core.argument_roles import ArgumentRole
@@ -14,6 +13,7 @@ from hob.core.ports.tools import CallContext
 from hob.core.tools import ALL_EFFECTS, MOST_CHARACTERS, Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.tools.registry.schemas import Member, object_schema, read_object, shape_of
 
 F = TypeVar("F", bound=Callable[..., Awaitable["str | ToolOutput"]])

@@ -8,7 +8,7 @@ again: opening costs one uncached request, and nothing after that.
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Protocol, cast
 
@@ -18,6 +18,7 @@ from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
+from hob.core.values import dataclass
 from hob.tools.registry.declaration import Tools, tool
 
 MOST_AT_ONCE = 30

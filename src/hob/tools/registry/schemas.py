@@ -5,11 +5,13 @@ The schema is draft 2020-12 (https://json-schema.org/draft/2020-12), of which pr
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from hob.core.values import dataclass
 
 Schema = dict[str, Any]
 Read = Callable[[Any, str, list[str]], Any]

@@ -1,9 +1,11 @@
 """The values of the sandbox: what is run, what it sees, what it may use, and how it ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
+
+from hob.core.values import dataclass
 
 MIB = 1024 * 1024
 

@@ -3,12 +3,12 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from hob.core.clock import Clock
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ports.processes import ProcessRecords
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import Hearing, RunningCommand, run, start

@@ -4,11 +4,11 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.sandbox.job import Job, JobRoot
 
 # Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.

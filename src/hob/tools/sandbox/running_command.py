@@ -8,13 +8,13 @@ import struct
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from hob.core.clock import Clock
 from hob.core.errors import ToolFailed
 from hob.core.ports.processes import ProcessRecords
+from hob.core.values import dataclass
 from hob.tools.sandbox.job import MIB, EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend, Launch
 from hob.tools.sandbox.network.hosts import Decided, Decision

@@ -4,11 +4,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.sandbox.environment import job_environ, shared_environ
 from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits
 from hob.tools.sandbox.roots import check_root, private_places

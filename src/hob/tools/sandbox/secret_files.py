@@ -10,8 +10,9 @@ import stat
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """What commands may see and use, as the owner sets it."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec", "plain")
 

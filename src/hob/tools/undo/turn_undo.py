@@ -7,13 +7,14 @@ is as the turn left it is taken for untouched, whatever happened to it meanwhile
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
 from hob.core.ports.tools import Blobs
 from hob.core.undo import Begun, FileVersion, Kept, Undone, undo_of
+from hob.core.values import dataclass
 from hob.tools.editing.diffs import diff
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.undo.changes import FileChangesPort

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
 from hob.core.undo import FileChange, FileVersion, Kept, Undone, undo_of
+from hob.core.values import dataclass
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
 from hob.tools.editing.noted_changes import NotedChanges, Planned, part_name
 from hob.tools.filesystem.paths import Roots

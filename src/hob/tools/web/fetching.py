@@ -3,7 +3,6 @@
 import asyncio
 import zlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import datetime
 from email.message import Message
 
@@ -11,6 +10,7 @@ import httpx2
 
 from hob.core.clock import Clock
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 from hob.tools.web.public_transport import PublicTransport
 
 SECONDS = 30.0

@@ -2,11 +2,11 @@
 
 import json
 import re
-from dataclasses import dataclass
 
 from hob.core.content.documents import Documents, DocumentUnreadable
 from hob.core.errors import ToolFailed
 from hob.core.libraries import install_command
+from hob.core.values import dataclass
 from hob.tools.documents.formats.html import LIBRARIES, is_installed
 from hob.tools.documents.media_types import CSV, HTML, MAIL, kind_of
 from hob.tools.documents.text import decode

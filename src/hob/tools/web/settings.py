@@ -1,9 +1,9 @@
 """How the web is searched. Loads nothing but the standard library and the vocabulary."""
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from hob.core.settings import Secret, setting
+from hob.core.values import dataclass
 
 PROVIDERS = ("", "searxng", "brave", "tavily", "duckduckgo")
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from hob.core.argument_roles import ArgumentRole
@@ -14,6 +14,7 @@ from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.values import dataclass
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.web.fetching import FetchedPage, WebFetcher
 from hob.tools.web.page_text import PageText, plain, text_of

@@ -7,7 +7,7 @@ https://docs.openclaw.ai/reference/database-schemas
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from hob.app.imports.source_files import (
     text_of,
     time_of,
 )
+from hob.core.values import dataclass
 from hob.store.backup.foreign import ForeignFile
 
 DATABASE = "agent/openclaw-agent.sqlite"

@@ -1,7 +1,7 @@
 """What can be completed: slash commands, what they take, models, and paths."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
@@ -11,6 +11,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.core.models import Thinking
 from hob.core.translation.language import translate
 from hob.core.turns import QueueMode
+from hob.core.values import dataclass
 from hob.guard.policy.modes import Autonomy, Mode
 
 OWN: Mapping[str, ChatSentence] = {"attach": ChatSentence.ATTACH, "exit": ChatSentence.EXIT}

@@ -5,7 +5,6 @@ import os
 import shlex
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -13,6 +12,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import tame
 from hob.core.screening.media import HEAD, media_type_of
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 MOST_BYTES = 25_000_000
 """Of one file."""

@@ -2,12 +2,13 @@
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.cli.chat.rendering.fragments import Line
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import line, tame
+from hob.core.values import dataclass
 
 MOST_LINES = 8
 """Lines of a call's output that are shown; while it runs the newest, as they come."""

@@ -1,9 +1,10 @@
 """What a check is and what it finds."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from hob.core.values import dataclass
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings

@@ -1,8 +1,8 @@
 """Asking all checks."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
+from hob.core.values import dataclass
 from hob.guard.audit.security.check import SecurityCheck, SecurityFacts, Severity, Tightening
 from hob.guard.audit.security.checks import CHECKS
 

@@ -1,8 +1,7 @@
 """Which findings of the security audit the owner has looked at and accepts."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ https://cheatsheetseries.owasp.org/cheatsheets/LLM_Prompt_Injection_Prevention_C
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from hob.core.values import dataclass
 
 OVERRIDE = "instruction_override"
 ROLE = "role_forging"

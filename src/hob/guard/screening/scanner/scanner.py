@@ -12,12 +12,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from urllib.parse import unquote_to_bytes
 
 from hob.core.screening.characters import neutralise
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 from hob.guard.screening.scanner.rules import ENCODED, INVISIBLE, PHRASES, SIGNS, WORDS, Phrase, Sign
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 

@@ -1,10 +1,10 @@
 """What is done about texts that look like an attempt to steer Hob. Loads nothing but the standard library."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hob.core.settings import setting
 from hob.core.trust.labels import SenderClass
+from hob.core.values import dataclass
 
 
 class ScannerAction(StrEnum):

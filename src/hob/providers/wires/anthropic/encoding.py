@@ -7,7 +7,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.core.ids import BlobId, CallId, digest
@@ -23,6 +23,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolSpec
+from hob.core.values import dataclass
 from hob.providers.http.answer import Growing
 from hob.providers.http.past_calls import read_arguments
 from hob.providers.http.prefixes import valid_messages

@@ -7,7 +7,6 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hob.core.ids import BlobId, CallId
@@ -23,6 +22,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolSpec
+from hob.core.values import dataclass
 from hob.providers.http.past_calls import read_arguments
 from hob.providers.media.sight import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise

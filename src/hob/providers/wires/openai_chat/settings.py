@@ -1,9 +1,10 @@
 """What differs between servers that speak chat completions, as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hob.core.models import Thinking
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ import os
 import resource
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import ClassVar
 
+from hob.core.values import dataclass
 from hob.tools.sandbox import places
 from hob.tools.sandbox.environment import USER, proxy_environ
 from hob.tools.sandbox.job import Job, JobRoot, Limits

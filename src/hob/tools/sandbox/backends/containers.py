@@ -10,11 +10,11 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.sandbox.backends.plain import SupervisedBackend
 from hob.tools.sandbox.environment import USER, job_environ
 from hob.tools.sandbox.job import Job, JobRoot, Limits

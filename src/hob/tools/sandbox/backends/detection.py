@@ -5,11 +5,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version

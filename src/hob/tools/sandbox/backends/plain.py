@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise

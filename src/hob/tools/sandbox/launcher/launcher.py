@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from hob.core.values import dataclass
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.network.hosts import Decided
 

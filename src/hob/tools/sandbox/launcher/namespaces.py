@@ -9,10 +9,10 @@ import json
 import os
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 from hob.tools.sandbox.network.bridge import listen_inside
 from hob.tools.sandbox.network.proxy import Proxy
 

@@ -11,7 +11,8 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from hob.core.values import dataclass
 
 # https://github.com/torvalds/linux/blob/master/include/uapi/linux/bpf_common.h, seccomp.h and audit.h
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06

@@ -10,8 +10,8 @@ import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 
+from hob.core.values import dataclass
 from hob.tools.sandbox.job import Job, Limits
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport

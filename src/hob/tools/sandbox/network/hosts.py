@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "pypi": ("pypi.org", "files.pythonhosted.org"),

@@ -10,10 +10,10 @@ import socket
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
 
+from hob.core.values import dataclass
 from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules, host_name, public_address
 
 # The server's name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3): to whom a tunnel really goes.

@@ -1,9 +1,10 @@
 """What is noted of a folder: one entry a file, folder or link, and the differences between two such notes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from hob.core.values import dataclass
 
 NOT_LOOKED_INTO = "!"
 

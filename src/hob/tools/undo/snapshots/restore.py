@@ -5,9 +5,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from hob.core.values import dataclass
 from hob.tools.sandbox.roots import open_place
 from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry
 from hob.tools.undo.snapshots.objects import Damaged, Objects

@@ -8,9 +8,9 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from hob.core.values import dataclass
 from hob.tools.undo.snapshots.entries import NOT_LOOKED_INTO, EntryKind, Snapshot, SnapshotEntry, Stamp
 from hob.tools.undo.snapshots.objects import Objects
 

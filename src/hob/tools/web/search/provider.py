@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import unescape
 from typing import Any, Protocol
 
 import httpx2
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 
 SECONDS = 30.0
 
