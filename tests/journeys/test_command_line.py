@@ -295,6 +295,12 @@ async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: Wor
     assert retried.out.endswith(f"hob ask --resume {id}\n")
 
 
+async def test_bare_model_name_that_the_server_does_not_list_is_doubted(world: World) -> None:
+    doubted = (await world.hob("ask", "/model gpt-nonsense")).out
+    assert "server lists no model gpt-nonsense; `/model server/gpt-nonsense` takes it all the same" in doubted
+    assert "uses server/gpt-nonsense" in (await world.hob("ask", "/model server/gpt-nonsense")).out
+
+
 async def test_status_as_json_does_not_report_the_command_itself(world: World) -> None:
     alone = json.loads((await world.hob("status", "--json")).out)
     assert (alone["pid"], alone["since"], alone["holder"]) == (None, None, None)

@@ -1,6 +1,6 @@
 """What the agent asks of others and of its own parts, where one user is all there is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from hob.core.content.files import BootstrapFile
@@ -54,26 +54,6 @@ class SessionHistory(Protocol):
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
         """The entry at this place, with the results of its calls; nothing where none is to be shown."""
         ...
-
-
-@runtime_checkable
-class ChecksNames(Protocol):
-    """A model that knows which names lead somewhere."""
-
-    async def check_ref(self, name: str) -> str | None:
-        """Why nothing can be asked by this name, or may not be, in a sentence for people; None where it can.
-
-        A bare name is looked up in its server's list; no model is asked.
-        """
-        ...
-
-
-@runtime_checkable
-class HasAliases(Protocol):
-    """A model that goes by names of the owner's own, too."""
-
-    @property
-    def aliases(self) -> Mapping[str, str]: ...
 
 
 class Bootstrap(Protocol):

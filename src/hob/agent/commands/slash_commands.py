@@ -9,7 +9,6 @@ from hob.agent.commands.model_names import chain_of, chosen_name
 from hob.agent.commands.permission_modes import AS_CONFIGURED, USUAL, PermissionLevel, PermissionModes
 from hob.agent.commands.table import ANSWERS, BY_NAME, Moment, SlashCommand, parse, scope_of
 from hob.agent.commands.turn_undo import UndoResult, told_files, told_preview, told_words
-from hob.agent.ports import ChecksNames, HasAliases
 from hob.agent.sessions import session_of, thread_session
 from hob.agent.settings import AgentSettings
 from hob.core.clock import Clock
@@ -19,7 +18,7 @@ from hob.core.messages import Inbound
 from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
-from hob.core.ports.model import Model, Routes
+from hob.core.ports.model import ChecksNames, HasAliases, Model, Routes
 from hob.core.translation.answers import Answer, answer
 from hob.core.translation.language import translate
 from hob.core.trust.labels import SenderClass

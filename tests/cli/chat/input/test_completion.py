@@ -6,7 +6,7 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from hob.agent.commands.table import COMMANDS
+from hob.app.subsystems import SLASH_COMMANDS
 from hob.cli.chat.input.completion import Completions, Names
 
 
@@ -16,7 +16,7 @@ def completed(text: str, **known: list[str]) -> list[str]:
 
 
 def test_every_command_is_completed() -> None:
-    assert set(completed("/")) == {f"/{command.name}" for command in COMMANDS} | {"/attach", "/exit"}
+    assert set(completed("/")) == {f"/{command.name}" for command in SLASH_COMMANDS} | {"/attach", "/exit"}
     assert completed("/PER") == ["/permission"]
 
 
@@ -54,5 +54,5 @@ def test_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
 
 def test_commands_are_told_in_the_owners_language() -> None:
     told = dict(Names(language="de").commands())
-    assert told["stop"] == "die laufende Arbeit anhalten"
+    assert told["stop"] == "den laufenden Zug anhalten, oder alles"
     assert told["exit"] == "den Chat beenden"

@@ -6,7 +6,7 @@ from dataclasses import field
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
-from hob.agent.commands.table import COMMANDS
+from hob.app.subsystems import SLASH_COMMANDS
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.core.models import Thinking
 from hob.core.translation.language import translate
@@ -58,7 +58,7 @@ class Names:
 
     def commands(self) -> Iterable[tuple[str, str]]:
         """Every command with what it does."""
-        for command in COMMANDS:
+        for command in SLASH_COMMANDS:
             yield command.name, translate(command.text, self.language)
         for name, sentence in OWN.items():
             yield name, say(sentence, self.language)

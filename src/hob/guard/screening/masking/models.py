@@ -1,6 +1,6 @@
 """A model whose answers hold no known secret, and which is told none."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
@@ -16,7 +16,7 @@ from hob.core.models import (
     Route,
     TextDelta,
 )
-from hob.core.ports.model import CanName, Model, Routes
+from hob.core.ports.model import CanName, ChecksNames, HasAliases, Model, Routes
 from hob.core.tools import ToolCall
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 
@@ -100,7 +100,21 @@ class MaskedRouting(MaskedModel):
         return await cast(CanName, self._model).default_model()
 
 
+class MaskedRouter(MaskedRouting):
+    """Implements `ChecksNames` and `HasAliases` too, over a model that does."""
+
+    async def check_ref(self, name: str) -> str | None:
+        reason = await cast(ChecksNames, self._model).check_ref(name)
+        return None if reason is None else self._known(reason)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        return cast(HasAliases, self._model).aliases
+
+
 def masked_model(model: Model, known: KnownSecrets) -> Model:
-    """This model without secrets; it routes and names itself where this one does."""
-    routes = isinstance(model, Routes) and isinstance(model, CanName)
-    return (MaskedRouting if routes else MaskedModel)(model, known)
+    """This model without secrets; it can all that this one can."""
+    if not (isinstance(model, Routes) and isinstance(model, CanName)):
+        return MaskedModel(model, known)
+    names = isinstance(model, ChecksNames) and isinstance(model, HasAliases)
+    return (MaskedRouter if names else MaskedRouting)(model, known)
