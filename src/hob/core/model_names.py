@@ -1,7 +1,8 @@
-"""The names of a model under which its owner may set a price or a limit; matched here for all who ask."""
+"""Names of models: those under which an owner sets prices and limits, and what a model knows of names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Protocol, runtime_checkable
 
 _DATE = re.compile(r"[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$")
 
@@ -28,3 +29,23 @@ def fits(pattern: str, reference: str) -> bool:
     if pattern.endswith("*"):
         return any(name.startswith(pattern[:-1]) for name in names_of(reference))
     return any(name == pattern for name in names_of(reference))
+
+
+@runtime_checkable
+class ChecksNames(Protocol):
+    """A model that knows which names lead somewhere."""
+
+    async def check_ref(self, name: str) -> str | None:
+        """Why nothing can be asked by this name, or may not be, in a sentence for people; None where it can.
+
+        A bare name is looked up in its server's list; no model is asked.
+        """
+        ...
+
+
+@runtime_checkable
+class HasAliases(Protocol):
+    """A model that goes by names of the owner's own, too."""
+
+    @property
+    def aliases(self) -> Mapping[str, str]: ...

@@ -15,10 +15,11 @@ from hob.core.clock import Clock
 from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
+from hob.core.model_names import ChecksNames, HasAliases
 from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
-from hob.core.ports.model import ChecksNames, HasAliases, Model, Routes
+from hob.core.ports.model import Model, Routes
 from hob.core.translation.answers import Answer, answer
 from hob.core.translation.language import translate
 from hob.core.trust.labels import SenderClass

@@ -1,6 +1,6 @@
 """Thinking."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from hob.core.models import ModelEvent, ModelProfile, ModelRequest, Price, Route
@@ -50,23 +50,3 @@ class Prices(Protocol):
 
     async def prepare(self, models: Sequence[str]) -> None:
         """Return when all is at hand that can be known of these models' prices. Never raises."""
-
-
-@runtime_checkable
-class ChecksNames(Protocol):
-    """A model that knows which names lead somewhere."""
-
-    async def check_ref(self, name: str) -> str | None:
-        """Why nothing can be asked by this name, or may not be, in a sentence for people; None where it can.
-
-        A bare name is looked up in its server's list; no model is asked.
-        """
-        ...
-
-
-@runtime_checkable
-class HasAliases(Protocol):
-    """A model that goes by names of the owner's own, too."""
-
-    @property
-    def aliases(self) -> Mapping[str, str]: ...

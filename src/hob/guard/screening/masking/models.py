@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 from hob.core.errors import ModelError
+from hob.core.model_names import ChecksNames, HasAliases
 from hob.core.models import (
     AssistantMessage,
     ModelEvent,
@@ -16,7 +17,7 @@ from hob.core.models import (
     Route,
     TextDelta,
 )
-from hob.core.ports.model import CanName, ChecksNames, HasAliases, Model, Routes
+from hob.core.ports.model import CanName, Model, Routes
 from hob.core.tools import ToolCall
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 
