@@ -32,7 +32,7 @@ class MemoryControl(Protocol):
         """Remember what the owner says. Raises InvalidRequest."""
 
     async def add_files(self, path: str) -> Mapping[str, Any]:
-        """Remember a file, or a folder of them, by their sections. Raises NotFound."""
+        """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""

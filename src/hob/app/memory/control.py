@@ -56,6 +56,7 @@ class OwnerMemory:
         settings: MemorySettings,
         clock: Clock,
         home: Path,
+        documents: DocumentIndexer,
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
     ) -> None:
@@ -67,7 +68,7 @@ class OwnerMemory:
         self._home = home
         self._er1 = er1
         self._scope = Scope(OWNER)
-        self._documents = DocumentIndexer(store.items)
+        self._documents = documents
 
     async def status(self) -> Mapping[str, Any]:
         """The layers and totals, with the seed's fields and colours."""
@@ -92,6 +93,7 @@ class OwnerMemory:
                 "oldest": min((each.oldest for each in counts.values()), default=None),
                 "newest": max((each.newest for each in counts.values()), default=None),
             },
+            "watched": await self._documents.watched(),
             "er1": {
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
@@ -134,7 +136,7 @@ class OwnerMemory:
         return _view(Recalled(next(each for each in found), 0.0))
 
     async def add_files(self, path: str) -> Mapping[str, Any]:
-        """Remember a file, or a folder of them, by their sections. Raises NotFound."""
+        """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
         added = await self._documents.add(Path(path))
         self._notify()
         return asdict(added)
@@ -155,6 +157,8 @@ class OwnerMemory:
             "turns": sorted(turns),
             "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
         }
+        if not preview:
+            await self._documents.stop_watching(wanted.source)
         if preview or not found:
             return {**view, "erased": 0}
         pieces = await self._store.erasure.erase_items([item.id for item in found], _REASON)
@@ -206,7 +210,7 @@ class OwnerMemory:
             return [each for each in found if _holds(wanted, each.item)]
         tests = {
             "i.layer = ?": wanted.layer,
-            "(i.source = ? OR i.source GLOB ? || ':*')": wanted.source,
+            "(i.source = ? OR i.source GLOB ? || '[:/]*')": wanted.source,
             "i.origin = ?": wanted.origin,
             "i.at >= ?": wanted.since,
         }
@@ -230,7 +234,11 @@ def _layers(name: str) -> tuple[Layer, ...]:
 
 def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:
     return (
-        (not wanted.source or item.source == wanted.source or item.source.startswith(f"{wanted.source}:"))
+        (
+            not wanted.source
+            or item.source == wanted.source
+            or item.source.startswith((f"{wanted.source}:", f"{wanted.source}/"))
+        )
         and (not wanted.origin or item.label.origin == wanted.origin)
         and item.at >= wanted.since
     )

@@ -13,10 +13,13 @@ from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
 from hob.memory.ingestion.documents import items_of_document
 from hob.store.memory.items import StoredItems
+from hob.store.messages.channel_state import StoredChannelState
 from hob.tools.documents.documents import DocumentReader
 
 log = logging.getLogger(__name__)
 
+_OWNER = Scope(OWNER)
+_STATE = ("memory", "documents")
 _FILE = Label(Origin.FILE, Trust.UNTRUSTED)
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".rst", ".org"})
 _MOST_BYTES = 50_000_000
@@ -33,35 +36,78 @@ class Added:
 
 
 class DocumentIndexer:
-    """Takes up what the owner points at. Its text is nobody's word but the file's: untrusted."""
+    """Takes up what the owner points at, and again what changes there. Its text is nobody's word but the file's."""
 
-    def __init__(self, items: StoredItems) -> None:
+    def __init__(self, items: StoredItems, state: StoredChannelState) -> None:
         self._items = items
+        self._state = state
+        self._read: dict[Path, float] = {}
+        """When what was read was last changed, also where nothing of it is remembered."""
 
     async def add(self, path: Path) -> Added:
         """A file, or all documents below a folder; hidden ones and links are passed over. Raises NotFound."""
+        if not await asyncio.to_thread(path.exists):
+            raise NotFound(translatable("there is no file {path}", path=str(path)))
+        await self._state.put(*_STATE, {str(path): "watched"})
+        return await self._take_up(path)
+
+    async def watched(self) -> list[str]:
+        """What was added."""
+        return sorted(await self._state.get(*_STATE))
+
+    async def sync(self) -> int:
+        """Take up what changed in what was added, and let go of what is gone; how many sections are new.
+
+        What is not there as a whole stays remembered: a disk may be elsewhere.
+        """
+        new = 0
+        for path in map(Path, await self.watched()):
+            if await asyncio.to_thread(path.exists):
+                done = await self._take_up(path)
+                new += done.new
+                for problem in done.problems:
+                    log.warning("not remembered: %s", problem)
+        return new
+
+    async def stop_watching(self, source: str) -> None:
+        """What is at or below this source is added no longer."""
+        _, _, path = source.partition(f"{Layer.DOCUMENT}:")
+        gone = [each for each in await self.watched() if path and Path(each).is_relative_to(path)]
+        await self._state.put(*_STATE, dict.fromkeys(gone, ""))
+
+    async def _take_up(self, path: Path) -> Added:
         files = await asyncio.to_thread(_files, path)
+        known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
         reader, read, new, problems = DocumentReader(), 0, 0, []
         try:
             for file in files:
+                source = f"{Layer.DOCUMENT}:{file}"
                 try:
-                    text, at = await _text_of(file, reader)
+                    at = (await asyncio.to_thread(file.stat)).st_mtime
+                    if at in (self._read.get(file), known.get(source)):
+                        read += source in known
+                        continue
+                    text = await _text_of(file, reader)
                 except (OSError, DocumentUnreadable) as error:
                     problems.append(f"{file}: {error}")
                     continue
+                finally:
+                    known.pop(source, None)
+                self._read[file] = at
                 if text is None:
                     continue
                 read += 1
-                items = items_of_document(text, str(file), scope=Scope(OWNER), layer=Layer.DOCUMENT, label=_FILE, at=at)
-                new += await self._items.replace_source(Scope(OWNER), f"{Layer.DOCUMENT}:{file}", items)
+                items = items_of_document(text, str(file), scope=_OWNER, layer=Layer.DOCUMENT, label=_FILE, at=at)
+                new += await self._items.replace_source(_OWNER, source, items)
         finally:
             await reader.close()
+        for source in known:
+            if Path(source.partition(":")[2]).is_relative_to(path):  # what is left is no longer there
+                await self._items.replace_source(_OWNER, source, [])
         return Added(read, new, tuple(problems))
 
 
 def _files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise NotFound(translatable("there is no file {path}", path=str(path)))
     return [path] if path.is_file() else sorted(_below(path))[:_MOST_FILES]
 
 
@@ -72,13 +118,12 @@ def _below(folder: Path) -> Iterator[Path]:
             yield path
 
 
-async def _text_of(file: Path, reader: DocumentReader) -> tuple[str | None, float]:
-    """What it says, None for what is no document, and when it was written."""
-    stat = await asyncio.to_thread(file.stat)
-    if stat.st_size > _MOST_BYTES:
+async def _text_of(file: Path, reader: DocumentReader) -> str | None:
+    """What it says; None for what is no document."""
+    if (await asyncio.to_thread(file.stat)).st_size > _MOST_BYTES:
         raise OSError(translatable("it has more than {bytes} bytes", bytes=f"{_MOST_BYTES:,}"))
     data = await asyncio.to_thread(file.read_bytes)
     if file.suffix.lower() in _TEXTS:
-        return data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n"), stat.st_mtime
+        return data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
     kind = reader.kind(data, file.name)
-    return (await reader.read(data, kind)).text if kind else None, stat.st_mtime
+    return (await reader.read(data, kind)).text if kind else None

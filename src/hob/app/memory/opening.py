@@ -12,6 +12,7 @@ from hob.agent.ports import TurnMemory
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
 from hob.app.memory.control import OwnerMemory
+from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_embedder
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running import Running
@@ -39,6 +40,8 @@ PRUNE_SECONDS = 86_400.0
 """Least time between letting go of what has expired, and the next."""
 LOOK_SECONDS = 30.0
 """Least time between two looks at the owner's files."""
+WALK_SECONDS = 300.0
+"""Least time between two looks at documents that were added."""
 
 
 @asynccontextmanager
@@ -53,16 +56,21 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     notify = embedder.notify if embedder is not None else _nothing
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
 
+    documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state)
+
     async def look(_: Running) -> None:
         """Beside what happens: while nothing does, nothing is asked of memory either."""
         with kernel.store.timeline.news((EventKind.TURN,)) as news:
-            pruned = -math.inf
+            pruned = walked = -math.inf
             while True:
                 await files.sync()
-                notify()
                 if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
                     await kernel.store.memory_lifecycle.prune(settings.max_items)
                     pruned = kernel.clock.monotonic()
+                if kernel.clock.monotonic() - walked > WALK_SECONDS:
+                    await documents.sync()
+                    walked = kernel.clock.monotonic()
+                notify()
                 looked = kernel.clock.monotonic()
                 while kernel.clock.monotonic() - looked < LOOK_SECONDS:
                     news.clear()
@@ -80,7 +88,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
             MemorySearch: service,
             TurnMemory: service,
             MemoryControl: OwnerMemory(
-                kernel.store, service, settings, kernel.clock, kernel.config.home, er1_view, embedder
+                kernel.store, service, settings, kernel.clock, kernel.config.home, documents, er1_view, embedder
             ),
         },
         on_settings=policy.become,

@@ -82,7 +82,7 @@ def show(id: str, *, json: Json = False) -> None:
 
 @app.command
 def add(text: str, *, json: Json = False) -> None:
-    """Remember a text, or a file or a folder of them, by their sections."""
+    """Remember a text, or a file or a folder of them, by their sections, also when they change later."""
     path = Path(text).expanduser()
     looks = len(text) < 1_000 and "\n" not in text and path.exists()
     done = reach("POST", "/memory/files" if looks else "/memory/items",
@@ -138,6 +138,8 @@ def stats(*, json: Json = False) -> None:
         _show_problem(embedding)
     else:
         print(_("found by words alone; model.embedding names what finds by meaning too"))
+    for path in seen["watched"]:
+        print(_("watched: {path}").format(path=line(path, 200)))
 
 
 @app.command

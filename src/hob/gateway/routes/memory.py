@@ -95,7 +95,7 @@ async def add(call: EndpointCall[Adding]) -> Response:
 
 
 async def add_files(call: EndpointCall[Files]) -> Response:
-    """Remember a file, or a folder of them, by their sections."""
+    """Remember a file, or a folder of them, by their sections, now and when they change."""
     return json_response(await _memory(call).add_files(call.asked.path))
 
 

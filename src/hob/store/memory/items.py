@@ -37,7 +37,10 @@ _ERASE = (
     " WHERE id IN (SELECT text FROM memory_items WHERE seq IN ({}))"
 )
 _OF_SOURCE = "SELECT seq, id, origin, trust FROM memory_items WHERE scope = ? AND agent = ? AND source = ?"
-_SOURCES = "SELECT DISTINCT source FROM memory_items WHERE scope = ? AND agent = ? AND source >= ? AND source < ?"
+_SOURCES = (
+    "SELECT source, max(at) FROM memory_items WHERE scope = ? AND agent = ? AND source >= ? AND source < ?"
+    " GROUP BY source"
+)
 _TURNS = (
     "SELECT DISTINCT t.id, t.trace_id FROM memory_items i JOIN turns t ON t.id = i.turn"
     " WHERE i.scope = ? AND i.agent = ? AND i.id IN ({})"
@@ -167,7 +170,7 @@ class ScopedItems:
         values = (self._scope.person, self._scope.agent, *ids)
         return [(row[0], row[1]) for row in await self._readers.read(lambda c: all_rows(c, sql, values))]
 
-    async def sources(self, prefix: str) -> list[str]:
-        """The sources of its items that begin so. Raises StoreErrors."""
+    async def sources(self, prefix: str) -> dict[str, float]:
+        """The sources of its items that begin so, and the newest time of each. Raises StoreErrors."""
         values = (self._scope.person, self._scope.agent, prefix, f"{prefix}\U0010ffff")
-        return [row[0] for row in await self._readers.read(lambda c: all_rows(c, _SOURCES, values))]
+        return dict(await self._readers.read(lambda c: all_rows(c, _SOURCES, values)))
