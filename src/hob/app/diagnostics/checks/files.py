@@ -71,7 +71,7 @@ def _permissions(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _mode(path: str) -> str:
-    return f"{Path(path).stat().st_mode & 0o777:04o}"
+    return f"{Path(path).stat().st_mode & 0o7777:04o}"
 
 
 def _leftovers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
