@@ -11,7 +11,7 @@ import pytest
 from hob.testing.model_server import Reply
 
 from .terminals import PROMPT, terminal
-from .world import TOKEN, Said, World
+from .world import SHARED, TOKEN, Said, Shared, World
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -124,18 +124,19 @@ async def test_wrong_setting_is_placed_and_nothing_starts(world: World, command:
     assert not world.model.requests
 
 
-async def test_token_is_asked_for_on_tcp_and_only_there(world: World) -> None:
-    async with world.serve() as daemon:
-        for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": f"Basic {TOKEN}"}):
-            async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as stranger:
-                for method, route in (("POST", "/chat"), ("GET", "/chat/m_1"), ("GET", "/health"), ("GET", "/none")):
-                    response = await stranger.request(method, route, json={"message": "hello"})
-                    assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")
-                    assert response.headers["www-authenticate"] == "Bearer"
-        transport = httpx2.AsyncHTTPTransport(uds=str(world.home / "hob.sock"))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://hob") as owner:
-            assert (await owner.get("/health")).status_code == 200
-        assert stat.S_IMODE((world.home / "hob.sock").stat().st_mode) == 0o600
+@SHARED
+async def test_token_is_asked_for_on_tcp_and_only_there(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": f"Basic {TOKEN}"}):
+        async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as stranger:
+            for method, route in (("POST", "/chat"), ("GET", "/chat/m_1"), ("GET", "/health"), ("GET", "/none")):
+                response = await stranger.request(method, route, json={"message": "hello"})
+                assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")
+                assert response.headers["www-authenticate"] == "Bearer"
+    transport = httpx2.AsyncHTTPTransport(uds=str(world.home / "hob.sock"))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://hob") as owner:
+        assert (await owner.get("/health")).status_code == 200
+    assert stat.S_IMODE((world.home / "hob.sock").stat().st_mode) == 0o600
     assert not world.model.requests
 
 
@@ -188,28 +189,29 @@ async def test_chat_goes_on_until_its_terminal_ends(world: World) -> None:
         assert await typist.end() == 0
 
 
-async def test_wrong_requests_are_told_apart(world: World) -> None:
-    async with world.serve() as daemon:
-        wrong: list[tuple[int, dict[str, Any]]] = [
-            (400, {"json": {}}),
-            (400, {"json": {"message": ""}}),
-            (400, {"json": {"message": 3}}),
-            (400, {"json": {"message": "hello", "massage": 1}}),
-            (400, {"json": ["hello"]}),
-            (400, {"content": b"{", "headers": {"content-type": "application/json"}}),
-            (400, {"json": {"message": "hello"}, "headers": {"idempotency-key": "k" * 256}}),
-            (400, {"json": {"message": "hello", "channel": "spool"}}),
-        ]
-        for status, request in wrong:
-            response = await daemon.client.post("/chat", **request)
-            assert (response.status_code, response.json()["error"]["code"]) == (status, "invalid_request"), request
-        assert (await daemon.client.get("/chat/m_none")).status_code == 404
-        assert (await daemon.client.get("/none")).status_code == 404
-        assert (await daemon.client.delete("/chat")).status_code == 405
-        assert (await daemon.client.post("/backup")).status_code == 404
-        right = await daemon.client.post("/chat", json={"message": "hello", "session": "a"})
-        assert (right.status_code, right.json()["reply"]) == (200, "You said: hello")
-        assert right.json().keys() >= {"id", "session", "trace_id", "state", "reply", "usage"}
+@SHARED
+async def test_wrong_requests_are_told_apart(shared: Shared) -> None:
+    daemon = shared.daemon
+    wrong: list[tuple[int, dict[str, Any]]] = [
+        (400, {"json": {}}),
+        (400, {"json": {"message": ""}}),
+        (400, {"json": {"message": 3}}),
+        (400, {"json": {"message": "hello", "massage": 1}}),
+        (400, {"json": ["hello"]}),
+        (400, {"content": b"{", "headers": {"content-type": "application/json"}}),
+        (400, {"json": {"message": "hello"}, "headers": {"idempotency-key": "k" * 256}}),
+        (400, {"json": {"message": "hello", "channel": "spool"}}),
+    ]
+    for status, request in wrong:
+        response = await daemon.client.post("/chat", **request)
+        assert (response.status_code, response.json()["error"]["code"]) == (status, "invalid_request"), request
+    assert (await daemon.client.get("/chat/m_none")).status_code == 404
+    assert (await daemon.client.get("/none")).status_code == 404
+    assert (await daemon.client.delete("/chat")).status_code == 405
+    assert (await daemon.client.post("/backup")).status_code == 404
+    right = await daemon.client.post("/chat", json={"message": "hello", "session": "a"})
+    assert (right.status_code, right.json()["reply"]) == (200, "You said: hello")
+    assert right.json().keys() >= {"id", "session", "trace_id", "state", "reply", "usage"}
 
 
 async def test_temporary_conflict_has_status_1_so_that_a_service_tries_again(world: World) -> None:

@@ -7,17 +7,18 @@ import pytest
 
 from hob.testing.model_server import Reply
 
-from .world import World
+from .world import SHARED, Shared, World
 
 
-async def test_twenty_at_once_make_one_turn(world: World) -> None:
+@SHARED
+async def test_twenty_at_once_make_one_turn(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("one answer", delay=0.3))
-    async with world.serve() as daemon:
-        responses = await asyncio.gather(*(daemon.post("hello", key="same") for _ in range(20)))
-        assert {response.status_code for response in responses} == {200}
-        assert len({response.text for response in responses}) == 1
-        assert responses[0].json()["reply"] == "one answer"
-        assert len((await daemon.ask("/tasks", all=1))["tasks"]) == len(world.model.chats) == 1
+    responses = await asyncio.gather(*(daemon.post("hello", key="twenty") for _ in range(20)))
+    assert {response.status_code for response in responses} == {200}
+    assert len({response.text for response in responses}) == 1
+    assert responses[0].json()["reply"] == "one answer"
+    assert len(world.model.chats) == 1
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
@@ -36,11 +37,12 @@ async def test_later_and_after_a_restart_the_answer_is_the_same(world: World, en
     assert len(world.model.chats) == 2
 
 
-async def test_key_is_for_what_was_said_and_where(world: World) -> None:
-    async with world.serve() as daemon:
-        first = await daemon.post("hello", key="same")
-        second = await daemon.post("hello", key="same")
-        others = [await daemon.post("hello", key="same", session="elsewhere"), await daemon.post("goodbye", key="same")]
+@SHARED
+async def test_key_is_for_what_was_said_and_where(shared: Shared) -> None:
+    daemon = shared.daemon
+    first = await daemon.post("hello", key="said")
+    second = await daemon.post("hello", key="said")
+    others = [await daemon.post("hello", key="said", session="elsewhere"), await daemon.post("goodbye", key="said")]
     assert second.json() == first.json()
     assert [(each.status_code, each.json()["error"]["code"]) for each in others] == [(409, "key_reused")] * 2
 
@@ -59,14 +61,15 @@ async def test_command_is_followed_once(world: World, command: str) -> None:
     assert first.json() == again.json() == restarted.json()
 
 
-async def test_client_that_cannot_wait_is_told_where_to_look(world: World) -> None:
+@SHARED
+async def test_client_that_cannot_wait_is_told_where_to_look(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("at last", delay=0.5))
-    async with world.serve() as daemon:
-        first = await daemon.post("hello", key="same", wait=0)
-        assert (first.status_code, first.json()["reply"]) == (202, None)
-        assert first.headers["location"] == f"/chat/{first.json()['id']}"
-        assert (await daemon.get(first.json()["id"], wait=5))["reply"] == "at last"
-        assert (await daemon.post("hello", key="same", wait=0)).status_code == 200
+    first = await daemon.post("hello", key="late", wait=0)
+    assert (first.status_code, first.json()["reply"]) == (202, None)
+    assert first.headers["location"] == f"/chat/{first.json()['id']}"
+    assert (await daemon.get(first.json()["id"], wait=5))["reply"] == "at last"
+    assert (await daemon.post("hello", key="late", wait=0)).status_code == 200
 
 
 async def test_platform_that_delivers_twice_gets_one_answer(world: World) -> None:

@@ -18,7 +18,7 @@ from hob.testing.model_server import Reply
 from tests.conftest import Rounds
 from tests.gateway.lively import Client, Reached
 
-from .world import TOKEN, Daemon, World, until
+from .world import SHARED, TOKEN, Daemon, Shared, World, until
 
 PEM = Path(__file__).with_name("localhost.pem")
 OWNING = """
@@ -101,34 +101,36 @@ async def test_daemon_that_ends_says_that_it_will_be_back(world: World) -> None:
         assert "Traceback" not in daemon.errors
 
 
-async def test_approval_is_asked_for_and_given_over_one_connection(world: World) -> None:
-    async with world.serve() as daemon:
-        made = await world.hob("token", "new", "desk", "--scope", "chat", "--scope", "read", "--scope", "approve")
-        async with live(daemon, made.out.strip()) as client, live(daemon) as watching:
-            await watching.ask("subscribe", "caught_up", kinds=["approval"])
-            await client.say("send", ref="c", key="k1", message='CALL exec {"command": "rm -rf ."}')
-            question = await client.last("question")
-            assert (await watching.next())["event"]["kind"] == "approval"
-            (asked,) = question["asked"]
-            listed = await watching.ask("approvals", "approvals")
-            assert [each["id"] for each in listed["approvals"]] == [asked["id"]] == question["approvals"]
-            answered = await client.ask("answer", "answered", approval=asked["id"], allowed=False)
-            assert (answered["state"], answered["by"]) == ("denied", "api:desk")
-            assert (await client.last("result"))["state"] == "done"
-            again = await client.ask("answer", "answered", approval=asked["id"], allowed=True)
-            assert again["error"]["code"] == "not_allowed"
+@SHARED
+async def test_approval_is_asked_for_and_given_over_one_connection(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    made = await world.hob("token", "new", "desk", "--scope", "chat", "--scope", "read", "--scope", "approve")
+    async with live(daemon, made.out.strip()) as client, live(daemon) as watching:
+        await watching.ask("subscribe", "caught_up", kinds=["approval"])
+        await client.say("send", ref="c", key="k1", message='CALL exec {"command": "rm -rf ."}')
+        question = await client.last("question")
+        assert (await watching.next())["event"]["kind"] == "approval"
+        (asked,) = question["asked"]
+        listed = await watching.ask("approvals", "approvals")
+        assert [each["id"] for each in listed["approvals"]] == [asked["id"]] == question["approvals"]
+        answered = await client.ask("answer", "answered", approval=asked["id"], allowed=False)
+        assert (answered["state"], answered["by"]) == ("denied", "api:desk")
+        assert (await client.last("result"))["state"] == "done"
+        again = await client.ask("answer", "answered", approval=asked["id"], allowed=True)
+        assert again["error"]["code"] == "not_allowed"
 
 
-async def test_token_that_is_revoked_ends_its_connections(world: World) -> None:
-    async with world.serve() as daemon:
-        made = (await world.hob("token", "new", "lamp", "--scope", "read")).out.strip()
-        async with live(daemon, made) as client:
-            await client.ask("subscribe", "caught_up")
-            assert "api:lamp 127.0.0.1" in (await world.hob("status")).out
-            assert (await world.hob("token", "revoke", "lamp")).status == 0
-            await daemon.post("hi")
-            assert await client.rest() == ([], (4401, "the token does not hold any more"))
-        assert made not in daemon.errors
+@SHARED
+async def test_token_that_is_revoked_ends_its_connections(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    made = (await world.hob("token", "new", "lamp", "--scope", "read")).out.strip()
+    async with live(daemon, made) as client:
+        await client.ask("subscribe", "caught_up")
+        assert "api:lamp 127.0.0.1" in (await world.hob("status")).out
+        assert (await world.hob("token", "revoke", "lamp")).status == 0
+        await daemon.post("hi")
+        assert await client.rest() == ([], (4401, "the token does not hold any more"))
+    assert made not in daemon.errors
 
 
 async def test_unix_socket_asks_for_no_token_and_tls_is_spoken_where_there_is_a_certificate(world: World) -> None:

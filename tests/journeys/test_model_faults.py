@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
-from .world import Daemon, World, until
+from .world import SHARED, Daemon, Shared, World, until
 
 FAULTS = {
     "error_500": 503,
@@ -79,9 +79,10 @@ async def test_ask_says_so_on_standard_error_and_by_its_status(world: World, fau
     assert (following.status, following.out, following.err) == (0, "You said: hello\n", "")
 
 
-async def test_watcher_sees_the_beginning_of_a_failed_answer_retracted(world: World) -> None:
-    async with world.serve() as daemon:
-        events = [event async for event in daemon.events("FAULT cut_middle", "key")]
+@SHARED
+async def test_watcher_sees_the_beginning_of_a_failed_answer_retracted(shared: Shared) -> None:
+    daemon = shared.daemon
+    events = [event async for event in daemon.events("FAULT cut_middle", "key")]
     names = [name for name, _ in events]
     assert names[0] == "accepted"
     assert "delta" in names
@@ -90,11 +91,12 @@ async def test_watcher_sees_the_beginning_of_a_failed_answer_retracted(world: Wo
     assert events[-1][1]["error"]["code"] == "cut_stream"
 
 
-async def test_model_that_recovers_in_time_is_waited_for(world: World) -> None:
-    async with world.serve() as daemon:
-        for fault in ("rate_short", "error_500", "cut_before"):
-            response = await daemon.post(f"FAULT {fault} 1")
-            assert (response.status_code, response.json()["reply"]) == (200, "ok")
+@SHARED
+async def test_model_that_recovers_in_time_is_waited_for(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    for fault in ("rate_short", "error_500", "cut_before"):
+        response = await daemon.post(f"FAULT {fault} 1")
+        assert (response.status_code, response.json()["reply"]) == (200, "ok")
     assert len(world.model.chats) == 6
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hob.testing.model_server import Reply
 
-from .world import TOKEN, Daemon, World, held_port, until
+from .world import SHARED, TOKEN, Daemon, Shared, World, held_port, until
 
 HI: Any = [{"role": "user", "content": "hi"}]
 
@@ -72,32 +72,39 @@ def sync_calls(url: str) -> tuple[str, str, str]:
     return whole.choices[0].message.content or "", "".join(pieces), response.output_text
 
 
-async def test_client_without_asyncio_hears_the_same_in_every_way(world: World) -> None:
-    async with world.serve() as daemon:
-        heard = await asyncio.to_thread(sync_calls, daemon.url)
-        assert set(heard) == {"You said: hi"}
-        assert asked(world) == 3
+@SHARED
+async def test_client_without_asyncio_hears_the_same_in_every_way(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    heard = await asyncio.to_thread(sync_calls, daemon.url)
+    assert set(heard) == {"You said: hi"}
+    assert asked(world) == 3
 
 
+@SHARED
 @pytest.mark.parametrize("stream", [False, True])
-async def test_answer_that_is_lost_on_the_way_is_given_again(world: World, stream: bool) -> None:
-    async with world.serve() as daemon, cutting(daemon.url) as url, client_of(url) as client:
+async def test_answer_that_is_lost_on_the_way_is_given_again(shared: Shared, stream: bool) -> None:
+    world, daemon = shared.world, shared.daemon
+    before = await titles(daemon)
+    async with cutting(daemon.url) as url, client_of(url) as client:
         got: Any = await client.chat.completions.create(model="hob", messages=HI, stream=stream)
         if stream:
             text = "".join([chunk.choices[0].delta.content or "" async for chunk in got])
         else:
             text = got.choices[0].message.content
         assert text == "You said: hi"
-        assert await titles(daemon) == ["hi"]
+        assert await titles(daemon) == ["hi", *before]
         assert asked(world) == 1
 
 
-async def test_client_that_retries_gets_the_answer_of_the_first_request(world: World) -> None:
+@SHARED
+async def test_client_that_retries_gets_the_answer_of_the_first_request(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("At last.", delay=1.5))
-    async with world.serve() as daemon, client_of(daemon.url, timeout=0.7, max_retries=4) as client:
+    before = await titles(daemon)
+    async with client_of(daemon.url, timeout=0.7, max_retries=4) as client:
         answer = await client.chat.completions.create(model="hob", messages=HI)
         assert answer.choices[0].message.content == "At last."
-        assert await titles(daemon) == ["hi"]
+        assert await titles(daemon) == ["hi", *before]
         assert asked(world) == 1
 
 
@@ -108,9 +115,11 @@ async def test_timeout_without_another_try_is_raised(world: World) -> None:
             await client.chat.completions.create(model="hob", messages=HI)
 
 
-async def test_stream_can_be_left_and_the_daemon_goes_on(world: World) -> None:
+@SHARED
+async def test_stream_can_be_left_and_the_daemon_goes_on(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     world.model.script.append(Reply("One two three four five six.", pause=0.2))
-    async with world.serve() as daemon, client_of(daemon.url) as client:
+    async with client_of(daemon.url) as client:
         stream = await client.chat.completions.create(model="hob", messages=HI, stream=True)
         async for chunk in stream:
             if chunk.choices[0].delta.content:

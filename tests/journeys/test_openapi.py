@@ -19,7 +19,7 @@ from tests.conftest import Rounds
 from tests.dashboard.scene import dashboard_of
 from tests.docs.pages import ROOT
 
-from .world import TOKEN, World
+from .world import SHARED, TOKEN, Shared, World
 
 FILE = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
 FILE_V1 = json.loads((ROOT / "docs" / "openapi-v1.json").read_text("utf-8"))
@@ -106,12 +106,13 @@ async def raw(url: str, request: bytes) -> bytes:
     return head
 
 
-async def test_bytes_that_are_no_request_are_told_so(world: World) -> None:
-    async with world.serve() as daemon:
-        seen = [(await raw(daemon.url, request), status, request) for request, status in MALFORMED]
-        assert [(head, request) for head, status, request in seen if not head.startswith(b"HTTP/1.1 %d" % status)] == []
-        assert (await daemon.client.get("/health")).status_code == 200
-        assert "Traceback" not in daemon.errors
+@SHARED
+async def test_bytes_that_are_no_request_are_told_so(shared: Shared) -> None:
+    daemon = shared.daemon
+    seen = [(await raw(daemon.url, request), status, request) for request, status in MALFORMED]
+    assert [(head, request) for head, status, request in seen if not head.startswith(b"HTTP/1.1 %d" % status)] == []
+    assert (await daemon.client.get("/health")).status_code == 200
+    assert "Traceback" not in daemon.errors
 
 
 def test_file_tells_of_every_status_that_its_codes_have() -> None:

@@ -15,7 +15,7 @@ from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 
 from .terminals import PROMPT, terminal
-from .world import LOST, Daemon, Said, World, until
+from .world import LOST, SHARED, Daemon, Said, Shared, World, until
 
 RUN = 'CALL exec {"command": "rm -rf junk; echo ran >> marks"}'
 SLOW = 'CALL exec {"command": "rm -rf junk; echo ran >> marks; sleep 40"}'
@@ -128,47 +128,51 @@ async def test_question_that_no_one_answers_ends_with_a_no_that_is_told(world: W
     assert marks(world) == []
 
 
+@SHARED
 @pytest.mark.parametrize("between", ["Shall I tell you the weather, yes or no?", "/status"])
-async def test_bare_yes_answers_no_question_after_which_something_was_said(world: World, between: str) -> None:
-    async with world.serve() as daemon:
-        id, approval = await asked(daemon)
-        assert (await daemon.post(between)).status_code == 200
-        assert (await daemon.post("yes")).json()["reply"] == "You said: yes"
-        assert (await daemon.get(id))["approvals"] == [approval]
-        assert marks(world) == []
-        assert (await daemon.post(f"approve:{approval}")).json()["reply"] == "Allowed: exec."
-        assert (await daemon.get(id, wait=20))["state"] == "done"
+async def test_bare_yes_answers_no_question_after_which_something_was_said(shared: Shared, between: str) -> None:
+    world, daemon = shared.world, shared.daemon
+    id, approval = await asked(daemon)
+    assert (await daemon.post(between)).status_code == 200
+    assert (await daemon.post("yes")).json()["reply"] == "You said: yes"
+    assert (await daemon.get(id))["approvals"] == [approval]
+    assert marks(world) == []
+    assert (await daemon.post(f"approve:{approval}")).json()["reply"] == "Allowed: exec."
+    assert (await daemon.get(id, wait=20))["state"] == "done"
     assert marks(world) == ["ran"]
 
 
-async def test_message_that_is_cancelled_asks_no_more(world: World) -> None:
-    async with world.serve() as daemon:
-        id, approval = await asked(daemon)
-        assert "is cancelled" in (await daemon.post(f"/cancel {id}")).json()["reply"]
-        assert (await daemon.ask("/approvals"))["approvals"] == []
-        refused = await daemon.client.post(f"/approvals/{approval}", json={"allowed": True})
-        assert (refused.status_code, "its turn has ended" in refused.json()["error"]["message"]) == (403, True)
+@SHARED
+async def test_message_that_is_cancelled_asks_no_more(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    id, approval = await asked(daemon)
+    assert "is cancelled" in (await daemon.post(f"/cancel {id}")).json()["reply"]
+    assert (await daemon.ask("/approvals"))["approvals"] == []
+    refused = await daemon.client.post(f"/approvals/{approval}", json={"allowed": True})
+    assert (refused.status_code, "its turn has ended" in refused.json()["error"]["message"]) == (403, True)
     assert marks(world) == []
 
 
-async def test_of_two_answers_at_once_one_counts(world: World) -> None:
-    async with world.serve() as daemon:
-        id, approval = await asked(daemon)
-        statuses = await asyncio.gather(settle(daemon, approval), settle(daemon, approval, allowed=False))
-        assert sorted(statuses) == [200, 403]
-        assert (await daemon.get(id, wait=20))["state"] == "done"
+@SHARED
+async def test_of_two_answers_at_once_one_counts(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    id, approval = await asked(daemon)
+    statuses = await asyncio.gather(settle(daemon, approval), settle(daemon, approval, allowed=False))
+    assert sorted(statuses) == [200, 403]
+    assert (await daemon.get(id, wait=20))["state"] == "done"
     assert len(marks(world)) == (1 if statuses[0] == 200 else 0)
 
 
-async def test_wrong_answers_are_refused_with_what_is_wrong(world: World) -> None:
-    async with world.serve() as daemon:
-        _, approval = await asked(daemon)
-        bodies: tuple[Any, ...] = ({}, [], {"allowed": "yes"}, {"allowed": True, "scope": "for ever"}, {"allowed": 1})
-        for body in bodies:
-            assert (await daemon.client.post(f"/approvals/{approval}", json=body)).status_code == 400
-        assert (await daemon.client.post("/approvals/a_000", json={"allowed": True})).status_code == 404
-        assert (await daemon.client.get("/approvals", headers={"authorization": "Bearer no"})).status_code == 401
-        assert [each["id"] for each in (await daemon.ask("/approvals"))["approvals"]] == [approval]
+@SHARED
+async def test_wrong_answers_are_refused_with_what_is_wrong(shared: Shared) -> None:
+    daemon = shared.daemon
+    _, approval = await asked(daemon)
+    bodies: tuple[Any, ...] = ({}, [], {"allowed": "yes"}, {"allowed": True, "scope": "for ever"}, {"allowed": 1})
+    for body in bodies:
+        assert (await daemon.client.post(f"/approvals/{approval}", json=body)).status_code == 400
+    assert (await daemon.client.post("/approvals/a_000", json={"allowed": True})).status_code == 404
+    assert (await daemon.client.get("/approvals", headers={"authorization": "Bearer no"})).status_code == 401
+    assert [each["id"] for each in (await daemon.ask("/approvals"))["approvals"]] == [approval]
 
 
 async def test_question_in_words_is_answered_by_the_next_message_also_after_a_kill(world: World) -> None:
@@ -181,16 +185,17 @@ async def test_question_in_words_is_answered_by_the_next_message_also_after_a_ki
         assert (await daemon.get(view["id"]))["reply"] == "The tool said: blue"
 
 
-async def test_stream_tells_the_question_and_goes_on_after_the_answer(world: World) -> None:
+@SHARED
+async def test_stream_tells_the_question_and_goes_on_after_the_answer(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
     names, approval = [], ""
-    async with world.serve() as daemon:
-        async for name, data in daemon.events(RUN, "key"):
-            names.append(name)
-            if name == "question":
-                (one,) = data["asked"]
-                approval = one["id"]
-                assert (one["message"], one["state"], data["approvals"]) == (data["id"], "open", [approval])
-                assert await settle(daemon, approval) == 200
+    async for name, data in daemon.events(RUN, "key"):
+        names.append(name)
+        if name == "question":
+            (one,) = data["asked"]
+            approval = one["id"]
+            assert (one["message"], one["state"], data["approvals"]) == (data["id"], "open", [approval])
+            assert await settle(daemon, approval) == 200
     assert (names.count("question"), names[-1], marks(world)) == (1, "result", ["ran"])
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from hob.testing.channel import SpoolChannel
 from hob.testing.model_server import ModelServer
@@ -34,6 +35,8 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
 os.execv(sys.executable, [sys.executable, "-m", "hob", "serve"])
 """
 _OF_PYTHON = re.compile(r"PYTHON|LC_|LANG")
+SHARED = pytest.mark.asyncio(loop_scope="module")
+"""Of a journey whose daemon is its module's."""
 LOST = (httpx2.TransportError, OSError)
 """What a client sees of a process that dies."""
 
@@ -286,6 +289,14 @@ class World:
         """What a tool did, mark by mark."""
         file = self.platform / f"{log}.log"
         return file.read_text().split() if file.exists() else []
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A world and its running daemon."""
+
+    world: World
+    daemon: Daemon
 
 
 @asynccontextmanager
