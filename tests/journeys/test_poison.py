@@ -41,7 +41,7 @@ async def test_poisonous_message_is_quarantined_alone_and_comes_back_on_demand(
             assert await daemon.gone() == -9
     async with world.harness("", poison) as daemon:
         view = await daemon.get(guilty, wait=3)
-        assert (view["state"], view["reply"]) == ("set_aside", None)
+        assert (view["state"], view["reply"], view["error"]["code"]) == ("set_aside", None, "set_aside")
         assert [(await daemon.get(id, wait=3))["state"] for id in innocent] == ["done"] * len(innocent)
         assert (await daemon.post("are you there?")).json()["reply"] == "You said: are you there?"
         await until(lambda: world.shown("anna") == [view["error"]["message"]])

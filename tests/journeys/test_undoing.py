@@ -4,7 +4,7 @@ import json
 import re
 import signal
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,12 @@ def work(world: World) -> Path:
 
 
 def files(world: World) -> Mapping[str, str]:
-    return {path.name: path.read_text() for path in work(world).iterdir() if path.is_file()}
+    found = {}
+    for path in work(world).iterdir():
+        with suppress(FileNotFoundError):  # put back meanwhile
+            if path.is_file():
+                found[path.name] = path.read_text()
+    return found
 
 
 def ended_undoings(world: World) -> int:
@@ -123,7 +128,7 @@ async def test_undoing_that_was_killed_is_finished_at_the_next_start(world: Worl
         assert files(world) == {"f149": "mine"}
         await until(lambda: ended_undoings(world))
         events = (await daemon.ask("/timeline", session="api:main"))["events"]
-        assert [each["status"] for each in events if each["kind"] == "system"][-1:] == ["kept"]
+        assert [each["status"] for each in events if each["kind"] == "system"] == ["kept"]
         assert (await undo(daemon, session="api:main"))["error"]["code"] == "not_found"
 
 
