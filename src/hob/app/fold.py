@@ -59,7 +59,7 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
             needed = {port: ports[port] for port in subsystem.needs}
             contribution = Contribution()
             if subsystem.open is not None:
-                block = subsystem.open()(replace(kernel, ports=needed))
+                block = subsystem.open()(replace(kernel, ports=needed, feature=subsystem.name))
                 try:
                     contribution = await stack.enter_async_context(block)
                 except Exception as error:

@@ -37,6 +37,7 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.guard.screening.masking.logs import masked_logs
 from hob.providers.routing.choice import Choice
+from hob.store.plugin_records import PluginRecords
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.workspace.bootstrap import BootstrapFiles
@@ -81,10 +82,17 @@ class Kernel:
     one_shot: bool
     ports: Mapping[type, object] = field(default_factory=dict)
     """What the feature that is opened over it has declared to need."""
+    feature: str = ""
+    """Which feature is opened over it."""
 
     def port(self, kind: type[T]) -> T:
         """What provides this port. Raises KeyError where the feature has not declared to need it."""
         return cast(T, self.ports[kind])
+
+    @property
+    def records(self) -> PluginRecords:
+        """Where the feature keeps what it has no table for: in backups, and erased while it is off too."""
+        return self.store.records_of(self.feature)
 
     @property
     def language(self) -> str:

@@ -4,5 +4,17 @@ from hob.agent.commands.slash_commands import CommandCall
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
 from hob.app.running import Running
+from hob.store.plugin_records import PluginRecord, PluginRecords
 
-__all__ = ["CommandCall", "Contribution", "Effects", "Follower", "Job", "Kernel", "Running", "Start"]
+__all__ = [
+    "CommandCall",
+    "Contribution",
+    "Effects",
+    "Follower",
+    "Job",
+    "Kernel",
+    "PluginRecord",
+    "PluginRecords",
+    "Running",
+    "Start",
+]

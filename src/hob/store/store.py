@@ -44,6 +44,7 @@ from hob.store.messages.inbox import Inbox
 from hob.store.messages.outbox import Outbox
 from hob.store.messages.transcript import StoredTranscript
 from hob.store.people import StoredPeople
+from hob.store.plugin_records import PluginRecords
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
 from hob.store.spending.ledger import StoredLedger
@@ -168,6 +169,10 @@ class Store:
             _back_up()(self._connect, self._home, file, force=force)
         except StoreDamaged as error:  # a backup reads everything, so it is often the first to meet it
             raise self._check.found(str(error.__cause__ or error)) from error
+
+    def records_of(self, feature: str) -> PluginRecords:
+        """The rows of a feature that has no tables of its own."""
+        return PluginRecords(self._writer, self._readers, self._clock, feature)
 
     def export_session(self, key: SessionKey) -> AsyncIterator[str]:
         """One session as JSON lines, metadata first. Raises NotFound."""

@@ -4,18 +4,36 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+import apsw
+
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.plugin.opened import Contribution, Effects, Follower, Kernel
+from hob.plugin.opened import Contribution, Effects, Follower, Kernel, PluginRecord
+
+_DAYS = 30
 
 
 @asynccontextmanager
 async def open_tally(kernel: Kernel) -> AsyncIterator[Contribution]:
-    """The counts of this run."""
-    counts: Counter[str] = Counter()
+    """The counts of the last 30 days, a record for each event: what is erased with its turn is counted no more."""
+    counts = Counter(record.value for record in await kernel.records.list(limit=100_000))
 
     async def count(events: Sequence[tuple[int, TimelineEvent]]) -> Effects:
-        found = Counter(event.classification for _, event in events)
-        return Effects(then=lambda: counts.update(found))
+        found = [
+            PluginRecord(
+                f"{place:012}",
+                event.classification,
+                turn=event.turn,
+                session=event.session,
+                expires=kernel.clock.now().timestamp() + _DAYS * 86_400,
+            )
+            for place, event in events
+        ]
+
+        def write(connection: apsw.Connection) -> None:
+            for record in found:
+                kernel.records.putting(record)(connection)
+
+        return Effects(write, lambda: counts.update(record.value for record in found))
 
     follower = Follower("turns", count, kinds=(EventKind.TURN,))
     yield Contribution(followers=(follower,), status=lambda: dict(counts))

@@ -42,6 +42,7 @@ class RetentionJob:
             if settings.details_days:
                 before = now - settings.details_days * _DAY
                 _tell("details", await self._store.retention.drop_details(before))
+            _tell("expired records of plug-ins", await self._store.retention.drop_expired_records(now))
             _tell("replies that nobody fetched", await self._store.outbox.expire("api", now - _UNFETCHED_DAYS * _DAY))
             if settings.once_days:
                 before = now - settings.once_days * _DAY

@@ -89,6 +89,7 @@ _CONTENT = (
     "SELECT text FROM commands WHERE turn IN doomed_turns",
     "SELECT text FROM memory_items WHERE turn IN doomed_turns",
     "SELECT text FROM working_notes WHERE turn IN doomed_turns",
+    "SELECT value FROM plugin_records WHERE turn IN doomed_turns",
 )
 _CONTENT_OF_SESSION = (
     "SELECT content FROM timeline WHERE session = :key",
@@ -99,6 +100,7 @@ _CONTENT_OF_SESSION = (
     "SELECT text FROM memory_items WHERE scope = :key",
     "SELECT text FROM memory_items WHERE session = :key",
     "SELECT text FROM working_notes WHERE session = :key",
+    "SELECT value FROM plugin_records WHERE session = :key",
 )
 _CONTENT_OF_ITEMS = (
     "SELECT text FROM memory_items WHERE id IN (SELECT value FROM json_each(:key))",
@@ -150,6 +152,8 @@ _CONTENT_OF_PERSON = (
     f"SELECT content FROM timeline WHERE kind = 'system' AND sender_id IN {_ADDRESSES}",  # noqa: S608
     f"SELECT text FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
     " AND state NOT IN ('ready', 'sending')",
+    f"SELECT value FROM plugin_records WHERE person IN {_SENDERS} OR person IN {_ADDRESSES}"  # noqa: S608
+    " OR person = :key ->> '$.target'",
     "SELECT a.detail FROM audit a JOIN content c ON c.id = a.detail WHERE c.text IS NOT NULL AND ("  # noqa: S608
     "CASE WHEN json_valid(c.text) THEN c.text ->> '$.target' = :key ->> '$.target' ELSE 0 END"
     f" OR EXISTS (SELECT 1 FROM {_ADDRESSES} w WHERE instr(c.text, w.value)))",
@@ -186,6 +190,7 @@ _ROWS_OF_CONTENT = (
     ("commands", "text"),
     ("file_changes", "body"),
     ("command_changes", "body"),
+    ("plugin_records", "value"),
 )
 
 

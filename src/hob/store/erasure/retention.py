@@ -64,6 +64,7 @@ _SAID = (
     f" UNION SELECT question FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
     " UNION SELECT text FROM working_notes WHERE session = :key"
+    " UNION SELECT value FROM plugin_records WHERE session = :key"
 )
 _OF_UNDOING = {
     "undo_log": "planned, outcome", "file_changes": "body", "command_changes": "body", "commands": "text",
@@ -149,6 +150,10 @@ class Retention:
         await self.drop_unnamed(blobs, at)
         return len(turns)
 
+    async def drop_expired_records(self, at: float) -> int:
+        """Forget the rows of features that none of them wants any more; how many. Raises StoreErrors."""
+        return await self._writer.write(partial(_drop_expired, at))
+
     async def _withdraw(self, blobs: Sequence[str], at: float) -> int:
         for some in _pieces(blobs):
             await self._writer.write(partial(_withdraw, some, at, self._blobs))
@@ -165,7 +170,7 @@ def _passed(before: float, after: str, connection: apsw.Connection) -> list[str]
 
 def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
     found = {row[0] for row in all_rows(connection, _SAID, {"key": session})} - {None}
-    for table in ("open_groups", "working_notes"):
+    for table in ("open_groups", "working_notes", "plugin_records"):
         connection.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
     return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
 
@@ -196,6 +201,12 @@ def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> 
         for some in _pieces([id for row in gone for id in row if id is not None]):
             _drop(some, at, connection)
     return {row[0] for row in blobs}
+
+
+def _drop_expired(at: float, connection: apsw.Connection) -> int:
+    sql = "DELETE FROM plugin_records WHERE expires < ? RETURNING value"
+    gone = [row[0] for row in all_rows(connection, sql, (at,))]
+    return sum(_drop(some, at, connection) for some in _pieces(gone))
 
 
 def _old_blobs(before: float, connection: apsw.Connection) -> list[BlobId]:

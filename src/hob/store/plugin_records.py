@@ -1,0 +1,95 @@
+"""Rows of features that have no tables of their own: a text under a key, with whose it is and how long it is wanted."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest
+from hob.core.ids import SessionKey, TurnId
+from hob.core.translation.language import translatable
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.followers import Effect
+
+LONGEST = 1_000_000
+"""Characters of one value."""
+_KEPT = "plugin = :plugin AND key >= :key AND substr(key, 1, length(:key)) = :key"
+_FOUND = (
+    "SELECT r.key, c.text, r.turn, r.session, r.person, r.expires, r.at FROM plugin_records r"  # noqa: S608
+    f" JOIN content c ON c.id = r.value WHERE {_KEPT} AND c.text IS NOT NULL"
+    " AND coalesce(r.expires, :now) >= :now ORDER BY r.key LIMIT :limit"
+)
+_DROP = "DELETE FROM plugin_records WHERE plugin = ? AND key = ? RETURNING value"
+_PUT = "INSERT INTO plugin_records (plugin, key, at, turn, session, person, expires, value) VALUES (?,?,?,?,?,?,?,?)"
+_FORGET = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE id = ?"
+
+
+class PluginRecord(NamedTuple):
+    """One row. What belongs to a turn, a session or a person (their id, or `channel:account:id`) goes with them.
+
+    It is gone after `expires` (Unix seconds; None: it stays). `at` is when it was written; the store sets it.
+    """
+
+    key: str
+    value: str
+    turn: TurnId | None = None
+    session: SessionKey | None = None
+    person: str | None = None
+    expires: float | None = None
+    at: float = 0.0
+
+
+class PluginRecords:
+    """Those of one feature. They are in backups, and erased and let go of even while the feature is off."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, feature: str) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._feature = feature
+
+    async def find(self, key: str) -> PluginRecord | None:
+        """The row of this key, if there is one. Raises StoreErrors."""
+        return next((each for each in await self._read(key, 1) if each.key == key), None)
+
+    async def list(self, prefix: str = "", limit: int = 1_000) -> Sequence[PluginRecord]:
+        """Rows whose keys begin so, by key. Raises StoreErrors."""
+        return await self._read(prefix, limit)
+
+    async def put(self, record: PluginRecord) -> None:
+        """Keep it in place of the old one; durable when it returns. Raises InvalidRequest, StoreErrors."""
+        await self._writer.write(self.putting(record))
+
+    def putting(self, record: PluginRecord) -> Effect:
+        """The same as part of another transaction: for the effects of a follower. Raises InvalidRequest."""
+        if not record.key or len(record.value) > LONGEST:
+            told = translatable("a record needs a key and has {most:,} characters at most", most=LONGEST)
+            raise InvalidRequest(told)
+        at = self._clock.now().timestamp()
+
+        def write(connection: apsw.Connection) -> None:
+            self._remove(connection, record.key, at)
+            value = ContentWriter(connection)(record.value)
+            whose = (record.turn, record.session, record.person, record.expires)
+            connection.execute(_PUT, (self._feature, record.key, at, *whose, value))
+
+        return write
+
+    async def drop(self, key: str) -> bool:
+        """Forget the row of this key; whether there was one. Raises StoreErrors."""
+        at = self._clock.now().timestamp()
+        return await self._writer.write(lambda connection: self._remove(connection, key, at))
+
+    def _remove(self, connection: apsw.Connection, key: str, at: float) -> bool:
+        old = all_rows(connection, _DROP, (self._feature, key))
+        connection.executemany(_FORGET, [(at, *row) for row in old])
+        return bool(old)
+
+    async def _read(self, prefix: str, limit: int) -> Sequence[PluginRecord]:
+        values = {"plugin": self._feature, "key": prefix, "now": self._clock.now().timestamp(), "limit": limit}
+        rows: list[Row] = await self._readers.read(lambda connection: all_rows(connection, _FOUND, values))
+        return [PluginRecord(*row) for row in rows]
