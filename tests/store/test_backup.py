@@ -249,3 +249,38 @@ async def test_everything_is_exported_session_by_session(tmp_path: Path) -> None
         assert [line["type"] for line in exported] == ["hob-export", "entry", "entry"] * 2
         with pytest.raises(NotFound):
             await lines(store, SessionKey("unknown"))
+
+
+async def test_backup_carries_declared_files_and_a_restore_replaces_none(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    (home / "tea").mkdir(parents=True)
+    (home / "tea" / "pots").write_text("two")
+    (home / "plugins.json").write_text("{}")
+    (home / "tea" / "elsewhere").symlink_to("/etc/hostname")
+    async with open_store(home, SETTINGS, CLOCK, carried=("tea", "plugins.json", "absent")) as store:
+        await store.backup(file)
+    shutil.rmtree(home)
+    home.mkdir()
+    (home / "plugins.json").write_text("newer")
+    restore(home, file)
+    assert (home / "tea" / "pots").read_text() == "two"
+    assert stat.S_IMODE((home / "tea" / "pots").stat().st_mode) == 0o600
+    assert (home / "plugins.json").read_text() == "newer"
+    assert not (home / "tea" / "elsewhere").exists()
+    connection = apsw.Connection(str(home / NAME))
+    assert not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'carried_files'").fetchall()
+    connection.close()
+
+
+async def test_backup_with_a_file_outside_of_the_home_is_refused(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    home.mkdir()
+    (home / "tea").write_text("two")
+    async with open_store(home, SETTINGS, CLOCK, carried=("tea",)) as store:
+        await store.backup(file)
+    connection = apsw.Connection(str(file))
+    connection.execute("UPDATE carried_files SET name = '../outside'").fetchall()
+    connection.close()
+    with pytest.raises(StoreDamaged, match="outside of the home"):
+        restore(tmp_path / "other", file)
+    assert not (tmp_path / "outside").exists()

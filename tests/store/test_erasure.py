@@ -1,6 +1,7 @@
 """Forgetting: content goes everywhere, facts and tombstones stay."""
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -285,3 +286,26 @@ async def test_export_names_what_was_erased(tmp_path: Path) -> None:
     assert [line["type"] for line in lines] == ["hob-export", "tombstone", "tombstone", "entry", "entry"]
     assert lines[1]["erased"] > 0
     assert SECRET not in json.dumps(lines)
+
+
+async def test_what_could_not_be_forgotten_elsewhere_is_forgotten_after_the_next_start(
+    tmp_path: Path,
+) -> None:
+    forgotten: list[frozenset[str]] = []
+
+    async def breaks(_: object) -> None:
+        raise OSError("no disk")
+
+    async def keeps(turns: Collection[str]) -> None:
+        forgotten.append(frozenset(turns))
+
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        await talk(store, inbound := message(SECRET), "ok")
+        with pytest.raises(OSError, match="no disk"):
+            await store.erasure.with_keepers([breaks]).erase_trace(inbound.trace, "asked to")
+    async with open_store(tmp_path, SETTINGS, CLOCK) as store:
+        assert {event.text for event in await store.timeline.trace(inbound.trace)} == {""}
+        erasure = store.erasure.with_keepers([keeps])
+        await erasure.finish()
+        await erasure.finish()
+    assert [len(turns) > 0 for turns in forgotten] == [True]

@@ -4,7 +4,7 @@
 after it was made. Nothing else sees two peers at once.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from hob.app.kernel import Kernel, open_kernel
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations
 from hob.app.plugins import MANIFESTS
-from hob.app.subsystem import Subsystem
+from hob.app.subsystem import Subsystem, carried_files
 from hob.app.subsystems import SUBSYSTEMS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.turn_services import make_api, make_turn_services
@@ -55,6 +55,13 @@ def _with_plugins() -> Callable[[Config, Sequence[Subsystem]], tuple[Opening, Co
     return with_plugins
 
 
+@Lazy
+def _carried_by_plugins() -> Callable[[Path], Collection[str]]:
+    from hob.app.plugins.manifest import carried_by_plugins
+
+    return carried_by_plugins
+
+
 @asynccontextmanager
 async def open_app(
     home: Path,
@@ -73,13 +80,15 @@ async def open_app(
     owner. `address` is where the API can be reached, `dashboard`
     where the page for browsers is. Raises NotConfigured and StoreErrors.
     """
-    extras = extras or Extras()
+    extras, subsystems = extras or Extras(), tuple(subsystems)
     chosen = tuple(each for each in subsystems if each.one_shot or not own_only)
     opening: Opening = partial(open_subsystems, subsystems=chosen)
     if (home / MANIFESTS).exists():
         opening, config = _with_plugins()(config, chosen)
+    carried = {*carried_files(subsystems), *(_carried_by_plugins()(home) if (home / MANIFESTS).exists() else ())}
     async with AsyncExitStack() as stack:
-        kernel = await stack.enter_async_context(open_kernel(home, config, extras.clock, one_shot=own_only))
+        opened = open_kernel(home, config, extras.clock, one_shot=own_only, carried=carried)
+        kernel = await stack.enter_async_context(opened)
         features = await stack.enter_async_context(opening(kernel))
         services = await make_turn_services(stack, kernel, features, extras, address=address, on_hand_over=on_hand_over)
         bus, running = await stack.enter_async_context(run(kernel, features, services, extras))

@@ -105,8 +105,13 @@ class Kernel:
 
 
 @asynccontextmanager
-async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: bool) -> AsyncIterator[Kernel]:
-    """The kernel over this home, whose lock the caller holds. Raises NotConfigured and StoreErrors."""
+async def open_kernel(
+    home: Path, config: Config, clock: Clock, *, one_shot: bool, carried: Collection[str] = ()
+) -> AsyncIterator[Kernel]:
+    """The kernel over this home, whose lock the caller holds; backups take the files `carried` along.
+
+    Raises NotConfigured and StoreErrors.
+    """
     environ = process_environment()
     processes = RunningProcesses(home)
     processes.reap()  # before anything is asked or run again
@@ -114,7 +119,8 @@ async def open_kernel(home: Path, config: Config, clock: Clock, *, one_shot: boo
     async with AsyncExitStack() as stack:
         stack.enter_context(masked_logs(known))
         stack.enter_context(told_end())
-        store = await stack.enter_async_context(open_store(home, config[StoreSettings], clock, mask=known))
+        opening = open_store(home, config[StoreSettings], clock, mask=known, carried=carried)
+        store = await stack.enter_async_context(opening)
         config = config.with_stored(await store.settings.load())
         settings = config[GatewaySettings]
         owners = partial(owners_token, home, settings, known)

@@ -6,7 +6,7 @@ broken. It must be light: what it leads to is held by a `Lazy`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -98,3 +98,8 @@ class Subsystem:
     """Its tools, where they are known without opening it."""
     open: Lazy[Open] | None = None
     """None: the declaration is all there is."""
+
+
+def carried_files(subsystems: Iterable[Subsystem]) -> Iterator[str]:
+    """The files and folders of the home that backups take along for these features."""
+    return (kept.name for each in subsystems for kept in each.files if kept.in_backups)

@@ -307,6 +307,11 @@ def _parts(
     )
 
 
+def erasure_of(kernel: Kernel, features: Features) -> Erasure:
+    """The store's, with what features keep elsewhere."""
+    return kernel.store.erasure.with_keepers([each.erase for each in features if each.erase is not None])
+
+
 def _make_operations(
     kernel: Kernel,
     features: Features,
@@ -319,7 +324,7 @@ def _make_operations(
 ) -> DaemonOperations:
     config, store, clock = kernel.config, kernel.store, kernel.clock
     tool_runtime = features.port(LazyToolRuntime)
-    erasure = store.erasure.with_keepers([each.erase for each in features if each.erase is not None])
+    erasure = erasure_of(kernel, features)
 
     async def probe(name: str, draft: str) -> Mapping[str, Any]:
         here = config if kernel.one_shot else read_config()  # its file may have changed

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -86,10 +86,17 @@ class Store:
     """Everything Hob remembers. Every method that writes is durable when it returns."""
 
     def __init__(
-        self, opened: OpenedDatabase, home: Path, settings: StoreSettings, clock: Clock, vfs: str | None
+        self,
+        opened: OpenedDatabase,
+        home: Path,
+        settings: StoreSettings,
+        clock: Clock,
+        vfs: str | None,
+        carried: Collection[str] = (),
     ) -> None:
         loop = asyncio.get_running_loop()
         self._home = home
+        self._carried = carried
         self._path = opened.path
         self._connection = opened.connection
         self._connect = partial(connect, opened.path, settings, vfs, writes=False)
@@ -166,7 +173,7 @@ class Store:
 
     def _back_up(self, file: Path, *, force: bool) -> None:
         try:
-            _back_up()(self._connect, self._home, file, force=force)
+            _back_up()(self._connect, self._home, file, self._carried, force=force)
         except StoreDamaged as error:  # a backup reads everything, so it is often the first to meet it
             raise self._check.found(str(error.__cause__ or error)) from error
 
@@ -244,10 +251,11 @@ async def open_store(
     *,
     vfs: str | None = None,
     mask: Callable[[str], str] = as_it_is,
+    carried: Collection[str] = (),
 ) -> AsyncIterator[Store]:
     """The store in this home, while the block is open. The caller owns the home (one process at a time).
 
-    Every text is given to `mask` before it is stored.
+    Every text is given to `mask` before it is stored. Backups take the files and folders `carried` of the home along.
     Raises StoreDamaged (the file was moved aside, the newest backup is named), StoreNewer, StoreFull and other
     StoreErrors.
     """
@@ -259,7 +267,7 @@ async def open_store(
     except StoreError:
         close_quietly(opened.connection)
         raise
-    store = Store(opened, home, settings, clock, vfs)
+    store = Store(opened, home, settings, clock, vfs, carried)
     store.start()
     try:
         await store.memory_index.complete()

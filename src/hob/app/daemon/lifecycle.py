@@ -11,7 +11,7 @@ from hob.app.extras import Extras
 from hob.app.fold import Features
 from hob.app.kernel import Kernel
 from hob.app.running import Running
-from hob.app.turn_services import TurnServices
+from hob.app.turn_services import TurnServices, erasure_of
 from hob.bus.bus import Bus, run_bus
 from hob.core.events.tracing import OWN
 from hob.core.ports.channel import Channel
@@ -61,6 +61,7 @@ async def run(
             services.prepare()
             jobs = [
                 Job("approvals", lambda _: services.guard.watch()),
+                Job("erasure", lambda _: erasure_of(kernel, features).finish()),
                 Job("auth_failures", lambda _: services.attempts.run()),
                 *(job for each in features for job in each.jobs),
                 *(follower.job for follower in services.followers),

@@ -17,7 +17,7 @@ from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystem import Open, Subsystem, ToolGroup
+from hob.app.subsystem import Open, Subsystem, ToolGroup, carried_files
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
@@ -81,6 +81,7 @@ def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
         declares=declares,
         sections=sections,
         commands={each.name: each.help for each in feature.cli},
+        carried=tuple(carried_files([feature])),
     )
 
 

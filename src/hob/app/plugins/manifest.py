@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, field, make_dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class Manifest:
     declares: tuple[str, ...] = ()
     sections: Mapping[str, Fields | None] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    carried: tuple[str, ...] = ()
+    """What it keeps outside of the database and backups take along, while it is off too."""
 
     def settings(self) -> Mapping[str, type]:
         """Its sections, as far as they are known without loading it."""
@@ -47,7 +49,7 @@ def read_manifests(home: Path) -> Mapping[str, Manifest]:
     except (OSError, ValueError) as error:
         return _none(home, error)
     try:
-        return {name: Manifest(**{**each, "declares": tuple(each["declares"])}) for name, each in _rows(text)}
+        return {name: Manifest(**each) for name, each in _rows(text)}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         return _none(home, error)
 
@@ -58,8 +60,17 @@ def sections_of_plugins(home: Path) -> Mapping[str, type]:
     return {name: section for each in manifests for name, section in each.settings().items()}
 
 
+def carried_by_plugins(home: Path) -> Collection[str]:
+    """The files and folders of the home that backups take along for them."""
+    return {name for each in read_manifests(home).values() for name in each.carried}
+
+
 def _rows(text: str) -> Sequence[tuple[str, dict[str, Any]]]:
-    return [(str(name), {**each, "name": name}) for name, each in json.loads(text).items()]
+    tuples = ("declares", "carried")
+    return [
+        (str(name), {**each, "name": name, **{key: tuple(each[key]) for key in tuples if key in each}})
+        for name, each in json.loads(text).items()
+    ]
 
 
 def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:

@@ -1,12 +1,12 @@
-"""Backups: one SQLite file that holds the database and the blobs.
+"""Backups: one SQLite file that holds the database, the blobs, and the files that features want carried along.
 
 A backup is made by VACUUM INTO from a snapshot, so that Hob goes on meanwhile, and gets its name only when it is whole
-and on disk. Blobs travel in a table of their own that exists in backups alone.
+and on disk. Blobs and files travel in tables of their own that exist in backups alone.
 """
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,11 +37,15 @@ from hob.store.settings import StoreSettings
 
 _log = logging.getLogger(__name__)
 _RESERVE = 1_000_000  # bytes that are left for what is accepted meanwhile
+_FILES = "CREATE TABLE carried_files (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
+_TRAVELLING = "SELECT 1 FROM sqlite_schema WHERE name = ?"
 _BLOBS = "CREATE TABLE backup_blobs (id TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT"
 
 
-def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, *, force: bool) -> None:
-    """Write a consistent copy to the file.
+def back_up(
+    connect_reading: Callable[[], apsw.Connection], home: Path, file: Path, carried: Collection[str], *, force: bool
+) -> None:
+    """Write a consistent copy to the file, with these files and folders of the home.
 
     Takes long and blocks; call it in a thread. Raises InvalidRequest if it exists (unless forced), StoreFull,
     StoreError.
@@ -61,6 +65,7 @@ def back_up(connect_reading: Callable[[], apsw.Connection], home: Path, file: Pa
             connection.close()
         part.chmod(0o600)
         _put_blobs_in(part, home / "blobs")
+        _put_files_in(part, home, carried)
         sync_file(part)
         part.replace(file)
         sync_directory(file.parent)
@@ -107,6 +112,26 @@ def _put_blobs_in(file: Path, folder: Path) -> None:
         connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def _put_files_in(file: Path, home: Path, carried: Collection[str]) -> None:
+    paths = sorted({path for name in carried for path in _files_below(home / name)})
+    if not paths:
+        return
+    connection = apsw.Connection(str(file))
+    try:
+        connection.execute(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {_FILES}").fetchall()
+        for path in paths:
+            row = (path.relative_to(home).as_posix(), path.read_bytes())
+            connection.execute("INSERT INTO carried_files VALUES (?, ?)", row)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _files_below(path: Path) -> Iterator[Path]:
+    """The file, or all in the folder; what a link leads to is not the home's."""
+    yield from (each for each in (path, *path.rglob("*")) if each.is_file() and not each.is_symlink())
 
 
 def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
@@ -194,9 +219,12 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
         carrying = import_carried_files(connection, home, at, older=older)
         add_tombstones(connection, stones)
         apply_tombstones(connection, at)
-        travelling = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'backup_blobs'") is not None
+        travelling = find_row(connection, _TRAVELLING, ("backup_blobs",)) is not None
         if travelling:
             _take_blobs_out(connection, home / "blobs")
+        if find_row(connection, _TRAVELLING, ("carried_files",)) is not None:
+            travelling = True
+            _take_files_out(connection, home)
         connection.execute("COMMIT")
         if travelling or carrying:
             connection.execute("VACUUM")
@@ -214,6 +242,19 @@ def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
             raise StoreDamaged(translatable("The backup's copy of the blob {blob} is damaged.", blob=blob))
         write_blob(folder, blob, data)
     connection.execute("DROP TABLE backup_blobs")
+
+
+def _take_files_out(connection: apsw.Connection, home: Path) -> None:
+    """Those that are not there; none is replaced."""
+    for name, data in all_rows(connection, "SELECT name, data FROM carried_files"):
+        path = home / name
+        if ".." in path.parts or not path.resolve().is_relative_to(home.resolve()):
+            raise StoreDamaged(translatable("The backup holds a file outside of the home: {name}.", name=name))
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.write_bytes(data)
+            path.chmod(0o600)
+    connection.execute("DROP TABLE carried_files")
 
 
 def _step_aside(path: Path, goal: Path) -> Path | None:

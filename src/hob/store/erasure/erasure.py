@@ -168,6 +168,9 @@ _TITLES = (
 )
 
 
+_BEGIN_ELSEWHERE = "INSERT OR IGNORE INTO unfinished_erasures (turn) VALUES (?)"
+_END_ELSEWHERE = "DELETE FROM unfinished_erasures WHERE turn = ?"
+
 DERIVED = "layer IN ('fact', 'observation')"
 """Items that were made of what was said; the others repeat what stands in a conversation or in a file."""
 _REMEMBERED = (
@@ -293,16 +296,28 @@ class Erasure:
             write_tombstones(self._home, stones, when, reason)
             add_tombstones(connection, ((*stone, when, reason) for stone in stones))
             erased = apply_tombstones(connection, when)
+            connection.executemany(_BEGIN_ELSEWHERE, [(turn,) for turn in turns])
             for blob in erased:
                 blob_path(self._home / "blobs", blob).unlink(missing_ok=True)
             return len(texts) + len(erased)
 
         pieces = await self._writer.write(job)
-        for forget in self._keepers:
-            await forget(turns)
+        await self._forget_elsewhere(turns)
         await asyncio.to_thread(shutil.rmtree, self._home / OLD_FILES, ignore_errors=True)
         await asyncio.to_thread(self._fold_log)
         return pieces
+
+    async def finish(self) -> None:
+        """Forget elsewhere what an earlier process erased here and had no time for. Raises what the keepers raise."""
+        sql = "SELECT turn FROM unfinished_erasures"
+        turns = await self._writer.write(lambda c: frozenset(TurnId(row[0]) for row in all_rows(c, sql)))
+        if turns:
+            await self._forget_elsewhere(turns)
+
+    async def _forget_elsewhere(self, turns: Collection[TurnId]) -> None:
+        for forget in self._keepers:
+            await forget(turns)
+        await self._writer.write(lambda c: c.executemany(_END_ELSEWHERE, [(turn,) for turn in turns]).fetchall())
 
     def _fold_log(self) -> None:
         try:
