@@ -17,7 +17,7 @@ SOURCE = str(Path(hob.__file__).parent)
 _ROWS = str(Path(SOURCE, "store/database/rows.py"))
 SMALL = frozenset({
     "channel_state", "chats", "follower_quarantine", "grants", "imported_files", "noted", "pairing_requests",
-    "person_addresses", "persons", "runs", "settings", "tree_snapshots",
+    "person_addresses", "persons", "runs", "self_messages", "settings", "tree_snapshots",
     "memory_embedders",
 })  # fmt: skip
 """Tables that hold little for ever."""

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from hob.core.content.files import BootstrapFile
-from hob.core.ids import ApprovalId, SessionKey
+from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.memory import Memory
 from hob.core.messages import Address
 from hob.core.models import Entry
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
-from hob.core.tools import ToolCall
+from hob.core.tools import ToolCall, ToolResult
 from hob.core.trust.labels import Label
 from hob.core.turns import Turn, View
 
@@ -41,6 +41,14 @@ class Approvals(Protocol):
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
         """The answer, or that none came in time; None while the question stands. Raises StoreErrors."""
+        ...
+
+
+class LateResults(Protocol):
+    """What comes for calls whose turn was parked for it."""
+
+    async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
+        """The call's result; None while there is none. Raises StoreErrors."""
         ...
 
 

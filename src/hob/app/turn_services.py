@@ -35,6 +35,8 @@ from hob.app.models.catalog import ModelCatalog, open_model_catalog
 from hob.app.models.usage_report import UsageReport
 from hob.app.operations import DaemonOperations
 from hob.app.settings_sections import read_config
+from hob.app.subagents.sessions import SubagentTools, depth_of
+from hob.app.subagents.settings import SubagentSettings
 from hob.app.subsystem import FeatureCommand
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.admission import AdmissionController
@@ -44,6 +46,7 @@ from hob.bus.accept import Acceptor
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, NotConfigured
+from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
 from hob.core.ports.guard import Admission
@@ -122,7 +125,10 @@ async def make_turn_services(
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
     registry = _make_registry(features, tool_runtime)
-    toolset = extras.wrap_tools(extras.toolset or registry)
+    toolset: Toolset = extras.wrap_tools(extras.toolset or registry)
+    if not kernel.one_shot:
+        own = config[SubagentSettings]
+        toolset = SubagentTools(toolset, own.tools, own.max_depth)
     guard = _make_guard(kernel, tool_runtime, registry, toolset)
     thinking = await _open_thinking(stack, kernel, features, extras)
     background_tasks = await stack.enter_async_context(open_background_tasks())
@@ -252,7 +258,7 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Featur
     room = ContextRoom(profiles, store.channel_state)
     await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
-    budget = Budget(limits, store.ledger, prices, clock, settings.language, zone)
+    budget = Budget(limits, store.ledger, prices, clock, settings.language, zone, partial(_payer, store))
     sections, memory = [section for each in features for section in each.prompt_sections], features.port(TurnMemory)
     prompts = PromptBuilder(
         settings,
@@ -289,6 +295,7 @@ def _parts(
         toolset=toolset,
         judge=extras.judge or guard,
         approvals=guard,
+        late_results=store.late_results,
         prompts=thinking.prompts,
         notices=kernel.hub,
         budget=thinking.budget,
@@ -351,6 +358,12 @@ def _make_operations(
         address,
         on_hand_over,
     )  # fmt: skip
+
+
+async def _payer(store: Store, session: SessionKey) -> SessionKey:
+    """What a sub-agent spends is its root's."""
+    row = await store.subagents.spawned_as(session) if depth_of(session) else None
+    return session if row is None else row.root
 
 
 @Lazy

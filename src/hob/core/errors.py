@@ -171,6 +171,14 @@ class AnswerNeeded(HobError):
     """A tool's result will be the user's answer; the message is the question."""
 
 
+class ResultPending(HobError):
+    """A tool's result comes later, from `on`: the sub-agents (`child`) or the calling program (`client`)."""
+
+    def __init__(self, on: str) -> None:
+        super().__init__()
+        self.on = on
+
+
 # The channel's side failed.
 
 

@@ -144,6 +144,14 @@ class UserAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultAwaited:
+    """A call's result comes later; `on` is a `WaitsFor`, whoever gives it."""
+
+    call: CallId
+    on: str
+
+
+@dataclass(frozen=True, slots=True)
 class Steered:
     """A message arrived during the turn and joined it."""
 
@@ -203,6 +211,7 @@ Step = (
     | ApprovalAnswered
     | UserAsked
     | UserAnswered
+    | ResultAwaited
     | Steered
     | Noted
     | Shortened
@@ -222,6 +231,7 @@ _KINDS: dict[str, type[Any]] = {
     "approval_answered": ApprovalAnswered,
     "user_asked": UserAsked,
     "user_answered": UserAnswered,
+    "result_awaited": ResultAwaited,
     "steered": Steered,
     "noted": Noted,
     "shortened": Shortened,

@@ -36,6 +36,7 @@ class WaitsFor(StrEnum):
     APPROVAL = "approval"
     ANSWER = "answer"
     CHILD = "child"
+    CLIENT = "client"
     TIME = "time"
     STORE = "store"
 

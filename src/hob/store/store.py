@@ -33,6 +33,7 @@ from hob.store.erasure.retention import Retention
 from hob.store.followers import StoredFollowers
 from hob.store.imports import Imports
 from hob.store.journal import StoredJournal
+from hob.store.late_results import StoredLateResults
 from hob.store.memory.items import StoredItems
 from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
@@ -49,6 +50,7 @@ from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
 from hob.store.spending.ledger import StoredLedger
 from hob.store.stored_settings import StoredSettings
+from hob.store.subagents import StoredSubagents
 from hob.store.tasks import Tasks
 from hob.store.timeline import Timeline
 from hob.store.tools.command_log import StoredCommandLog
@@ -139,6 +141,8 @@ class Store:
         self.file_changes = StoredFileChanges(writer, readers)
         self.undo_log = StoredUndoLog(writer, readers)
         self.followers = StoredFollowers(writer, readers, clock)
+        self.late_results = StoredLateResults(writer, readers)
+        self.subagents = StoredSubagents(writer, readers, clock)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
         self._export = Export(readers, clock)
 

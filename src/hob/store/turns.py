@@ -59,6 +59,8 @@ _UNHEARD = (
     f"   AND NOT EXISTS ({_STEP} ('approval_answered') AND json_extract(c.text, '$.approval') = a.id)))"
     " OR t.waits_for = 'answer' AND EXISTS (SELECT 1 FROM inbox i WHERE i.turn = t.id AND i.steered = 1"
     f"  AND NOT EXISTS ({_STEP} ('user_answered', 'steered') AND json_extract(c.text, '$.inbound') = i.id))"
+    " OR t.waits_for IN ('child', 'client') AND EXISTS (SELECT 1 FROM late_results r WHERE r.turn = t.id"
+    f"  AND NOT EXISTS ({_STEP} ('tool_received') AND json_extract(c.text, '$.result.call') = r.call))"
     ") ORDER BY t.seq"
 )
 _DOUBTFUL = "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL ORDER BY seq"

@@ -1,7 +1,7 @@
 """Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -94,6 +94,11 @@ class _Refusal:
         return self.standing is not None and self.standing.may_have_room(self.worst)
 
 
+async def pays_itself(session: SessionKey) -> SessionKey:
+    """Each session has a limit of its own."""
+    return session
+
+
 class Budget:
     """Keeps spending within the limits. Unknown prices are unknown, never free: they are counted, not added."""
 
@@ -105,7 +110,10 @@ class Budget:
         clock: Clock,
         language: str = "en",
         zone: tzinfo | None = None,
+        payer: Callable[[SessionKey], Awaitable[SessionKey]] = pays_itself,
     ) -> None:
+        """`payer` is the session whose limit counts for what one spends."""
+        self._payer = payer
         self._held = [settings]
         """Shared with those that reckon with other prices."""
         self.ledger = ledger
@@ -171,7 +179,8 @@ class Budget:
         sentence for the user: then nothing may be asked.
         """
         sender = least_known(inbound.sender.cls for inbound in (*turn.inbounds, *turn.joined, *joined))
-        caller = SpendingCaller(turn.session, sender, _models(request), turn.id)
+        session = await self._payer(turn.session)
+        caller = SpendingCaller(session, sender, _models(request), turn.id)
         async with self._room(caller, request, input_estimate) as held:
             yield held
 

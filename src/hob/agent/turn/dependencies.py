@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.agent.budget.budget import Budget
 from hob.agent.compaction.compaction import Compactor
-from hob.agent.ports import Approvals, LimitOf
+from hob.agent.ports import Approvals, LateResults, LimitOf
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.settings import AgentSettings
@@ -54,6 +54,7 @@ class TurnDependencies:
     settings: AgentSettings = field(default_factory=AgentSettings)
     default_model: Callable[[], str] = str
     approvals: Approvals | None = None
+    late_results: LateResults | None = None
     compactor: Compactor | None = None
     context_room: ContextRoom = field(default_factory=ContextRoom)
     background_tasks: Callable[[Coroutine[Any, Any, None]], None] | None = None

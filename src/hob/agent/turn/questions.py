@@ -5,12 +5,13 @@ the turn. The turn looks for both when it goes on, so an answer is found however
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hob.agent.turn.running import TurnRun
 from hob.agent.turn.turn import CallState
 from hob.core.ids import OutboxId
 from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
-from hob.core.steps import Steered, Step, UserAnswered
+from hob.core.steps import Steered, Step, ToolReceived, UserAnswered
 from hob.core.trust.labels import Label, SenderClass, Trust
 from hob.core.trust.pasted import holds_pasted
 from hob.core.turns import Parked, WaitsFor
@@ -21,7 +22,7 @@ async def hear(run: TurnRun) -> None:
     left = iter(_unread(run))
     for item in run.record.state.calls:
         if item.blocked:
-            step = _reply(item, left) if item.question is not None else await _decision(run, item)
+            step = await _heard(run, item, left)
             if step is not None:
                 run.record.add(step)
 
@@ -43,6 +44,18 @@ async def with_question(run: TurnRun, parked: Parked) -> Parked:
 def _unread(run: TurnRun) -> Iterator[Inbound]:
     taken = {step.inbound for step in run.record.steps if isinstance(step, Steered | UserAnswered)}
     return (inbound for inbound in run.turn.joined if inbound.id not in taken)
+
+
+async def _heard(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step | None:
+    if item.question is not None:
+        return _reply(item, left)
+    if item.awaited is None:
+        return await _decision(run, item)
+    late = run.parts.late_results
+    result = None if late is None else await late.find(run.turn.id, item.call.id)
+    if result is None:
+        return None
+    return ToolReceived(replace(result, text=run.parts.mask(result.text)), status="error" if result.is_error else "ok")
 
 
 def _reply(item: CallState, left: Iterator[Inbound]) -> Step | None:

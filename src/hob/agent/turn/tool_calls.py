@@ -12,13 +12,13 @@ from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage
 from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, answer_of
-from hob.core.errors import AnswerNeeded, StoreError, ToolFailed, ToolRefused
+from hob.core.errors import AnswerNeeded, ResultPending, StoreError, ToolFailed, ToolRefused
 from hob.core.events.hooks import AfterTool, BeforeTool
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.ports.tools import CallContext
-from hob.core.steps import ApprovalAsked, ToolIntended, ToolReceived, UserAsked
+from hob.core.steps import ApprovalAsked, ResultAwaited, ToolIntended, ToolReceived, UserAsked
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
@@ -75,6 +75,11 @@ class ToolCalls:
                 UserAsked(call.id, self._clean(str(question))),
                 watch.event(self._turn, EventKind.TOOL, call.name, "asked"),
             )
+        except ResultPending as pending:
+            self._publish("tool_done", call.name, "asked")
+            return Happened(
+                ResultAwaited(call.id, pending.on), watch.event(self._turn, EventKind.TOOL, call.name, pending.on)
+            )
         result = replace(result, call=call.id, text=self._clean(result.text))
         if self._parts.hooks:
             decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
@@ -116,7 +121,7 @@ class ToolCalls:
             return _failed(call, f"{call.name} failed: {error}"), "error"
         except ToolRefused as error:
             return _failed(call, f"{call.name} refused: {error}"), "denied"
-        except AnswerNeeded:
+        except (AnswerNeeded, ResultPending):
             raise
         except asyncio.CancelledError:
             task = asyncio.current_task()

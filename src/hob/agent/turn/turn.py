@@ -28,6 +28,7 @@ from hob.core.steps import (
     ModelFailed,
     ModelReplied,
     Noted,
+    ResultAwaited,
     Said,
     Shortened,
     Steered,
@@ -78,6 +79,7 @@ class CallState:
     asked: ApprovalAsked | None = None
     answered: ApprovalAnswered | None = None
     question: UserAsked | None = None
+    awaited: ResultAwaited | None = None
 
     @property
     def open(self) -> bool:
@@ -87,7 +89,8 @@ class CallState:
     @property
     def blocked(self) -> bool:
         """Whether somebody must answer first."""
-        return self.open and (self.question is not None or (self.asked is not None and self.answered is None))
+        given = self.question is not None or self.awaited is not None
+        return self.open and (given or (self.asked is not None and self.answered is None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +202,8 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_call(state, call_id, lambda old: replace(old, answered=step))
         case UserAsked(call_id):
             return _with_call(state, call_id, lambda old: replace(old, question=step))
+        case ResultAwaited(call_id):
+            return _with_call(state, call_id, lambda old: replace(old, awaited=step))
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
         case Steered():  # what failed before is tried again, with what came
@@ -314,7 +319,7 @@ def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
     """Results that need no call: what a crash left unknown, what the owner refused, what a new message overtook."""
     settled: list[Step] = []
     for item in pending:
-        if item.question is not None:
+        if item.question is not None or item.awaited is not None:
             continue
         if item.intent is not None and item.intent.restart is Restart.NEVER:
             text = (
@@ -340,6 +345,10 @@ def _park(turn: TurnId, item: CallState, rules: TurnRules) -> Park:
     if item.question is not None:
         line = say(Sentence.WAITS_FOR_ANSWER, rules.language, id=turn)
         return Park(WaitsFor.ANSWER, line)
+    if item.awaited is not None:
+        on = WaitsFor(item.awaited.on)
+        sentence = Sentence.WAITS_FOR_CHILDREN if on is WaitsFor.CHILD else Sentence.WAITS_FOR_PROGRAM
+        return Park(on, say(sentence, rules.language))
     reason = item.asked.reason if item.asked is not None else ""
     line = say(Sentence.WAITS_FOR_APPROVAL, rules.language, tool=item.call.name, reason=reason)
     return Park(WaitsFor.APPROVAL, line)

@@ -24,6 +24,7 @@ class EventKind(StrEnum):
     SESSION = "session"
     COMPACTION = "compaction"
     DELIVERY = "delivery"
+    SUBAGENT = "subagent"
     SYSTEM = "system"
 
 

@@ -53,6 +53,10 @@ class Sentence(StrEnum):
     WAITS_FOR_MODEL = auto()
     WAITS_FOR_APPROVAL = auto()
     WAITS_FOR_ANSWER = auto()
+    WAITS_FOR_CHILDREN = auto()
+    WAITS_FOR_PROGRAM = auto()
+    SUBAGENT_BEGUN = auto()
+    SUBAGENT_ENDED = auto()
     SET_ASIDE = auto()
     BUSY_SENDER = auto()
     BUSY_LANE = auto()
@@ -189,6 +193,10 @@ ENGLISH: Mapping[Sentence, str] = {
     Sentence.BEHIND_SILENCE: "Your message waits: the model has sent nothing for {wait}. /stop ends that turn.",
     Sentence.WAITS_FOR_MODEL: "waits for the model's server ({detail})",
     Sentence.WAITS_FOR_APPROVAL: "waits for approval of {tool}: {reason}",
+    Sentence.WAITS_FOR_CHILDREN: "Waiting for sub-agents.",
+    Sentence.WAITS_FOR_PROGRAM: "Waiting for the results of the program's own tools.",
+    Sentence.SUBAGENT_BEGUN: "Sub-agent “{label}” begins.",
+    Sentence.SUBAGENT_ENDED: "Sub-agent “{label}”: {state}.",
     Sentence.WAITS_FOR_ANSWER: "waits for an answer ({id})",
     Sentence.SET_ASIDE: (
         "Hob stopped unexpectedly three times while working on this message, so it was quarantined. "

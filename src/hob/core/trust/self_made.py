@@ -9,6 +9,9 @@ from hob.core.messages import Address, Inbound, Sender
 from hob.core.trust.labels import Label, Origin, Trust, least_known
 from hob.core.turns import Turn
 
+SELF = "hob"
+"""The sender of what Hob says to itself."""
+
 
 def self_made(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, to: Address) -> Inbound:
     """A message to `to` that was written in this turn.
@@ -24,7 +27,7 @@ def self_made(turn: Turn, trust: Trust, text: str, *, id: InboundId, key: str, t
         id,
         key,
         to,
-        Sender("hob", "Hob", cls),
+        Sender(SELF, "Hob", cls),
         text,
         Label(Origin.MODEL, Trust.TRUSTED if clean else Trust.UNTRUSTED),
         turn.trace,

@@ -11,6 +11,7 @@ from hob.core.ids import ONE_TURN, SessionKey
 from hob.core.memory import OWNER, Layer, MemoryItem, Scope, is_private
 from hob.core.models import Entry
 from hob.core.trust.labels import Origin
+from hob.core.trust.self_made import SELF
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 
@@ -36,8 +37,9 @@ _OWN = frozenset({
 
 
 def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings) -> Iterator[MemoryItem]:
-    """The items of a turn that has ended. A private session and one made for a single turn have none."""
-    if is_private(turn.session) or turn.session.startswith(ONE_TURN):
+    """The items of a turn that has ended; none of private sessions, of those for a single turn, of sub-agents'."""
+    own = turn.inbounds[:1]  # what Hob tells itself is not what was said
+    if is_private(turn.session) or turn.session.startswith(ONE_TURN) or any(each.sender.id == SELF for each in own):
         return
     channel = turn.inbounds[0].origin.channel
     speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls

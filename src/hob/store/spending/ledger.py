@@ -35,7 +35,8 @@ _SUMS = (
     " coalesce(sum(reasoning), 0), coalesce(sum(calls), 0), coalesce(sum(held), 0)"
 )
 _TERMS = {
-    "session": "session = :session",
+    "session": "session IN (SELECT :session UNION ALL SELECT session FROM subagents WHERE root = :session"
+    " AND kind = 'spawn')",  # what sub-agents spend is their root's
     "sender": "sender = :sender",
     "task": "task = :task",
 }

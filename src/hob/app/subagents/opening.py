@@ -1,0 +1,30 @@
+"""Sub-agents over a kernel."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from hob.app.contribution import Contribution, Effects, Follower, Job
+from hob.app.kernel import Kernel
+from hob.app.subagents.runs import SelfChannel, SubagentRuns
+from hob.app.subagents.settings import SubagentSettings
+from hob.app.subagents.tools import SubagentToolset
+from hob.core.events.timeline import EventKind, TimelineEvent
+
+
+@asynccontextmanager
+async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """Tools, the job that keeps runs going, and what wakes it: turns that go on, wait or end."""
+    settings = kernel.config[SubagentSettings]
+    runs = SubagentRuns(kernel.store, kernel.hub, kernel.clock, settings, kernel.language)
+
+    async def turned(events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
+        runs.look()
+        return None
+
+    yield Contribution(
+        channels=(SelfChannel(kernel.store, kernel.signals.outbox),),
+        toolsets=(SubagentToolset(runs).toolset,),
+        followers=(Follower("subagents", turned, kinds=(EventKind.TURN,)),),
+        jobs=(Job("subagents", runs.run),),
+        status=runs.view,
+    )

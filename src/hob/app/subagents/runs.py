@@ -1,0 +1,339 @@
+"""The runs of sub-agents: begun when there is room, ended in time, and their results handed over, once each.
+
+All that is to be done stands in the store, so the job goes on after a restart with what it finds there. Whoever waits
+(`sessions_yield`) gets the results as the result of that call; else they come as a message to the session, which may
+say something about it to the chat that it works for.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from hob.app.running import Running
+from hob.app.subagents.settings import SubagentSettings
+from hob.bus.waiting import wait_for_event
+from hob.core.clock import Clock
+from hob.core.content.chunks import first_words
+from hob.core.errors import Busy, HobError, StoreError
+from hob.core.events.notices import Progress
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import InboundId, OutboxId, SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.messages import Address, Inbound, Outbound, Sender
+from hob.core.money import dollars
+from hob.core.ports.accept import Accept
+from hob.core.ports.channel import Delivered, Repeats
+from hob.core.ports.notices import Notices
+from hob.core.states import FINAL_TURNS, TurnState
+from hob.core.steps import ModelAsked
+from hob.core.tools import ToolResult
+from hob.core.translation.sentences import Sentence, say
+from hob.core.trust.labels import Label, Origin, SenderClass, Trust
+from hob.core.trust.self_made import SELF
+from hob.store.store import Store
+from hob.store.subagents import SEND, SPAWN, SubagentRow
+
+CHANNEL = "hob"
+REPORT = "report:"
+"""How the chat of a report begins: what is answered to it goes to the chat that the work was given in."""
+SKIP = frozenset({"ANNOUNCE_SKIP", "REPLY_SKIP"})
+"""A result of one of these words alone is told nobody."""
+HANDED_OVER = 2_400
+"""Characters of a result that its parent is shown."""
+_KEPT_SECONDS = 7 * 86_400.0
+_FIRST_PAUSE, _LONGEST_PAUSE, _STORE_PAUSE = 15.0, 300.0, 5.0
+
+log = logging.getLogger(__name__)
+
+
+def is_over(row: SubagentRow) -> bool:
+    """Whether its result is there, or nobody waits for it any more."""
+    return not row.open or (row.kind == SEND and bool(row.why))
+
+
+class SubagentRuns:
+    """Begins, ends and reports runs. `look` says that there may be something to do."""
+
+    def __init__(self, store: Store, notices: Notices, clock: Clock, settings: SubagentSettings, language: str) -> None:
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self._notices = notices
+        self._language = language
+        self._more = asyncio.Event()
+        self._blocked: dict[InboundId, tuple[float, float]] = {}
+        """Reports that could not be brought: when they are tried again (monotonic), and the pause after that."""
+        self._pending: tuple[SubagentRow, ...] = ()
+
+    def look(self) -> None:
+        """Something may be to be done."""
+        self._more.set()
+
+    def view(self) -> Mapping[str, Any]:
+        """What is at work."""
+        at_work = [row for row in self._pending if row.kind == SPAWN and row.open]
+        return {
+            "subagents": [
+                {"id": row.id, "label": row.label, "session": row.session, "parent": row.parent, "state": row.status}
+                for row in at_work
+            ]
+        }
+
+    async def run(self, running: Running) -> None:
+        """Do what there is to do, as long as it runs."""
+        while True:
+            self._more.clear()
+            try:
+                pause = await self._pass(running)
+            except StoreError as error:
+                log.error("sub-agents wait for the store: %s", error)
+                pause = _STORE_PAUSE
+            await wait_for_event(self._more, self.clock, pause)
+
+    async def _pass(self, running: Running) -> float | None:
+        rows = await self.store.subagents.pending()
+        self._pending = rows
+        await self._accept(running.accept, rows)
+        for row in rows:
+            given_up = row.parent_state is TurnState.CANCELLED and not row.why
+            if row.open and row.kind == SPAWN and (given_up or row.why == "killed"):
+                await self.kill(running, row)
+        await self._end_late(running, rows)
+        rows = self._pending = await self.store.subagents.pending()
+        await self._give_to_waiting(running, rows)
+        for row in await self.store.subagents.pending():
+            if row.taken is None and is_over(row):
+                await self._report(running, row)
+            elif row.taken is not None and not row.closed:
+                await self._close(running, row)
+        return self._next(await self.store.subagents.pending())
+
+    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow]) -> None:
+        at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
+        by_id = {row.id: row for row in rows}
+        for owed in await self.store.subagents.owed():
+            row = by_id.get(owed.run)
+            spawned = row is not None and row.kind == SPAWN
+            if row is not None and row.why:
+                await self.store.subagents.settle_owed(owed.key)
+                continue
+            if spawned and at_work >= self.settings.max_running:
+                continue
+            try:
+                await accept(owed.inbound)
+            except Busy as busy:
+                log.info("a message to a session waits: %s", busy)
+                return
+            except StoreError:
+                raise
+            except HobError as error:
+                log.warning("a message to a session was not taken: %s", error)
+                if row is not None:
+                    await self.store.subagents.end(row.id, "failed")
+            await self.store.subagents.settle_owed(owed.key)
+            if spawned and row is not None:
+                at_work += 1
+                await self.tell(row, "begun")
+
+    async def _end_late(self, running: Running, rows: Sequence[SubagentRow]) -> None:
+        now = self.clock.now().timestamp()
+        for row in rows:
+            if row.seconds and row.open and not row.why and now >= row.created + row.seconds:
+                if row.kind == SPAWN:
+                    await self.kill(running, row, "timeout")
+                else:
+                    await self.store.subagents.end(row.id, "timeout")
+
+    async def kill(self, running: Running, row: SubagentRow, why: str = "killed") -> None:
+        """End a run and all that it began. Raises StoreErrors."""
+        await self.store.subagents.end(row.id, why)
+        await self.store.subagents.settle_owed(owed_key(row.id))
+        await running.operations.cancel(row.id, why)
+        for child in await self.store.subagents.of(row.session):
+            if child.parent == row.session and child.kind == SPAWN and child.open:
+                await self.kill(running, child)
+
+    async def end(self, row: SubagentRow) -> None:
+        """End a run and all that it began; the job does it next, and after a restart too."""
+        for each in [child for child in await self.store.subagents.of(row.session) if child.open] + [row]:
+            if each.kind == SPAWN:
+                await self.store.subagents.end(each.id, "killed")
+        self.look()
+
+    async def _give_to_waiting(self, running: Running, rows: Sequence[SubagentRow]) -> None:
+        for turn, session, call in await self.store.subagents.awaiting():
+            if await self.store.late_results.find(turn, call) is not None:  # a process ended before it was woken
+                await running.sessions.wake(turn)
+                continue
+            mine = [row for row in rows if row.parent == session and row.taken is None]
+            if not all(map(is_over, mine)):
+                continue
+            found = [await self._result(row) for row in mine]
+            texts = [self._told(row, text, stats) for row, (text, _, stats) in zip(mine, found, strict=True)]
+            clean = all(label.trusted for _, label, _ in found)
+            label = Label(Origin.MODEL, Trust.TRUSTED if clean else Trust.UNTRUSTED)
+            result = ToolResult(call, "\n\n".join(texts) or "No sub-agent was at work.", label)
+            await self.store.subagents.hand_over([row.id for row in mine], turn, result)
+            await running.sessions.wake(turn)
+            for row in mine:
+                await self.tell(row, "ended")
+
+    async def _report(self, running: Running, row: SubagentRow) -> None:
+        """Bring a result to the session that gave the work, once its turn has ended; see `SKIP`."""
+        if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
+            return
+        waits, pause = self._blocked.get(row.id, (0.0, _FIRST_PAUSE))
+        if waits > self.clock.monotonic():
+            return
+        text, label, stats = await self._result(row)
+        goal = await self._reader(row)
+        silent = text.strip() in SKIP or row.why == "killed" or goal is None
+        late = self.clock.now().timestamp() - (row.ended or row.created) > _KEPT_SECONDS
+        if not silent and not late and goal is not None:
+            report = await self._report_message(row, goal, self._told(row, text, stats), label)
+            try:
+                await running.accept(report)
+            except StoreError:
+                raise
+            except HobError as error:
+                log.warning("the report of %s waits: %s", row.id, error)
+                longer = min(_LONGEST_PAUSE, pause * 2)
+                self._blocked[row.id] = (self.clock.monotonic() + pause, longer)
+                return
+        self._blocked.pop(row.id, None)
+        await self.store.subagents.take([row.id], "nobody" if silent or late else "session")
+        await self.tell(row, "ended")
+
+    async def _reader(self, row: SubagentRow) -> SessionKey | None:
+        """The session that the report goes to: of one that has reported itself, it is the one above."""
+        goal = row.parent
+        while (above := await self.store.subagents.spawned_as(goal)) is not None and not above.open:
+            if above.why == "killed":
+                return None
+            goal = above.parent
+        return goal
+
+    async def _report_message(self, row: SubagentRow, goal: SessionKey, text: str, label: Label) -> Inbound:
+        begun = await self.store.inbox.find_inbound(row.id)
+        return Inbound(
+            InboundId(f"{row.id}r"),
+            f"report:{row.id}",
+            Address(CHANNEL, f"{REPORT}{row.id}"),
+            Sender(SELF, "Hob", begun.sender.cls if begun is not None else SenderClass.STRANGER),
+            text,
+            label,
+            new_trace_id(),
+            session=goal,
+            hops=1 + (begun.hops if begun is not None else row.depth),
+            background=True,
+            group=begun is None or begun.group,
+        )
+
+    async def _result(self, row: SubagentRow) -> tuple[str, Label, str]:
+        """What a run said, how far that is to be trusted, and what it took."""
+        result = await self.store.inbox.find_result(row.id)
+        steps = () if row.own_turn is None else await self.store.journal.load_steps(row.own_turn)
+        trust = next((step.trust for step in reversed(steps) if isinstance(step, ModelAsked)), Trust.UNTRUSTED)
+        text = "" if result is None else result.reply
+        spent = await self.store.ledger.spent(session=row.session)
+        took = max(0.0, (row.ended or row.created) - (row.began or row.created))
+        tokens = spent.usage.input + spent.usage.output
+        stats = f"{took:.0f} s, {tokens} tokens, ${dollars(spent.cost)}"
+        return text, Label(Origin.MODEL, trust), stats
+
+    def _told(self, row: SubagentRow, text: str, stats: str) -> str:
+        if row.kind == SEND:
+            head = f"[answer of session {row.session}, which is not the user: {row.why or row.status}]"
+        else:
+            head = f"[sub-agent {row.label or row.name or row.id}, run {row.id}: {row.status} ({stats})]"
+        if len(text) > HANDED_OVER:
+            more = f'\n[… all of it: sessions_history with session "{row.session}"]'
+            text = text[:HANDED_OVER] + more
+        return f"{head}\n{text}" if text else head
+
+    async def _close(self, running: Running, row: SubagentRow) -> None:
+        """Put an ended run's session away, in time."""
+        if row.kind == SPAWN:
+            if row.cleanup == "delete":
+                try:
+                    await running.operations.conversations.delete(row.session)
+                except StoreError:
+                    raise
+                except HobError as error:  # it may have had no session, or be at work again
+                    log.info("the session of %s is not deleted: %s", row.id, error)
+            elif self._archive_at(row) > self.clock.now().timestamp():
+                return
+            else:
+                await self.store.sessions.change(row.session, archived=True)
+        await self.store.subagents.close(row.id)
+
+    def _archive_at(self, row: SubagentRow) -> float:
+        return (row.ended or row.created) + 60.0 * self.settings.archive_minutes
+
+    def _next(self, rows: Sequence[SubagentRow]) -> float | None:
+        now, mono = self.clock.now().timestamp(), self.clock.monotonic()
+        times = [row.created + row.seconds - now for row in rows if row.open and row.seconds and not row.why]
+        times += [self._archive_at(row) - now for row in rows if row.taken is not None and not row.closed]
+        times += [at - mono for at, _ in self._blocked.values()]
+        return max(0.2, min(min(times), _LONGEST_PAUSE)) if times else None
+
+    async def tell(self, row: SubagentRow, what: str) -> None:
+        """Show those who look at the parent's turn what happened to a run, and write it on the timeline."""
+        if row.kind != SPAWN:
+            return
+        traces = await self.store.turns.traces([row.turn])
+        trace = traces.get(row.turn)
+        if trace is None:
+            return
+        sentence = Sentence.SUBAGENT_BEGUN if what == "begun" else Sentence.SUBAGENT_ENDED
+        label = first_words(row.label or row.name or row.id)
+        fresh = await self.store.subagents.find(row.id) or row
+        text = say(sentence, self._language, label=label, state=fresh.status)
+        self._notices.publish(Progress(trace, row.parent, "subagent", label, text))
+        await self.note(row, what if what == "begun" else fresh.status)
+
+    async def note(self, row: SubagentRow, what: str) -> None:
+        """Write on the timeline what happened to a run."""
+        trace = (await self.store.turns.traces([row.turn])).get(row.turn) or new_trace_id()
+        at = self.clock.now().timestamp()
+        event = TimelineEvent(
+            new_event_id(), trace, new_span_id(), None, at, EventKind.SUBAGENT, what, session=row.parent,
+            turn=row.turn, classification="SUBAGENT", text=f"{row.label or row.name or row.id}: {row.session}",
+        )  # fmt: skip
+        await self.store.timeline.add((event,))
+
+
+def owed_key(id: InboundId) -> str:
+    """By which the message that a run begins with is accepted once."""
+    return f"run:{id}"
+
+
+class SelfChannel:
+    """Implements `Channel` for what Hob says to itself. Answers to reports go on to the chat that gave the work."""
+
+    name = CHANNEL
+    account = ""
+    repeats = Repeats.SHOWN_ONCE
+    text_limit = 10_000_000
+
+    def __init__(self, store: Store, owed: Callable[[Sequence[Address]], None]) -> None:
+        self._store = store
+        self._owed = owed
+
+    @asynccontextmanager
+    async def run(self, accept: Accept) -> AsyncIterator[None]:
+        """Nothing is received here."""
+        yield
+
+    async def send(self, message: Outbound) -> Delivered:
+        """Durable for the other chat when it returns. Raises StoreErrors."""
+        chat = message.to.chat
+        row = await self._store.subagents.find(chat.removeprefix(REPORT)) if chat.startswith(REPORT) else None
+        if row is None or row.origin.channel == CHANNEL:
+            return Delivered("kept")
+        forwarded = replace(message, id=OutboxId(f"{message.id}.fwd"), to=row.origin)
+        await self._store.outbox.owe([forwarded])
+        self._owed((row.origin,))
+        return Delivered(row.origin.channel)

@@ -1,0 +1,350 @@
+"""The tools of sub-agents and sessions."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from hob.app.subagents.runs import CHANNEL, SubagentRuns, owed_key
+from hob.app.subagents.sessions import AGENT, child_key, depth_of
+from hob.core.argument_roles import ArgumentRole
+from hob.core.errors import ResultPending, ToolFailed
+from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
+from hob.core.messages import Address, Quoted
+from hob.core.models import Entry, Thinking
+from hob.core.money import dollars
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier, ToolCall
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
+from hob.core.trust.self_made import self_made
+from hob.core.turns import Session
+from hob.store.subagents import SEND, SPAWN, SubagentRow
+from hob.tools.registry.declaration import Tools, tool
+from hob.tools.registry.schemas import Bounds
+
+GROUP, LINE = "agents", "sub-agents, other sessions"
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_FORKED = 400_000  # characters, some 100,000 tokens
+_SHARED = 2_400
+_READ = (8, 240, 1_800)
+"""Of `inherit-readonly`: messages, characters of each, characters in all."""
+_BLOCK, _WHOLE = 4_000, 80_000
+_MOST_SEARCHED = 50
+_TASK = (
+    "[You are a sub-agent of session {parent}. Do this task and nothing else; no person reads along or can be asked. "
+    "Your last message is your report: what you found, with sources, and what stays open. "
+    "If there is nothing to report, say ANNOUNCE_SKIP.]\n\n{task}"
+)
+_SENT = (
+    "[A message from session {parent}: another session of Hob, not the user. Your answer goes back to it; "
+    "REPLY_SKIP sends none.]\n\n{message}"
+)
+_READS = {
+    "tier": Tier.READ,
+    "effects": frozenset({Effect.READS_PRIVATE}),
+    "restart": Restart.AGAIN,
+    "label": Label(Origin.TOOL, Trust.UNTRUSTED),
+}
+
+
+class SubagentToolset:
+    """The tools, over the runs."""
+
+    def __init__(self, runs: SubagentRuns) -> None:
+        self._runs = runs
+        self._store = runs.store
+        self.toolset = Tools(
+            self.spawn, self.subagents, self.sessions_yield, self.sessions_list, self.sessions_history,
+            self.sessions_search, self.sessions_send, self.session_status, self.agents_list,
+        )  # fmt: skip
+
+    @tool(
+        tier=Tier.WRITE,
+        effects=frozenset(),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(
+            plain=("task", "label", "name", "agent", "model", "thinking", "timeout_seconds", "cleanup", "context",
+                   "share", "attachments"),
+            says="give a sub-agent this task: {task}",
+        ),
+    )  # fmt: skip
+    async def spawn(
+        self,
+        task: Annotated[str, "All it needs to know.", Bounds(1, 40_000)],
+        call: ToolCall,
+        context: CallContext,
+        label: Annotated[str, Bounds(0, 80)] = "",
+        name: str = "",
+        agent: str = "",
+        model: str = "",
+        thinking: str = "",
+        timeout_seconds: Annotated[float, "0: none", Bounds(0, 86_400)] = 0,
+        cleanup: Literal["keep", "delete"] = "keep",
+        context_mode: Annotated[Literal["isolated", "fork"], "fork: it knows this conversation"] = "isolated",
+        share: Annotated[Literal["isolated", "handoff", "inherit-readonly"], "less than a fork"] = "isolated",
+        attachments: Annotated[Sequence[str], "blob ids it may read", Bounds(0, 20)] = (),
+    ) -> str:
+        """Begin a sub-agent that reads and reports, in a session of its own. Returns at once; sessions_yield waits."""
+        turn, depth = context.turn, depth_of(context.turn.session) + 1
+        settings = self._runs.settings
+        if depth > settings.max_depth:
+            raise ToolFailed("a sub-agent cannot begin another one here (subagents.max_depth)")
+        if name and not _NAME.fullmatch(name):
+            raise ToolFailed("a name has lower-case letters, digits, _ and -, and begins with a letter")
+        if agent not in ("", AGENT):
+            raise ToolFailed(f"there is no agent {agent!r}; there is {AGENT}")
+        if thinking and thinking not in set(Thinking):
+            raise ToolFailed(f"thinking is one of {', '.join(Thinking)}")
+        secret = digest(f"{turn.id} {call.id}")
+        id, session = InboundId(f"m_{secret[:14]}"), child_key(turn.session, str(UUID(secret[:32])))
+        files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
+        inbound = self_made(
+            turn, context.trust, _TASK.format(parent=turn.session, task=task + files),
+            id=id, key=owed_key(id), to=Address(CHANNEL, session),
+        )  # fmt: skip
+        inbound = replace(
+            inbound,
+            session=session,
+            trace=new_trace_id(),
+            model=model or settings.model or (await self._store.sessions.get(turn.session)).model,
+            quoted=await self._shared(turn.session, context_mode, share),
+        )
+        row = await self._row(context, id, session, kind=SPAWN, depth=depth)
+        row = replace(row, name=name, label=label or name, cleanup=cleanup, seconds=timeout_seconds)
+        if await self._store.subagents.add(row, inbound, settings.max_children):
+            if thinking:
+                await self._store.sessions.change(session, thinking=Thinking(thinking))
+            await self._runs.note(row, "spawn_accepted")
+        self._runs.look()
+        return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
+
+    async def _row(
+        self, context: CallContext, id: InboundId, session: SessionKey, *, kind: str, depth: int
+    ) -> SubagentRow:
+        turn = context.turn
+        above = await self._store.subagents.spawned_as(turn.session)
+        origin = turn.inbounds[0].origin if above is None else above.origin
+        if origin.channel == CHANNEL:  # the answer to a report: its own chat leads to the person's
+            told = await self._store.subagents.find(origin.chat.partition(":")[2])
+            origin = told.origin if told is not None else origin
+        root = turn.session if above is None else above.root
+        return SubagentRow(id, kind, turn.id, turn.session, root, session, depth, "", "", origin)
+
+    async def _shared(self, session: SessionKey, mode: str, share: str) -> tuple[Quoted, ...]:
+        """What a sub-agent is shown of the conversation; it is quoted, not said by anybody."""
+        if mode == "isolated" and share == "isolated":
+            return ()
+        view = await self._store.transcript.load_view(session, 500)
+        said = [entry for entry in view.entries if entry.text and entry.role in ("user", "assistant")]
+        if mode == "fork":
+            text = _lines(said, _FORKED)[-_FORKED:]
+        elif share == "handoff":
+            text = _lines(said, _SHARED)[-_SHARED:]
+        else:
+            count, each, whole = _READ
+            text = _lines(said[-count:], each)[:whole]
+        clean = all(entry.label.trusted for entry in said)
+        label = Label(Origin.CLIENT, Trust.TRUSTED if clean else Trust.UNTRUSTED)
+        return (Quoted(f"[The conversation that the task comes from]\n{text}", label),) if text else ()
+
+    @tool(tier=Tier.WRITE, effects=frozenset(), label=HOB_LABEL, roles=ArgumentRole(plain=("action", "target", "text")))
+    async def subagents(
+        self,
+        action: Literal["list", "steer", "kill"],
+        call: ToolCall,
+        context: CallContext,
+        target: Annotated[str, "last, a number of the list, session, label, run id; or all (kill)"] = "last",
+        text: Annotated[str, "for steer"] = "",
+    ) -> str:
+        """See, correct or end the sub-agents of this session."""
+        session = context.turn.session
+        rows = [row for row in await self._store.subagents.of(session) if row.kind == SPAWN]
+        if action == "list":
+            return json.dumps([_listed(n, row) for n, row in enumerate(rows, 1)])
+        if action == "kill" and target == "all":
+            chosen = [row for row in rows if row.open and row.parent == session]
+        else:
+            chosen = [_select(rows, target)]
+        if action == "kill":
+            for row in chosen:
+                await self._runs.end(row)
+                await self._runs.note(row, "kill")
+            return f"Ended: {', '.join(row.id for row in chosen) or 'none was at work'}."
+        (row,) = chosen
+        if not row.open or not text.strip():
+            raise ToolFailed("steer needs text, and a sub-agent that is at work")
+        id = InboundId(f"m_{digest(f'{context.turn.id} {call.id}')[:14]}")
+        inbound = self_made(
+            context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
+            id=id, key=f"steer:{id}", to=Address(CHANNEL, row.session),
+        )  # fmt: skip
+        await self._store.subagents.owe(context.turn.id, replace(inbound, session=row.session, trace=new_trace_id()))
+        await self._runs.note(row, "steer")
+        self._runs.look()
+        return f"{row.id} is told."
+
+    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL, roles=ArgumentRole())
+    async def sessions_yield(self, context: CallContext) -> str:
+        """Wait for all sub-agents and answers of sessions; their results are this call's result."""
+        rows = await self._store.subagents.of(context.turn.session)
+        if not any(row.parent == context.turn.session and row.taken is None for row in rows):
+            return "No sub-agent is at work, and every result was given."
+        self._runs.look()
+        raise ResultPending("child")
+
+    @tool(**_READS, roles=ArgumentRole(plain=("search", "active_minutes", "limit", "archived")))  # type: ignore[arg-type]
+    async def sessions_list(
+        self,
+        context: CallContext,
+        search: str = "",
+        active_minutes: Annotated[int, "0: any"] = 0,
+        limit: Annotated[int, Bounds(1, 100)] = 20,
+        archived: bool = False,
+    ) -> str:
+        """Sessions that may be looked into, newest first."""
+        now = self._runs.clock.now().timestamp()
+        found = [
+            each
+            for each in await self._visible(context, archived=archived)
+            if search.casefold() in f"{each.key} {each.title}".casefold()
+            if not active_minutes or now - each.updated <= 60 * active_minutes
+        ]
+        return json.dumps([_session_view(each, now) for each in found[:limit]])
+
+    @tool(**_READS, roles=ArgumentRole(plain=("session", "limit", "offset")))  # type: ignore[arg-type]
+    async def sessions_history(
+        self,
+        session: str,
+        context: CallContext,
+        limit: Annotated[int, Bounds(1, 200)] = 20,
+        offset: Annotated[int, "how many of the newest are left out", Bounds(0)] = 0,
+    ) -> str:
+        """What was said in a session, oldest first."""
+        key = (await self._find(context, session)).key
+        view = await self._store.transcript.load_view(key, limit + offset)
+        shown = view.entries[: len(view.entries) - offset][-limit:]
+        return _lines([entry for entry in shown if entry.text], _BLOCK)[-_WHOLE:] or "Nothing was said there."
+
+    @tool(**_READS, roles=ArgumentRole(plain=("query", "limit")))  # type: ignore[arg-type]
+    async def sessions_search(
+        self, query: Annotated[str, Bounds(1, 200)], context: CallContext, limit: Annotated[int, Bounds(1, 50)] = 10
+    ) -> str:
+        """Find words in what was said in sessions."""
+        found: list[str] = []
+        for session in (await self._visible(context))[:_MOST_SEARCHED]:
+            view = await self._store.transcript.load_view(session.key, 500)
+            hits = [entry.text for entry in reversed(view.entries) if query.casefold() in entry.text.casefold()]
+            found += [f"{session.key}: {_around(text, query)}" for text in hits]
+        return "\n".join(found[:limit]) or f"No session says {query!r}."
+
+    @tool(
+        tier=Tier.WRITE,
+        effects=frozenset({Effect.READS_PRIVATE}),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(plain=("session", "message", "timeout_seconds"), says="tell session {session}: {message}"),
+    )
+    async def sessions_send(
+        self,
+        session: str,
+        message: Annotated[str, Bounds(1, 40_000)],
+        call: ToolCall,
+        context: CallContext,
+        timeout_seconds: Annotated[float, "0: no answer is awaited", Bounds(0, 3_600)] = 60,
+    ) -> str:
+        """Write to another session of Hob, and wait for its answer."""
+        key = (await self._find(context, session)).key
+        if key == context.turn.session or ":thread:" in key:
+            raise ToolFailed("this is the same session, or a thread that only its own chat writes to")
+        id = InboundId(f"m_{digest(f'{context.turn.id} {call.id}')[:14]}")
+        text = _SENT.format(parent=context.turn.session, message=message)
+        inbound = self_made(
+            context.turn, context.trust, text, id=id, key=owed_key(id), to=Address(CHANNEL, id)
+        )  # fmt: skip
+        row = await self._row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
+        row = replace(row, seconds=timeout_seconds, taken=None if timeout_seconds else "nobody")
+        await self._store.subagents.add(row, replace(inbound, session=key, trace=new_trace_id()), 0)
+        self._runs.look()
+        if timeout_seconds:
+            raise ResultPending("child")
+        return "Sent; no answer is awaited."
+
+    @tool(**_READS, roles=ArgumentRole(plain=("session",)))  # type: ignore[arg-type]
+    async def session_status(self, context: CallContext, session: Annotated[str, "without it: this one"] = "") -> str:
+        """A session's model, size and cost, and the time."""
+        now = self._runs.clock.now()
+        found = await self._find(context, session) if session else await self._store.sessions.get(context.turn.session)
+        spent = await self._store.ledger.spent(session=found.key)
+        view = _session_view(found, now.timestamp())
+        return json.dumps({**view, "model": found.model, "cost_usd": dollars(spent.cost), "calls": spent.calls,
+                           "tokens": spent.usage.input + spent.usage.output, "now": now.isoformat()})  # fmt: skip
+
+    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL, roles=ArgumentRole())
+    async def agents_list(self) -> str:
+        """The agents that spawn may name."""
+        return json.dumps([{"id": AGENT}])
+
+    # which sessions
+
+    async def _visible(self, context: CallContext, *, archived: bool = False) -> Sequence[Session]:
+        own = context.turn.session
+        people = [inbound.sender.cls for inbound in (*context.turn.inbounds, *context.turn.joined)]
+        if self._runs.settings.visibility == "all" and people and all(cls == "owner" for cls in people):
+            return await self._store.sessions.find(archived=archived)
+        keys = [own]
+        if self._runs.settings.visibility != "self":
+            keys += [row.session for row in await self._store.subagents.of(own) if row.kind == SPAWN]
+        found = [await self._store.sessions.get(key) for key in dict.fromkeys(keys)]
+        return sorted((each for each in found if archived or not each.archived), key=lambda each: -each.updated)
+
+    async def _find(self, context: CallContext, name: str) -> Session:
+        seen = await self._visible(context, archived=True)
+        labels = {row.session: row.label for row in await self._store.subagents.of(context.turn.session)}
+        found = [each for each in seen if name in (each.key, each.title, labels.get(each.key))]
+        if len(found) != 1:
+            raise ToolFailed(f"no session {name!r} may be looked into here; sessions_list tells which may be")
+        return found[0]
+
+
+def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:
+    """The run that is meant: last, its number, session, label or name, the beginning of a label or of a run's id."""
+    if not rows:
+        raise ToolFailed("this session has no sub-agents")
+    if target == "last":
+        return rows[-1]
+    if target.isdecimal() and 1 <= int(target) <= len(rows):
+        return rows[int(target) - 1]
+    exact = [row for row in rows if target in (row.session, row.label, row.name, row.id)]
+    close = [row for row in rows if row.label.startswith(target) or row.id.startswith(target)]
+    found = exact or close
+    if len(found) != 1:
+        which = "none" if not found else f"several ({', '.join(row.id for row in found)})"
+        raise ToolFailed(f"{target!r} means {which} of the sub-agents; subagents with action list tells them")
+    return found[0]
+
+
+def _listed(n: int, row: SubagentRow) -> dict[str, Any]:
+    return {"n": n, "runId": row.id, "label": row.label, "session": row.session, "status": row.status}
+
+
+def _session_view(session: Session, now: float) -> dict[str, Any]:
+    return {
+        "session": session.key,
+        "kind": "subagent" if depth_of(session.key) else "main",
+        "title": session.title,
+        "entries": session.entries - session.since,
+        "minutes_ago": round((now - session.updated) / 60) if session.updated else None,
+        "archived": session.archived,
+    }
+
+
+def _lines(entries: Sequence[Entry], each: int) -> str:
+    return "\n".join(f"{entry.role}: {entry.text[:each]}" for entry in entries)
+
+
+def _around(text: str, query: str) -> str:
+    place = text.casefold().find(query.casefold())
+    return " ".join(text[max(0, place - 80) : place + 160].split())

@@ -1,0 +1,29 @@
+"""Sub-agents, and what sessions know of each other."""
+
+from hob.app.subagents.settings import SubagentSettings
+from hob.app.subsystem import Open, Subsystem, ToolGroup
+from hob.core.lazy import Lazy
+
+
+@Lazy
+def _open() -> Open:
+    from hob.app.subagents.opening import open_subagents
+
+    return open_subagents
+
+
+SUBAGENTS = Subsystem(
+    name="subagents",
+    settings={"subagents": SubagentSettings},
+    tools=(
+        ToolGroup(
+            "agents",
+            "sub-agents, other sessions",
+            (
+                *("spawn", "subagents", "sessions_yield", "sessions_list", "sessions_history", "sessions_search"),
+                *("sessions_send", "session_status", "agents_list"),
+            ),
+        ),
+    ),
+    open=_open,
+)

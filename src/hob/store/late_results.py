@@ -1,0 +1,53 @@
+"""Results of calls that come while their turn is parked."""
+
+import json
+
+import apsw
+
+from hob.core.ids import CallId, TurnId
+from hob.core.tools import ToolResult
+from hob.core.trust.labels import Label
+from hob.store.codec import dump_json, load_label
+from hob.store.database.readers import Readers
+from hob.store.database.rows import find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+
+_FIND = "SELECT c.text FROM late_results r JOIN content c ON c.id = r.body WHERE r.turn = ? AND r.call = ?"
+
+
+def put_result(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, result: ToolResult) -> bool:
+    """Keep the result; False where the call has one, which stays."""
+    label: Label = result.label
+    body = dump_json({"text": result.text, "label": [label.origin, label.trust], "is_error": result.is_error})
+    if find_row(connection, "SELECT 1 FROM late_results WHERE turn = ? AND call = ?", (turn, result.call)) is not None:
+        return False
+    sql = "INSERT INTO late_results (turn, call, body) VALUES (?, ?, ?)"
+    connection.execute(sql, (turn, result.call, keep(body)))
+    return True
+
+
+class StoredLateResults:
+    """Implements the agent's `LateResults`, and takes what comes."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
+        """What came for this call; None while nothing did."""
+        row = await self._readers.read(lambda connection: find_row(connection, _FIND, (turn, call)))
+        if row is None or row[0] is None:
+            return None
+        data = json.loads(row[0])
+        return ToolResult(call, data["text"], load_label(*data["label"]), data["is_error"])
+
+    async def put(self, turn: TurnId, *results: ToolResult) -> None:
+        """Keep these results; a call that has one keeps that."""
+
+        def job(connection: apsw.Connection) -> None:
+            keep = ContentWriter(connection)
+            for result in results:
+                put_result(connection, keep, turn, result)
+
+        await self._writer.write(job)

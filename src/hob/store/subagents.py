@@ -1,0 +1,235 @@
+"""Work that a turn gave to another session, and messages that Hob owes itself."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import ToolFailed
+from hob.core.ids import CallId, InboundId, SessionKey, TurnId
+from hob.core.messages import Address, Inbound
+from hob.core.states import FINAL_TURNS, TurnState
+from hob.core.tools import ToolResult
+from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbound
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import ContentWriter
+from hob.store.late_results import put_result
+
+SPAWN, SEND = "spawn", "send"
+_SELECT = (
+    "SELECT s.id, s.kind, s.turn, s.parent, s.root, s.session, s.depth, s.name, l.text, s.origin, s.cleanup, s.seconds,"
+    " s.created, s.why, s.taken, s.closed, i.state, t.id, t.state, t.created, t.ended, p.state"
+    " FROM subagents s LEFT JOIN content l ON l.id = s.label LEFT JOIN inbox i ON i.id = s.id"
+    " LEFT JOIN turns t ON t.id = i.turn LEFT JOIN turns p ON p.id = s.turn"
+)
+_INSERT = (
+    "INSERT OR IGNORE INTO subagents (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup,"
+    " seconds, created, taken) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING 1"
+)
+_OWE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?, ?, ?, ?)"
+_OPEN_CHILDREN = (
+    "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = s.id WHERE s.parent = ? AND s.kind = 'spawn'"
+    " AND s.why = '' AND coalesce(i.state, '') != 'settled'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRow:
+    """One piece of work given away. `id` is its message, `turn` and `parent` gave it, `root` pays.
+
+    `origin` is the chat that its report is answered in. `why`: how it was ended from outside. `taken`: who has got its
+    result. `waits` says that its turn is parked.
+    """
+
+    id: InboundId
+    kind: str
+    turn: TurnId
+    parent: SessionKey
+    root: SessionKey
+    session: SessionKey
+    depth: int
+    name: str
+    label: str
+    origin: Address
+    cleanup: str = "keep"
+    seconds: float = 0.0
+    created: float = 0.0
+    why: str = ""
+    taken: str | None = None
+    closed: bool = False
+    status: str = "accepted"
+    """`accepted`, `running`, `completed`, `failed`, `timeout` or `killed`."""
+    own_turn: TurnId | None = None
+    waits: bool = False
+    began: float | None = None
+    ended: float | None = None
+    parent_state: TurnState | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it has not ended."""
+        return self.status in ("accepted", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class OwedMessage:
+    """A message that Hob owes itself, for the run with this id if there is one."""
+
+    key: str
+    run: InboundId
+    inbound: Inbound
+
+
+class StoredSubagents:
+    """Runs and the messages they begin with."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def add(self, row: SubagentRow, inbound: Inbound, most: int) -> bool:
+        """Keep the run and owe its message; False where it is kept already.
+
+        Raises ToolFailed where its parent has that many open children, StoreErrors.
+        """
+        at = self._clock.now().timestamp()
+        to = row.origin
+        origin = dump_json([to.channel, to.chat, to.account, to.thread])
+
+        def job(connection: apsw.Connection) -> bool:
+            if find_row(connection, "SELECT 1 FROM subagents WHERE id = ?", (row.id,)) is not None:
+                return False
+            found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
+            if row.kind == SPAWN and found[0] >= most:
+                raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
+            keep = ContentWriter(connection)
+            values = (
+                row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,
+                keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken,
+            )  # fmt: skip
+            all_rows(connection, _INSERT, values)
+            _owe(connection, keep, row.turn, row.id, inbound)
+            return True
+
+        return await self._writer.write(job)
+
+    async def owe(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
+        """Owe Hob this message; its key makes it one. Raises StoreErrors."""
+        await self._writer.write(lambda c: _owe(c, ContentWriter(c), turn, run, inbound))
+
+    async def owed(self) -> tuple[OwedMessage, ...]:
+        """The messages that are not accepted yet, oldest first."""
+        sql = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
+        rows = await self._readers.read(lambda c: all_rows(c, sql))
+        return tuple(_load_owed(*row) for row in rows if row[2] is not None)
+
+    async def settle_owed(self, key: str) -> None:
+        """It was accepted, or is not to be."""
+        await self._writer.write(lambda c: c.execute("DELETE FROM self_messages WHERE key = ?", (key,)).fetchall())
+
+    async def end(self, id: InboundId, why: str) -> None:
+        """It is ended from outside, for this reason; the first one stays."""
+        sql = "UPDATE subagents SET why = ? WHERE id = ? AND why = ''"
+        await self._writer.write(lambda c: c.execute(sql, (why, id)).fetchall())
+
+    async def take(self, ids: Sequence[InboundId], by: str) -> None:
+        """Their results were handed over."""
+
+        def job(connection: apsw.Connection) -> None:
+            for id in ids:
+                connection.execute("UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL", (by, id))
+
+        await self._writer.write(job)
+
+    async def hand_over(self, ids: Sequence[InboundId], turn: TurnId, result: ToolResult) -> None:
+        """Give their results to a call of a parked turn, in one transaction with that they are taken."""
+
+        def job(connection: apsw.Connection) -> None:
+            put_result(connection, ContentWriter(connection), turn, result)
+            for id in ids:
+                sql = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
+                connection.execute(sql, (f"{turn}.{result.call}", id))
+
+        await self._writer.write(job)
+
+    async def close(self, id: InboundId) -> None:
+        """Nothing is to be done for it any more."""
+        await self._writer.write(lambda c: c.execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,)).fetchall())
+
+    async def pending(self) -> tuple[SubagentRow, ...]:
+        """Those for which something is to be done, oldest first."""
+        return await self._rows("s.closed = 0")
+
+    async def of(self, session: SessionKey) -> tuple[SubagentRow, ...]:
+        """Those of a session's tree: given by it or by one that it gave work to, oldest first."""
+        return await self._rows("s.parent = ? OR s.root = ?", (session, session))
+
+    async def spawned_as(self, session: SessionKey) -> SubagentRow | None:
+        """The run that a sub-agent's session is; None for other sessions."""
+        rows = await self._rows("s.session = ? AND s.kind = 'spawn'", (session,))
+        return rows[0] if rows else None
+
+    async def find(self, id: str) -> SubagentRow | None:
+        """One run."""
+        rows = await self._rows("s.id = ?", (id,))
+        return rows[0] if rows else None
+
+    async def _rows(self, where: str, values: Sequence[Any] = ()) -> tuple[SubagentRow, ...]:
+        sql = f"{_SELECT} WHERE {where} ORDER BY s.seq"
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+
+    async def awaiting(self) -> tuple[tuple[TurnId, SessionKey, CallId], ...]:
+        """Turns that wait for their sub-agents, with their sessions and the calls that wait."""
+        sql = (
+            "SELECT t.id, t.session, json_extract(c.text, '$.call') FROM turns t INDEXED BY turns_open"
+            " CROSS JOIN steps s ON s.turn = t.id AND s.kind = 'result_awaited' JOIN content c ON c.id = s.body"
+            " WHERE t.state IN ('ready', 'running', 'parked') AND t.state = 'parked' AND t.waits_for = 'child'"
+            " AND json_extract(c.text, '$.on') = 'child' ORDER BY t.seq, s.n"
+        )
+        rows = await self._readers.read(lambda c: all_rows(c, sql))
+        newest = {TurnId(turn): (TurnId(turn), SessionKey(session), CallId(call)) for turn, session, call in rows}
+        return tuple(newest.values())
+
+
+def _owe(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, run: str, inbound: Inbound) -> None:
+    if find_row(connection, "SELECT 1 FROM self_messages WHERE key = ?", (inbound.key,)) is None:
+        body = dump_json([INBOUND_VERSION, inbound.text, dump_inbound(inbound)])
+        connection.execute(_OWE, (inbound.key, turn, run, keep(body)))
+
+
+def _load_owed(key: str, run: str, body: str) -> OwedMessage:
+    version, text, inbound = json.loads(body)
+    return OwedMessage(key, InboundId(run), load_inbound(version, text, inbound))
+
+
+def _load(row: Sequence[Any]) -> SubagentRow:
+    (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup, seconds, created, why, taken, closed,
+     inbox, own, state, began, ended, parent_state) = row  # fmt: skip
+    turn_state = None if state is None else TurnState(state)
+    return SubagentRow(
+        InboundId(id), kind, TurnId(turn), SessionKey(parent), SessionKey(root), SessionKey(session), depth, name,
+        label or "", _address(origin), cleanup, seconds, created, why, taken, bool(closed),
+        _status(why, inbox, turn_state), own, turn_state is TurnState.PARKED, began, ended,
+        None if parent_state is None else TurnState(parent_state),
+    )  # fmt: skip
+
+
+def _address(text: str) -> Address:
+    channel, chat, account, thread = json.loads(text)
+    return Address(channel, chat, account, thread)
+
+
+def _status(why: str, inbox: str | None, state: TurnState | None) -> str:
+    if state is None:
+        return (why or "killed") if inbox == "settled" or (inbox is None and why) else "accepted"
+    if state not in FINAL_TURNS:
+        return "running"
+    if state in (TurnState.DONE, TurnState.SILENT):
+        return "completed"
+    return (why or "killed") if state is TurnState.CANCELLED else "failed"
