@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -13,6 +12,7 @@ from hob.core.ids import CallId, InboundId, SessionKey, TurnId
 from hob.core.messages import Address, Inbound
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolResult
+from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbound
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row

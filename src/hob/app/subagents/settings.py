@@ -1,8 +1,7 @@
 """What sub-agents may do."""
 
-from dataclasses import dataclass
-
 from hob.core.settings import setting
+from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
