@@ -125,10 +125,7 @@ async def make_turn_services(
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
     registry = _make_registry(features, tool_runtime)
-    toolset: Toolset = extras.wrap_tools(extras.toolset or registry)
-    if not kernel.one_shot:
-        own = config[SubagentSettings]
-        toolset = SubagentTools(toolset, own.tools, own.max_depth)
+    toolset = _restricted(kernel, extras.wrap_tools(extras.toolset or registry))
     guard = _make_guard(kernel, tool_runtime, registry, toolset)
     thinking = await _open_thinking(stack, kernel, features, extras)
     background_tasks = await stack.enter_async_context(open_background_tasks())
@@ -173,6 +170,12 @@ async def make_turn_services(
         followers,
         prepare,
     )
+
+
+def _restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
+    """Sub-agents have fewer tools; where there is no daemon, there are no sub-agents."""
+    settings = kernel.config[SubagentSettings]
+    return toolset if kernel.one_shot else SubagentTools(toolset, settings.tools, settings.max_depth)
 
 
 def _make_accept(kernel: Kernel, commands: SlashCommands, admission: Admission, guard: LazyGuard) -> Acceptor:
