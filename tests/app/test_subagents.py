@@ -25,7 +25,7 @@ from hob.store.subagents import SubagentRow
 from hob.testing.model import Line, ScriptedModel
 
 ROOT = SessionKey("api:main")
-OPEN = ("load_tools", '{"group": "agents"}')
+OPEN = ("load_tools", '{"names": ["agents"]}')
 HELD = {"HOB_BUS_SELF_MADE_PER_HOUR": "0"}
 """Sub-agents are never begun."""
 TREE = {"HOB_SUBAGENTS_MAX_DEPTH": "2"}
