@@ -4,13 +4,15 @@ The signs of a scope's vectors are held in memory; those that differ least from 
 With numpy (the extra `memory`) a million take tens of milliseconds, without it a second or less.
 """
 
+import math
 import struct
 import threading
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import compress
 from operator import mul
 from typing import Any, Final
 
@@ -19,7 +21,11 @@ from hob.store.memory.search import ScopedIndex
 from hob.store.memory.vectors import signs
 
 NEAREST: Final = 200
-"""Items that are compared exactly, and the candidates that meaning brings."""
+"""The candidates that meaning brings."""
+_EXACTLY = 60
+"""Of them are compared exactly where there is no numpy; of the others the signs tell about how near they are."""
+_LEAST_ROOM = 1_024
+_SAMPLE, _SPARE = 4_000, 10
 
 
 def load() -> Any:
@@ -32,7 +38,7 @@ class _Signs:
     """The signs of one scope's vectors, as far as they are read."""
 
     removed: int
-    seqs: list[int] = field(default_factory=list)
+    seqs: "array[int]" = field(default_factory=lambda: array("q"))
     numbers: list[int] = field(default_factory=list)
     table: Any = None
 
@@ -51,10 +57,12 @@ class SignIndex:
         with self._lock:
             held = self._read(index)
             near = self._near_by_table(held, vector) if self._numpy else _near_by_numbers(held, vector)
-        kept = index.vectors(self.embedder, near)
+        exactly = list(near) if self._numpy else sorted(near, key=near.__getitem__)[:_EXACTLY]
+        kept = index.vectors(self.embedder, exactly)
         fit = {seq: each for seq, each in kept.items() if len(each) == 2 * len(vector)}
         if not self._numpy or not fit:
-            return {seq: _product(vector, each) for seq, each in fit.items()}
+            about = {seq: math.cos(math.pi * apart / len(vector)) for seq, apart in near.items()}
+            return {**about, **{seq: _product(vector, each) for seq, each in fit.items()}}
         table = self._numpy.frombuffer(b"".join(fit.values()), dtype="<f2").reshape(len(fit), -1).astype("f4")
         return dict(zip(fit, (table @ self._numpy.asarray(vector, dtype="f4")).tolist(), strict=True))
 
@@ -65,36 +73,48 @@ class SignIndex:
             held = self._scopes[index.scope] = _Signs(index.removed)
         rows = list(index.bits(self.embedder, held.seqs[-1] if held.seqs else 0))
         if rows:
-            held.seqs += (seq for seq, _ in rows)
+            held.seqs.extend(seq for seq, _ in rows)
             if self._numpy:
-                new = self._numpy.frombuffer(b"".join(bits for _, bits in rows), dtype="<u8").reshape(len(rows), -1)
-                held.table = new if held.table is None else self._numpy.concatenate((held.table, new))
+                self._add(held, b"".join(bits for _, bits in rows), len(rows))
             else:
                 held.numbers += (int.from_bytes(bits, "little") for _, bits in rows)
         return held
 
-    def _near_by_table(self, held: _Signs, vector: Sequence[float]) -> Iterable[int]:
+    def _add(self, held: _Signs, bits: bytes, count: int) -> None:
+        """Put them behind the others: a row for each 64 signs, with room for as many again."""
+        new = self._numpy.frombuffer(bits, dtype="<u8").reshape(count, -1).T
+        first, last = len(held.seqs) - count, len(held.seqs)
+        if held.table is None or held.table.shape[1] < last:
+            table = self._numpy.empty((len(new), max(_LEAST_ROOM, last + last // 4)), dtype="<u8")
+            if held.table is not None:
+                table[:, :first] = held.table[:, :first]
+            held.table = table
+        held.table[:, first:last] = new
+
+    def _near_by_table(self, held: _Signs, vector: Sequence[float]) -> Mapping[int, int]:
         if held.table is None:
-            return []
+            return {}
         numpy = self._numpy
         asked = numpy.frombuffer(signs(vector), dtype="<u8")
-        if asked.shape[0] != held.table.shape[1]:
-            return []
-        apart = numpy.bitwise_count(held.table ^ asked).sum(axis=1, dtype=numpy.uint16)
+        if len(asked) != len(held.table):
+            return {}
+        apart = numpy.zeros(len(held.seqs), dtype=numpy.uint16)
+        for row, part in zip(held.table[:, : len(apart)], asked, strict=True):
+            apart += numpy.bitwise_count(row ^ part)
         count = min(NEAREST, len(apart))
         places = numpy.argpartition(apart, count - 1)[:count]
-        return [held.seqs[place] for place in sorted(places.tolist())]
+        return {held.seqs[place]: int(apart[place]) for place in sorted(places.tolist())}
 
 
-def _near_by_numbers(held: _Signs, vector: Sequence[float]) -> Iterable[int]:
+def _near_by_numbers(held: _Signs, vector: Sequence[float]) -> Mapping[int, int]:
+    """The nearest and how many signs differ; how near that must be is told by some of them."""
     asked = int.from_bytes(signs(vector), "little")
-    apart = [(asked ^ number).bit_count() for number in held.numbers]
-    left, limit = NEAREST, -1
-    for distance, often in sorted(Counter(apart).items()):
-        limit, left = distance, left - often
-        if left <= 0:
-            break
-    return [seq for seq, distance in zip(held.seqs, apart, strict=True) if distance <= limit][: 2 * NEAREST]
+    apart = list(map(int.bit_count, map(asked.__xor__, held.numbers)))
+    some = apart[:: max(1, len(apart) // _SAMPLE)]
+    limit = sorted(some)[min(len(some) - 1, 2 * NEAREST * len(some) // len(apart) + _SPARE)] if apart else 0
+    within = list(map(limit.__ge__, apart))
+    pairs = sorted(zip(compress(apart, within), compress(held.seqs, within), strict=True))[:NEAREST]
+    return {seq: distance for distance, seq in pairs}
 
 
 def _product(vector: Sequence[float], halves: bytes) -> float:

@@ -14,9 +14,9 @@ from hob.store.memory.index import ANALYZER
 from hob.store.memory.search import Entry, Matches, ScopedIndex
 
 K1, B = 1.2, 0.75
-BUDGET = 20_000
+BUDGET = 8_000
 """Postings that are read for a question."""
-BASE = 250
+BASE = 200
 """Items with the question's words whose surroundings are looked at."""
 
 Accept = Callable[[Entry], bool]

@@ -25,7 +25,11 @@ _SHORT = 20
 """Words up to which an item lends its whole weight."""
 _ASSISTANT = 0.6
 _TOP_OF_SESSION = 3
-_MEANING = 0.3
+_MEANING = 0.6
+_UNRELATED = 0.1
+"""A cosine of texts that have nothing to do with each other."""
+_LENDERS = 100
+"""Of the items with the question's words so many lend to those beside them."""
 _RECENCY = 0.01
 _MOST = 200
 """Items that are looked at closely."""
@@ -59,7 +63,8 @@ def rank(
     index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float] | None = None
 ) -> list[Candidate]:
     """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
-    near = dict(index.neighbours(seq for seq, entry in found.entries.items() if entry.layer in _RUNNING))
+    lenders = (seq for seq, entry in found.entries.items() if entry.layer in _RUNNING)
+    near = dict(index.neighbours(heapq.nlargest(_LENDERS, lenders, key=found.scores.__getitem__)))
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
     meant = (cosines or {}).keys() - found.entries.keys()
     entries = found.entries | {
@@ -195,9 +200,12 @@ class _Ranking:
 
 
 def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
-    """1 for the nearest in meaning, 0 for the farthest of those that were compared."""
+    """How much nearer each is in meaning than the farthest of those compared; 1 is from unrelated to the nearest.
+
+    In a large memory all of those are near: then meaning tells them apart less, and counts less.
+    """
     least, most = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    return {seq: (cosine - least) / ((most - least) or 1.0) for seq, cosine in cosines.items()}
+    return {seq: (cosine - least) / ((most - min(least, _UNRELATED)) or 1.0) for seq, cosine in cosines.items()}
 
 
 def _freshness(entry: Entry, now: float) -> float:

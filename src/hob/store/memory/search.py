@@ -14,7 +14,7 @@ from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.memory import index
 from hob.store.memory.index import BITS, LOW, MOST_TIMES, unpacked
-from hob.store.memory.items import COLUMNS, MINE, TABLES, load_item
+from hob.store.memory.items import COLUMNS, TABLES, load_item
 
 T = TypeVar("T")
 
@@ -54,7 +54,11 @@ _SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE
 _STEMS = "SELECT seq, stems FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
 _UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 _AT_ONCE = 500
-_ITEMS = f"SELECT {COLUMNS} FROM {TABLES} WHERE {MINE} AND i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
+_ITEMS = (
+    f"SELECT {COLUMNS} FROM {TABLES} WHERE +i.scope = ? AND +i.agent = ? AND c.text IS NOT NULL"  # noqa: S608
+    " AND i.seq IN (SELECT value FROM json_each(?))"
+)
+"""By row, since a scope may have a million of them."""
 
 
 class StoredIndex:
@@ -106,6 +110,20 @@ class Matches:
     """Whether all were read; else the newest, as many as the budget allowed."""
 
 
+class _Weights(dict[int, float]):
+    """What an item gets for a word (BM25), by how often it holds it and by its length."""
+
+    def __init__(self, idf: float, k1: float, even: float, by_length: float) -> None:
+        super().__init__()
+        self._idf, self._k1, self._even, self._by_length = idf, k1, even, by_length
+
+    def __missing__(self, shape: int) -> float:
+        times, length = shape & MOST_TIMES, shape >> 6
+        norm = self._k1 * (self._even + self._by_length * length)
+        weight = self[shape] = self._idf * times * (self._k1 + 1) / (times + norm)
+        return weight
+
+
 class ScopedIndex:
     """Reads what is indexed of one scope, over one snapshot."""
 
@@ -130,17 +148,14 @@ class ScopedIndex:
         idf = math.log(1 + (self.size - size + 0.5) / (size + 0.5))
         weights: dict[int, float] = {}
         whole = True
-        known: dict[int, float] = {}
+        known = _Weights(idf, k1, 1 - b, b / self._mean if self._mean else 0.0)
         for block, postings in self._connection.execute(_POSTINGS, (self.scope, stem)):
             if len(weights) >= most:
                 whole = False
                 break
             base = block << BITS
-            found = unpacked(postings)
-            for shape in {each >> BITS for each in found}.difference(known):
-                times, length = shape & MOST_TIMES, shape >> 6
-                known[shape] = idf * times * (k1 + 1) / (times + k1 * (1 - b + b * length / self._mean))
-            weights.update({base + (each & LOW): known[each >> BITS] for each in found})
+            for each in unpacked(postings):
+                weights[base + (each & LOW)] = known[each >> BITS]
         return Matches(weights, idf, whole)
 
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
