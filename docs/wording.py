@@ -34,7 +34,7 @@ REASONS: Mapping[str, str] = {
 REFUSALS: Mapping[str, tuple[str, str]] = {
     "unauthorized": ("no token, or a wrong one", ""),
     "missing_scope": ("a token that is not good for this", ""),
-    "model_not_found": ("a model that nobody can ask", ""),
+    "model_not_found": ("a model that cannot be asked", ""),
     "context_length_exceeded": ("OpenAI's API: a conversation of more characters than may come along", ""),
     "missing_csrf": ("a browser's call has the login's cookie and not its `X-CSRF-Token`", ""),
     "wrong_origin": ("a web page that may not call: `gateway.cors_origins`", ""),

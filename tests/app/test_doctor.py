@@ -289,7 +289,7 @@ def test_database_that_is_none_is_told(home: Path) -> None:
     assert "is empty, although" in one(home, "database.unreadable").title
     (home / "hob.db").unlink()
     (home / "hob.db").symlink_to("/nowhere")
-    assert "is no file" in one(home, "database.unreadable").title
+    assert "is not a file" in one(home, "database.unreadable").title
 
 
 def test_damage_is_found_and_the_file_stays_where_it_is(home: Path) -> None:

@@ -41,7 +41,7 @@ def test_group_lists_its_commands_with_what_they_do(name: str, capsys: pytest.Ca
         ("erase", "hob: PERSON is missing; see `hob erase --help`"),
         ("usage --days", "hob: --days needs a value; see `hob usage --help`"),
         ("config path now", "hob: unexpected argument 'now'; see `hob config path --help`"),
-        ("logs --since 99x", "hob: --since '99x' is no time; write 30min, 2h, 3d or 2026-05-01T08:30"),
+        ("logs --since 99x", "hob: --since '99x' is not a time; write 30min, 2h, 3d or 2026-05-01T08:30"),
         ("config show nothing", "hob: nothing: no setting begins like this; `hob config show` prints them all"),
     ],
 )

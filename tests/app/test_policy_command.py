@@ -35,14 +35,14 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
         ("exec", "git status", Supposed(), "allow: "),
         ("exec", "git status", Supposed(mode=Mode.READ_ONLY), "deny: "),
         ("exec", "git reset --hard", Supposed(), "ask: "),
-        ("exec", "git reset --hard", Supposed(unattended=True), "deny: There was no one to ask"),
+        ("exec", "git reset --hard", Supposed(unattended=True), "deny: No one could be asked"),
         ("exec", "rm -rf /", Supposed(mode=Mode.FULL), "deny: Commands that destroy disks"),
         ("read", "notes.md", Supposed(sender=SenderClass.STRANGER), "deny: "),
         ("read", "notes.md", Supposed(group=True), "ask: Private content of the owner is not read"),
         ("mail_send", "bob@example.com", Supposed(tainted=True, words="mail bob@example.com"), "allow: "),
         ("mail_send", "bob@example.com", Supposed(SenderClass.MEMBER, words="mail bob@example.com"), "ask: "),
         ("read", "[1]", Supposed(), "allow: "),
-        ("read", "{", Supposed(), "deny: The arguments are no JSON object"),
+        ("read", "{", Supposed(), "deny: The arguments are not a JSON object"),
     ],
 )
 def test_call_is_judged_as_in_the_turn_that_is_supposed(

@@ -147,7 +147,7 @@ async def test_binary_file_is_told_and_not_shown(repos: OwnerRepositories, work:
 async def test_folder_without_a_repository_becomes_one(repos: OwnerRepositories, work: Path) -> None:
     shutil.rmtree(work / ".git")
     assert (await repos.status("work"))["repository"] is False
-    with pytest.raises(InvalidRequest, match="no git repository"):
+    with pytest.raises(InvalidRequest, match="not a git repository"):
         await repos.log("work", 20, "")
     await repos.init("work", "")
     assert (await repos.status("work"))["repository"] is True

@@ -63,7 +63,7 @@ def test_one_that_stands_openly_is_moved_out_by_rotating_it(
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        (["set", "model.base_url"], VALUE, "no secret"),
+        (["set", "model.base_url"], VALUE, "is not a secret"),
         (["set", "model.api_kye"], VALUE, "model.api_key"),
         (["set", "model.api_key"], "", "one line"),
         (["set", "model.api_key"], "two\nlines", "one line"),

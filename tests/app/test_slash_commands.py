@@ -132,7 +132,7 @@ async def test_cancel_ends_one_task_and_leaves_the_others(tmp_path: Path) -> Non
         assert waiting["id"] in await say(hob, f"/cancel {waiting['id']}")
         assert (await hob.tcp.get(f"/chat/{waiting['id']}")).json()["state"] == "cancelled"
         assert (await hob.tcp.get(f"/chat/{running['id']}")).json()["state"] != "cancelled"
-        assert await say(hob, "/cancel m_nothing") == "Nothing open is called m_nothing; `/tasks` lists what is."
+        assert await say(hob, "/cancel m_nothing") == "There is no open task m_nothing; `/tasks` lists them."
         await say(hob, "/stop")
 
 

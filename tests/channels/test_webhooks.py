@@ -207,12 +207,12 @@ def test_address_within_another_counts_as_itself(address: IPv4Address) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("", "no address"),
-        ("desk.example.org", "no address"),
-        ("ftp://desk.example.org/", "no address"),
-        ("https:///path", "no address"),
-        ("https://desk.example.org:99999/", "no address"),
-        ("https://desk.example.org/a b", "no address"),
+        ("", "not an address"),
+        ("desk.example.org", "not an address"),
+        ("ftp://desk.example.org/", "not an address"),
+        ("https:///path", "not an address"),
+        ("https://desk.example.org:99999/", "not an address"),
+        ("https://desk.example.org/a b", "not an address"),
         ("https://me:pw@desk.example.org/", "user"),
         ("http://desk.example.org/", "plain http"),
     ],

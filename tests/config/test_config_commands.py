@@ -136,5 +136,5 @@ def test_check_tells_of_open_secrets_and_unknown_variables(tmp_path: Path, capsy
     captured = capsys.readouterr()
     assert captured.out == f"{tmp_path}/config.toml: ok\n"
     assert "warning: HOB_WBE_PORT: this variable sets nothing; did you mean HOB_WEB_PORT?" in captured.err
-    assert "web.token: the secret stands openly in the file" in captured.err
+    assert "web.token: the secret is in plain text in the file" in captured.err
     assert "s3cret" not in captured.err

@@ -12,6 +12,7 @@ import pytest
 WEB = Path(__file__).parents[2] / "web"
 BUILD = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static"
 TEXT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
+PLURAL = re.compile(r'\btn\(\s*"([^"]*)",\s*"([^"]*)"')
 
 
 def sources() -> list[Path]:
@@ -20,8 +21,17 @@ def sources() -> list[Path]:
 
 def test_every_text_of_the_page_has_its_german() -> None:
     german = set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', (WEB / "src" / "i18n" / "de.ts").read_text("utf-8"), re.M))
-    wanted = {text for file in sources() for text in TEXT.findall(file.read_text("utf-8"))}
+    texts = [file.read_text("utf-8") for file in sources()]
+    wanted = {each for text in texts for each in TEXT.findall(text)}
+    wanted |= {each for text in texts for forms in PLURAL.findall(text) for each in forms}
     assert sorted(wanted - german) == []
+
+
+def test_counted_texts_have_a_form_for_one() -> None:
+    counted = [
+        text for file in sources() for text in TEXT.findall(file.read_text("utf-8")) if text.startswith("{count} ")
+    ]
+    assert sorted(counted) == ["{count} for you", "{count} new", "{count} running"]
 
 
 def test_page_imports_no_place_from_another_place() -> None:

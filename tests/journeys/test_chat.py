@@ -403,7 +403,7 @@ async def test_chat_without_a_daemon_shows_the_answer_that_it_waits_for_when_it_
         terminal.type("tell me", ENTER)
         await terminal.see_now("· thinks")
         terminal.type(CTRL_D)
-        await terminal.see("Hob ends what it is doing", "The answer at last.")
+        await terminal.see("Hob finishes its work", "The answer at last.")
         assert await terminal.ended() == 0
         assert terminal.text.count("The answer at last.") == 1
     async with chat(world) as terminal:

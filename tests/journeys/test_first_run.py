@@ -103,7 +103,7 @@ async def test_clone_leads_whoever_has_nothing_to_the_first_answer(folder: Path)
         install_nothing(repository, environ)
         command = ["make", "-C", str(repository), *one_command()[1:]]
         async with open_terminal(command, environ, rows=50) as terminal:
-            await terminal.see("Which model shall think", "Not now")
+            await terminal.see("Which model should Hob use", "Not now")
             terminal.type("2", ENTER)
             await terminal.see("Its address")
             terminal.type(server.url, ENTER)

@@ -29,7 +29,7 @@ class AgentSettings:
     idle_notice_seconds: float = setting(20.0, "Say so when the model sends nothing for this long.", at_least=0.1)
     idle_seconds: float = setting(120.0, "Give the model up when it sends nothing for this long.", at_least=0.1)
     patience_seconds: float = setting(8.0, "Seconds of retrying while a person waits.", at_least=0)
-    background_patience_seconds: float = setting(60.0, "Seconds of retrying while nobody waits.", at_least=0)
+    background_patience_seconds: float = setting(60.0, "Seconds of retrying in the background.", at_least=0)
     wait_attempts: int = setting(8, "Times background work waits for a busy model before it gives up.", at_least=0)
     max_tokens: int = setting(4096, "Longest answer of the model, in tokens.", at_least=16)
     context_tokens: int = setting(128_000, "Most of a model's context window that is used, in tokens.", at_least=2_000)

@@ -188,7 +188,9 @@ class DaemonOperations:
         turn = await self._store.turns.retry(id)
         if turn is None:
             raise NotFound(
-                translatable("nothing failed or quarantined is called {id}; `hob tasks --all` lists everything", id=id)
+                translatable(
+                    "no failed or quarantined message is called {id}; `hob tasks --all` lists everything", id=id
+                )
             )
         await self._lanes.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
@@ -202,7 +204,9 @@ class DaemonOperations:
         if not file.parent.is_dir():
             # made here, it would hide that a disk for backups is not mounted
             raise InvalidRequest(
-                translatable("{folder} is no directory; make it, or mount what should be there", folder=file.parent)
+                translatable(
+                    "{folder} is not a directory; create it, or mount what should be there", folder=file.parent
+                )
             )
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}

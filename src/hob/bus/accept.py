@@ -109,7 +109,7 @@ class Acceptor:
         return await self._queue(inbound, session, event, command=when is not None)
 
     async def _check_same(self, inbound: Inbound, first: InboundId) -> None:
-        """Whoever made the key themselves may have made it twice; a platform's is the message's own, however edited."""
+        """A key that a client made may be reused by mistake; a platform's key is the message's own, however edited."""
         earlier = await self._around.store.inbox.find_inbound(first)
         if earlier is not None and _words(earlier) != _words(inbound):
             raise KeyReused(

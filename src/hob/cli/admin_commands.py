@@ -1,4 +1,4 @@
-"""What a command has the home's owner do, or does itself where nobody owns the home; shown while it happens."""
+"""What a command asks of the home's owner, or does itself if the home is free; shown while it happens."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
 
 @dataclass(frozen=True, slots=True)
 class AdminCommand:
-    """Something that events tell of: asked for at the home's owner, or done here where nobody owns it."""
+    """Something that events tell of: asked of the home's owner, or done here if the home is free."""
 
     there: Callable[[Path], Generator[ClientEvent, None, None]]
     here: Callable[[], Any]
@@ -81,7 +81,7 @@ def perform(home: Path, admin_command: AdminCommand, *, json: bool) -> int:
 def see_through(home: Path, admin_command: AdminCommand, notifier: "AdminProgress") -> None:
     """Show it to its end; questions are asked at the terminal, where there is one.
 
-    Raises ConnectionLost when an owner went away and nobody took its place in time.
+    Raises ConnectionLost when the owner went away and was not replaced in time.
     """
     while True:
         deliver(home, admin_command, notifier.show)
@@ -113,7 +113,7 @@ def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> AdminCommand | No
 def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent], None]) -> None:
     """Show what happens until it has ended or people are asked, told by the home's owner, or by owning the home.
 
-    Raises ConnectionLost when an owner went away and nobody took its place in time.
+    Raises ConnectionLost when the owner went away and was not replaced in time.
     """
     path = socket_of(home)
     lost_at = give_up_at = taken_until = 0.0
@@ -131,7 +131,7 @@ def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent
                 _deliver_here(admin_command, show)
             return
         except (ConnectionLost, HomeTaken) as error:
-            # the owner was killed, is stopping, or handed over; whoever owns the home next knows the key
+            # the owner was killed, is stopping, or handed over; the next owner of the home knows the key
             now = time.monotonic()
             if isinstance(error, HomeTaken) and not lost_at:
                 # an owner that is opening, or handing over, has no door for a moment

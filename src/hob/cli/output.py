@@ -45,7 +45,7 @@ def paint(text: str, colour: str, on: TextIO | None = None) -> str:
 
 
 def shows_colours(on: TextIO) -> bool:
-    """Whether a terminal is behind it that knows colours, and nobody minds them (https://no-color.org)."""
+    """Whether it is a terminal with colours, and they are wanted (https://no-color.org)."""
     environ = process_environment()
     return on.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "") not in SIMPLE_TERMINALS
 
@@ -74,13 +74,13 @@ def width_of_screen(otherwise: int = 120) -> int:
 
 
 def line(text: str, width: int = 72) -> str:
-    """The text's first line, control characters shown and not obeyed, cut to a width."""
+    """The text's first line, control characters made visible, cut to a width."""
     shown = "".join(c if c.isprintable() else "·" for c in text.strip().split("\n", 1)[0])
     return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
 def tame(text: str) -> str:
-    """The text without what a terminal would obey (colours, titles, the clipboard); new lines and tabs stay."""
+    """The text without control sequences (colours, titles, the clipboard); new lines and tabs stay."""
     return text.translate(_TAMED)
 
 

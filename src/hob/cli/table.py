@@ -24,46 +24,46 @@ HEADINGS = {
 }
 """Above which command each heading stands."""
 COMMANDS: tuple[tuple[str, str, str], ...] = (
-    ("chat", "conversation.chat:chat", "Talk; the same as no command at all."),
+    ("chat", "conversation.chat:chat", "Chat in the terminal; the default command."),
     ("ask", "conversation.ask:ask", "Ask one question; the answer goes to stdout."),
-    ("onboard", "setup.onboard:onboard", "Set Hob up: find a model, try it, make the folders."),
+    ("onboard", "setup.onboard:onboard", "Set Hob up: find and test a model, make the folders."),
     ("serve", "daemon.serve:serve", "Run the daemon."),
-    ("stop", "daemon.stop:stop", "Stop the daemon; what waits is kept."),
-    ("resume", "daemon.stop:resume", "Go on after `hob stop --all`."),
+    ("stop", "daemon.stop:stop", "Stop the daemon; waiting messages are kept."),
+    ("resume", "daemon.stop:resume", "Continue after `hob stop --all`."),
     ("dashboard", "daemon.dashboard:dashboard", "Open the dashboard in a browser, signed in."),
     ("status", "daemon.status:status", "Show daemon, queue and storage status."),
-    ("sessions", "conversation.sessions:app", "Conversations: list, show, name, pause and delete them."),
-    ("usage", "daemon.usage:usage", "What was spent, on what, and what is left."),
-    ("tasks", "daemon.tasks:tasks", "What is being done and what was."),
-    ("timeline", "daemon.timeline:timeline", "What happened, by trace."),
-    ("logs", "daemon.logs:logs", "What Hob did, from its log; --follow goes on."),
-    ("prompt", "conversation.prompt:prompt", "What the next request to the model holds, by section."),
+    ("sessions", "conversation.sessions:app", "List, show, rename, pause and delete conversations."),
+    ("usage", "daemon.usage:usage", "Show what was spent, on what, and what is left."),
+    ("tasks", "daemon.tasks:tasks", "List current and past tasks."),
+    ("timeline", "daemon.timeline:timeline", "Show what happened, by trace."),
+    ("logs", "daemon.logs:logs", "Show Hob's log; --follow keeps going."),
+    ("prompt", "conversation.prompt:prompt", "Show the next request to the model, by section."),
     ("retry", "conversation.retry:retry", "Bring back what failed or was quarantined."),
-    ("undo", "conversation.undo:undo", "Put back what a turn changed in files."),
+    ("undo", "conversation.undo:undo", "Undo what a turn changed in files."),
     ("models", "setup.models:app", "List, choose and test models."),
     ("config", "setup.config:app", "Show, check and change settings."),
     ("secrets", "setup.secrets:app", "Keys and passwords: kept by reference, never shown."),
-    ("token", "setup.token:app", "Who may call the API, and what for."),
-    ("webhooks", "setup.webhooks:app", "What machines may send to Hob."),
-    ("plugins", "setup.plugins:app", "Packages that add to Hob: list them, switch them on and off."),
-    ("import", "setup.imports:import_", "Take over what another assistant has: files, talks, settings."),
-    ("completion", "setup.completion:completion", "What a shell needs to complete the commands: bash, zsh, fish."),
-    ("approvals", "trust.approvals:app", "What waits for your approval, and your answers."),
-    ("accept", "trust.accept:accept", "Accept changed identity files, so that Hob follows them again."),
-    ("people", "trust.people:app", "Who may talk to Hob, and where they write from."),
-    ("pairing", "trust.pairing:app", "Who asks to be let in."),
-    ("policy", "trust.policy:app", "What may be done, and which rule says so."),
-    ("security", "trust.security:app", "What could be safer about this Hob."),
-    ("audit", "trust.audit:app", "What was decided and allowed, and whether that log is whole."),
-    ("erase", "data.erase:erase", "Forget a person: what they said and what is said of them."),
-    ("doctor", "daemon.doctor:doctor", "What is wrong here, and what to do about it."),
-    ("service", "daemon.service:app", "Hob as a service: started with the machine and after failures."),
-    ("upgrade", "setup.upgrade:upgrade", "How this Hob is upgraded, and what changed."),
-    ("memory", "data.memory:app", "What Hob remembers: search it, add to it, forget."),
-    ("backup", "data.backup:backup", "Write a copy of all that was said and is remembered to one file."),
-    ("restore", "data.backup:restore", "Put a backup in place; what was there is kept."),
-    ("export", "data.export:export", "Conversations as JSON lines."),
-    ("rebuild", "data.rebuild:rebuild", "Write tasks, spending and sessions again from the timeline."),
+    ("token", "setup.token:app", "Make and revoke tokens for the API."),
+    ("webhooks", "setup.webhooks:app", "List and test incoming webhooks."),
+    ("plugins", "setup.plugins:app", "List plug-ins, and switch them on and off."),
+    ("import", "setup.imports:import_", "Import files, conversations and settings of another assistant."),
+    ("completion", "setup.completion:completion", "Print completions for a shell: bash, zsh or fish."),
+    ("approvals", "trust.approvals:app", "Show and answer requests for approval."),
+    ("accept", "trust.accept:accept", "Accept changed identity files; Hob then follows them again."),
+    ("people", "trust.people:app", "List, link and forget people who talk to Hob."),
+    ("pairing", "trust.pairing:app", "Let people in, or refuse them."),
+    ("policy", "trust.policy:app", "Explain what the policy allows, and by which rule."),
+    ("security", "trust.security:app", "Show what could be safer about this Hob."),
+    ("audit", "trust.audit:app", "Show the audit log, and verify that it is complete."),
+    ("erase", "data.erase:erase", "Erase a person: what they said and what is said about them."),
+    ("doctor", "daemon.doctor:doctor", "Find problems, and say how to fix them."),
+    ("service", "daemon.service:app", "Run Hob as a service: starts with the machine and after failures."),
+    ("upgrade", "setup.upgrade:upgrade", "Show how to upgrade this Hob, and what changed."),
+    ("memory", "data.memory:app", "Search, add to and prune what Hob remembers."),
+    ("backup", "data.backup:backup", "Write a copy of everything said and remembered to one file."),
+    ("restore", "data.backup:restore", "Restore a backup; the current database is kept."),
+    ("export", "data.export:export", "Export conversations as JSON lines."),
+    ("rebuild", "data.rebuild:rebuild", "Rebuild tasks, spending and sessions from the timeline."),
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
@@ -202,7 +202,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def _explain(error: BaseException) -> int | None:
-    """Tell people what is the matter; the exit status. None for what nobody expected."""
+    """Say what is wrong; the exit status. None for an unexpected error."""
     from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotConfigured, Unready  # half of `hob --help`
 
     match error:
@@ -217,7 +217,7 @@ def _explain(error: BaseException) -> int | None:
             print(f"hob: {_(str(error))}", file=sys.stderr)
             return 1
         case BrokenPipeError():
-            # whoever read has seen enough; the interpreter must not find out again when it flushes at its end
+            # the reader has closed the pipe; the interpreter must not find out again when it flushes at its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO):

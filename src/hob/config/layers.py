@@ -142,7 +142,7 @@ class LayerReader:
     def _judge_secrets(self, file: ConfigFile, plain: list[KeyPath]) -> None:
         for path in plain:
             reason = translatable(
-                "the secret stands openly in the file; env:, file:, keyring: or command: can refer to it instead"
+                "the secret is in plain text in the file; refer to it by env:, file:, keyring: or command:"
             )
             self.notes.append(ConfigProblem(reason, dotted(path), file.place(path)))
         if plain and file.readable_by_others:

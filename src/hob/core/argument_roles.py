@@ -20,8 +20,8 @@ class ArgumentRole:
     `says` is what a call does, for people, with arguments in braces: "pay {amount} to {recipient}".
 
     `runs`: it runs in Hob's sandbox. `joins`: what is written goes to a command that runs already, with the network
-    that one was given. `searches`: it asks the configured search provider and nobody else. `configures`: it changes
-    Hob's settings or hooks. `invites`: without recipients it reaches nobody.
+    that one was given. `searches`: it asks the configured search provider only. `configures`: it changes
+    Hob's settings or hooks. `invites`: without recipients it reaches no one.
     """
 
     paths: tuple[str, ...] = ()

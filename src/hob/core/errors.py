@@ -60,7 +60,7 @@ class KeyReused(HobError):
 
 
 class NotFound(HobError):
-    """There is no such thing."""
+    """There is nothing by that name."""
 
 
 class NotAllowed(HobError):

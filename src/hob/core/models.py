@@ -238,7 +238,7 @@ class Beat:
 class ExtraCall:
     """A call beside the one that answers, which is over and has to be paid for: it failed, or it described a picture.
 
-    `status` is `ok` or a `ModelFault`; `usage` and `cost` (micro-dollars) are what is known of it. Whoever hears this
+    `status` is `ok` or a `ModelFault`; `usage` and `cost` (micro-dollars) are what is known of it. A listener
     counts it. Where `goes_on`, another request follows, but not before the next event is asked for: who may not spend
     more closes the stream instead.
     """

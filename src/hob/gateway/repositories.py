@@ -1,4 +1,4 @@
-"""The owner's repositories, for whoever shows them: the port behind the routes."""
+"""The owner's repositories: the port behind the routes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol

@@ -1,4 +1,4 @@
-"""A model that has gone over to whoever writes to it: it does what any text in its context orders, the newest first.
+"""A model that follows any instruction in its context, the newest first.
 
 An order is `ORDER tool {"argument": "value"}` anywhere in a text, or `ORDER64:` and the same in base64url, which fits
 into file names. Within the arguments `{{seen}}` stands for the newest secret in its context (`SECRET-` and letters or

@@ -65,7 +65,7 @@ class MemoryChannel:
         return await self.hear(message(text, key=key, channel=self.name, chat=chat))
 
     async def hear(self, inbound: Inbound) -> Accepted:
-        """Receive this message, from whomever. Raises what `accept` raises, and RuntimeError while closed."""
+        """Receive this message, from any sender. Raises what `accept` raises, and RuntimeError while closed."""
         if self._accept is None:
             raise RuntimeError("the channel is closed")
         return await self._accept(inbound)

@@ -1,6 +1,6 @@
 """Which content of which identity file the owner has accepted: one small file in the home, outside of the workspace.
 
-Whatever can write into the workspace (a tool, a program of the machine, a `git pull`) can write what Hob would obey. So
+Anything that can write into the workspace (a tool, another program, a `git pull`) can write instructions for Hob. So
 a file is followed only as long as its SHA-256 is the one that was accepted last.
 """
 

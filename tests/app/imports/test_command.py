@@ -116,7 +116,7 @@ def test_untrusted_values_of_a_foreign_folder_are_named_first_however_much_is_no
     told = [each for each in out.splitlines() if each.startswith("- ")]
     assert told[0].startswith("- channels.telegram.allowFrom, channels.telegram.groups: who may write is not taken")
     assert "'59\\u200b.md'" not in out
-    assert "and 48 more: its name holds characters that nobody sees" in out
+    assert "and 48 more: its name holds invisible characters" in out
 
 
 def test_all_of_a_setting_is_shown_before_it_is_taken(user: User) -> None:

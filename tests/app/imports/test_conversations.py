@@ -46,6 +46,6 @@ def test_daemon_that_starts_is_handed_the_home_and_what_was_taken_is_kept(user: 
     def take_over() -> Mapping[str, Any]:
         return call(socket_of(user.state), "POST", "/hand-over", timeout=30).body
 
-    with pytest.raises(ConnectionLost, match="took over; what was taken is kept"):
+    with pytest.raises(ConnectionLost, match="took over; what was imported is kept"):
         importing_while(user, take_over, goes_on=True)
     assert 0 < len(user.history("other:one")) < MANY

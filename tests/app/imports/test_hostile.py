@@ -279,7 +279,7 @@ def test_names_that_no_one_sees_are_taken_nowhere(user: User) -> None:
         folders.write(root / "workspace" / name, "x")
     before = set(statuses(user.imports("openclaw"), "file"))
     view = user.takes("openclaw")
-    assert reasons(view, "not_taken").count("its name holds characters that nobody sees") == len(names)
+    assert reasons(view, "not_taken").count("its name holds invisible characters") == len(names)
     assert set(statuses(view, "file")) == before
     assert all(name.isprintable() for name in before)
     assert all(str(each.relative_to(user.home)).isprintable() for each in user.workspace.rglob("*"))
@@ -296,7 +296,7 @@ def test_alias_is_no_name_of_something_else(user: User, alias: str) -> None:
 def test_database_that_is_none_is_named(user: User) -> None:
     root = folders.openclaw(user.home / ".openclaw")
     folders.write(root / "agents/main/agent/openclaw-agent.sqlite", "no database " * 999)
-    assert "no database that can be read" in reasons(user.takes("openclaw"), "not_taken")
+    assert "not a readable database" in reasons(user.takes("openclaw"), "not_taken")
 
 
 def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> None:

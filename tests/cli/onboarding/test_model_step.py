@@ -64,7 +64,7 @@ def test_model_that_does_not_answer_is_not_written_and_leaves_no_key(machine: Ma
 
 
 def test_person_is_told_why_and_chooses_again(machine: Machine) -> None:
-    server = [("Which model shall", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
+    server = [("Which model should", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
     person = Person([*server, ("Which model?", "locked"), *server, ("Which model?", "small-1"), *REST])
     report = machine.set_up(person=person)
     assert (report.ok, person.script) == (True, [])
@@ -76,7 +76,7 @@ def test_one_that_calls_no_tool_is_taken_only_by_somebody_who_wants_it_so(machin
     wishes = SetupOptions(base_url=machine.server.url, model="mute")
     assert "calls no tool" in machine.set_up(wishes).outcomes[0].told
     assert machine.config == ""
-    server = [("Which model shall", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
+    server = [("Which model should", "own that speaks"), ("address", machine.server.url), ("Its key", "")]
     mute = [*server, ("Which model?", "mute")]
     assert machine.set_up(person=Person([*mute, ("all the same", "no"), *mute, ("all the same", "yes"), *REST])).ok
     assert 'name = "mute"' in machine.config
@@ -133,7 +133,7 @@ def test_name_with_a_slash_stays_with_the_server(machine: Machine) -> None:
     [
         (SetupOptions(key=KEY, provider="anthropic"), "reference"),
         (SetupOptions(key="-"), "--provider"),
-        (SetupOptions(key="-", base_url="no address/"), "no address"),
+        (SetupOptions(key="-", base_url="no address/"), "server's address"),
         (SetupOptions(key="-", provider="anthropic", keep_key="env"), "--keep-key"),
     ],
 )
@@ -148,7 +148,7 @@ def test_impossible_address_or_key_is_asked_again(machine: Machine) -> None:
     typed_key = "sk-made-up-0123456789"
     address = [("address", typed_key), ("address", "no address/"), ("address", machine.server.url)]
     key = [("Its key", "two words"), ("Its key", "http://127.0.0.1:1/v1"), ("Its key", "kéy"), ("Its key", KEY)]
-    person = Person([("Which model shall", "own that speaks"), *address, *key, ("Which model?", "small-1"), *REST])
+    person = Person([("Which model should", "own that speaks"), *address, *key, ("Which model?", "small-1"), *REST])
     assert machine.set_up(person=person).ok
     assert "looks like a key" in "".join(person.heard)
     assert typed_key not in "".join(person.heard)
@@ -158,9 +158,9 @@ def test_impossible_address_or_key_is_asked_again(machine: Machine) -> None:
 
 def test_empty_address_or_key_leads_back_to_the_choice(machine: Machine) -> None:
     """Whoever had chosen the wrong line could only leave the whole setup."""
-    lost = [("Which model shall", "own that speaks"), ("address", "no address/"), ("address", "")]
-    keyless = [("Which model shall", "enter a key"), ("Whose key", "Anthropic"), ("The key", "")]
-    person = Person([*lost, *keyless, ("Which model shall", "Not now"), *REST])
+    lost = [("Which model should", "own that speaks"), ("address", "no address/"), ("address", "")]
+    keyless = [("Which model should", "enter a key"), ("Whose key", "Anthropic"), ("The key", "")]
+    person = Person([*lost, *keyless, ("Which model should", "Not now"), *REST])
     machine.set_up(person=person)
     assert person.script == []
 
@@ -229,7 +229,7 @@ def test_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: M
     nobody = "http://127.0.0.1:1/v1"
     person = Person(
         [
-            ("Which model shall", "own that speaks"),
+            ("Which model should", "own that speaks"),
             *[("address", nobody), ("Its key", ""), ("address", machine.server.url), ("Its key", "")],
             *[("Which model?", "small-1"), *REST],
         ]

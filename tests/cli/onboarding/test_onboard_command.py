@@ -192,7 +192,7 @@ async def answer_the_rest(terminal: Terminal) -> None:
 @pytest.mark.parametrize("more", [{}, {"NO_COLOR": "1"}], ids=["colours", "no colours"])
 async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: dict[str, str]) -> None:
     async with open_terminal(HOB, environ_of(**more)) as terminal:
-        await terminal.see("Which model shall think", "Not now")
+        await terminal.see("Which model should Hob use", "Not now")
         terminal.type(DOWN, DOWN, UP, ENTER)
         await choose_server(terminal, machine)
         await answer_the_rest(terminal)
@@ -208,7 +208,7 @@ async def test_hob_alone_leads_a_newcomer_to_an_answer(machine: Machine, more: d
 
 async def test_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> None:
     async with open_terminal((*HOB, "onboard"), environ_of(TERM="dumb")) as terminal:
-        await terminal.see("Which model shall think", "Enter for >")
+        await terminal.see("Which model should Hob use", "Enter for >")
         terminal.type("9", ENTER)
         await terminal.see("A number from 1 to 4")
         terminal.type("2", ENTER)
@@ -221,13 +221,13 @@ async def test_terminal_that_can_do_nothing_gets_numbers(machine: Machine) -> No
 
 async def test_cancelled_onboarding_leaves_a_home_that_works(machine: Machine) -> None:
     async with open_terminal(HOB, environ_of()) as terminal:
-        await terminal.see("Which model shall think", "Not now")
+        await terminal.see("Which model should Hob use", "Not now")
         terminal.type(CTRL_C)
         await terminal.see("run `hob onboard` to continue")
         assert await terminal.ended() == 130
     assert run(machine, "config", "check").returncode == 0
     async with open_terminal((*HOB, "onboard"), environ_of()) as terminal:
-        await terminal.see("Which model shall think", "Not now")
+        await terminal.see("Which model should Hob use", "Not now")
         terminal.type("4", ENTER)
         await terminal.see("call you")
         terminal.type(CTRL_D)

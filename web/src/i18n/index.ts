@@ -11,7 +11,7 @@ export function setLanguage(language: Language) {
   listeners.forEach((each) => each());
 }
 
-/** The language of the page; whoever asks is drawn anew when it changes. */
+/** The language of the page; its caller is drawn anew when it changes. */
 export function useLanguage(): Language {
   return useSyncExternalStore(
     (listener) => {
@@ -26,6 +26,11 @@ export function useLanguage(): Language {
 export function t(text: string, values: Record<string, string | number> = {}): string {
   const found = current() === "de" ? (GERMAN[text] ?? text) : text;
   return found.replace(/{(\w+)}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** The form of the text for this count, which stands for `{count}`; English and German have the same two. */
+export function tn(one: string, many: string, count: number): string {
+  return t(count === 1 ? one : many, { count: number(count) });
 }
 
 const locale = () => current();

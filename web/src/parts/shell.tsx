@@ -7,7 +7,7 @@ import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
 import { useApprovals, useConnection, useLiveUpdates, useStatus, useUsage } from "../api/queries";
-import { clock, money, setLanguage, t, useLanguage } from "../i18n";
+import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Page, Skeleton } from "./basics";
 import { Mark } from "./mark";
@@ -105,7 +105,7 @@ export function Shell() {
 function Dot({ count }: { count: number }) {
   if (!count) return null;
   return (
-    <span className="ms-auto rounded-full bg-warn px-1.5 text-xs font-semibold text-bg" aria-label={t("{count} wait for you", { count })}>
+    <span className="ms-auto rounded-full bg-warn px-1.5 text-xs font-semibold text-bg" aria-label={tn("{count} waits for you", "{count} wait for you", count)}>
       {count}
     </span>
   );

@@ -192,7 +192,7 @@ class Compactor:
     async def _draft(
         self, before: Summary | None, told: Sequence[Entry], spending: _Spending, n: int, *, wanted: bool
     ) -> SummaryDraft | _Rest:
-        """A model's draft, or why there is none. Nobody is asked while the session rests, unless it is `wanted`."""
+        """A model's draft, or why there is none. No model is asked while the session rests, unless it is `wanted`."""
         rest = self._rests.get(spending.session)
         if rest is not None and n < rest.until and not wanted:
             return rest

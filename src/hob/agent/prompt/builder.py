@@ -308,7 +308,7 @@ def _measure(name: str, entries: Sequence[Entry], cached: bool) -> Section:
 
 
 def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:
-    """Files that may not be obeyed, in at most `room` tokens. Hob's headings stand outside of the marks."""
+    """Untrusted files, in at most `room` tokens. Hob's headings stand outside of the marks."""
     entries: list[Entry] = []
     for file in files:
         source = f"file {file.name} {file.hash}"

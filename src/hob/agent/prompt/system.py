@@ -99,7 +99,7 @@ class SystemText:
 
 
 def audience_of(turn: Turn) -> Audience:
-    """Who will read the answer. What is the owner's alone is shown only where nobody else takes part."""
+    """Who will read the answer. What is the owner's alone is shown only where the owner is alone."""
     if is_subagent(turn.session):
         return Audience.SUBAGENT
     alone = all(inbound.sender.cls is SenderClass.OWNER and not inbound.group for inbound in turn.inbounds)

@@ -81,7 +81,7 @@ _TEXT_PARTS = (  # of a text that stands in the reply itself
     r"(?:(?:the|your|this|that|all|each|every|both|a|one|two|three|some|extra|first|second|last)\s+)*"
     r"(?:sentence|paragraph|word|comma|line|section|duplicate|clause|phrase|bullet|you\b)"
 )
-_WORDING = (  # whoever asks for words gets words
+_WORDING = (  # a request for words gets words
     r"\b(?:translat\w+|rephras\w+|reword\w+|rewrite|proofread\w*|draft|story|poem|novel|dialogue?|scene|joke|sketch|"
     r"lyrics|summari[sz]\w+|quote|example sentence|übersetz\w*|umformulier\w*|formulier\w*|korrigier\w*|entwurf|"
     r"entwirf|geschichte|gedicht|roman|dialog|szene|witz|fasse|zusammenfass\w*|zitier\w*|beispielsatz)\b"

@@ -65,7 +65,7 @@ class Driver:
     def _keep(self, turn: TurnId, unsaved: Unsaved) -> None:
         self._unsaved[turn] = unsaved
         self._unsaved.move_to_end(turn)
-        while len(self._unsaved) > _UNSAVED_TURNS:  # others may have ended the oldest, and nobody runs it again
+        while len(self._unsaved) > _UNSAVED_TURNS:  # others may have ended the oldest, and it is not run again
             self._unsaved.popitem(last=False)
 
     async def _begin(self, turn: Turn, control: Control) -> TurnRun:
@@ -227,7 +227,7 @@ class Driver:
         return await self._settle(run, run.finish)
 
     async def _settle(self, run: TurnRun, finish: Finish) -> Outcome:
-        """Commit the finish, show it, and only then do what nobody waits for."""
+        """Commit the finish, show it, and only then do the background work."""
         await run.parts.journal.finish(finish)
         ids = tuple(inbound.id for inbound in (*run.turn.inbounds, *run.joined))
         steered = tuple(step.inbound for step in run.record.steps if isinstance(step, Steered))
@@ -249,7 +249,7 @@ class Driver:
             _absorb_cancellation()
 
     async def _tidy(self, run: TurnRun, finish: Finish) -> None:
-        """What nobody waits for: hooks that look at the outcome, compaction. Given up at a shutdown."""
+        """Background work: hooks that look at the outcome, compaction. Given up at a shutdown."""
         try:
             await self._look_back(run, finish)
         except StoreError as error:

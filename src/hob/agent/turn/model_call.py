@@ -54,7 +54,7 @@ async def ask(run: TurnRun) -> None:
         run.asked = run.asked or await real_name(parts.model, run.model)
         prompt = await _build(run)
         route = await _choose(run, prompt.request)
-    except ModelError as error:  # nobody can be asked, the server does not answer, or it cannot be made to fit
+    except ModelError as error:  # no model is connected, the server does not answer, or it cannot be made to fit
         _fail(run, run.asked or run.model, watch, error, heard)
         return
     if route is None:
@@ -67,7 +67,7 @@ async def ask(run: TurnRun) -> None:
             request = held.request
             run.asked, models = request.first, request.models
             news = (*prompt.remarks, *await _outlined(run), *route.remarks, *held.remarks)
-            for remark in news:  # not lost if nobody hears the answer
+            for remark in news:  # not lost if the answer is
                 _tell(run, heard, remark)
             told = heard.take()
             record.add(

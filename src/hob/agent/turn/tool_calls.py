@@ -26,7 +26,7 @@ from hob.core.turns import Turn
 log = logging.getLogger(__name__)
 
 _HEAD, _TAIL = 0.7, 0.25  # shares of the cap that a cut output keeps from its beginning and its end
-_SHOWN = 500  # characters of a call's arguments that whoever looks is shown
+_SHOWN = 500  # characters of a call's arguments that are shown
 
 
 class ToolCalls:

@@ -1,6 +1,6 @@
 """A turn without I/O: its state is a fold over journalled steps, and the next command follows from the state.
 
-How it fits together. `start` gives the state of a turn nobody has worked on, `fold` adds one step, `decide` says what
+How it fits together. `start` gives the state of a fresh turn, `fold` adds one step, `decide` says what
 to do next. The driver performs the command, journals what came of it as steps, folds them and asks again. Nothing else
 is remembered, so a turn goes on after a crash, a park or an upgrade from its steps alone. Two rules make that work:
 

@@ -60,7 +60,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
         return asyncio.run(_transfer(add, items, progress, preview=preview))
     except (ConnectionLost, NobodyThere) as error:
         raise ConnectionLost(
-            translatable("Hob stopped in between; what was taken is kept, and doing it again goes on")
+            translatable("Hob stopped in between; what was imported is kept; run it again to continue")
         ) from error
 
 
@@ -86,7 +86,9 @@ def _hand_over_here(home: Path, items: Sequence[Item], progress: Progress, *, pr
             await drain(app, asyncio.Event())  # what others have asked for
         if not ended:
             raise ConnectionLost(
-                translatable("a Hob that was started took over; what was taken is kept, and doing it again goes on")
+                translatable(
+                    "another Hob was started and took over; what was imported is kept; run it again to continue"
+                )
             )
         return ended
 

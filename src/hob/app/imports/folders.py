@@ -120,6 +120,6 @@ def _listed(folder: Path, left: list[Left]) -> Iterator["os.DirEntry[str]"]:
                 if entry.name.isprintable():
                     yield entry
                 else:
-                    left.append(Left(f"{folder}/{entry.name!a}", "its name holds characters that nobody sees"))
+                    left.append(Left(f"{folder}/{entry.name!a}", "its name holds invisible characters"))
     except OSError as error:
         left.append(Left(str(folder), f"it cannot be read: {error.strerror}"))

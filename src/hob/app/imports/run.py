@@ -1,4 +1,4 @@
-"""The whole of it: look, plan, and do. Each thing is done whole or not at all, so that whoever is stopped goes on."""
+"""The whole of it: look, plan, and do. Each item is done whole or not at all, so that a stopped import can go on."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -42,7 +42,7 @@ def make_plan(
     except (OSError, RuntimeError) as error:
         raise NotFound(translatable("there is no folder {folder}", folder=folder)) from error
     if not root.is_dir():
-        raise NotFound(translatable("{folder} is no folder; unpack it first if it is an archive", folder=folder))
+        raise NotFound(translatable("{folder} is not a folder; unpack it first if it is an archive", folder=folder))
     owners = mine or root in {place.resolve() for place in assistant.places(environ, home)}
     try:
         found = assistant.read(SourceFolder(root, owners, environ, stack))

@@ -188,7 +188,7 @@ def told_end() -> Iterator[None]:
         told: BaseException = error
         while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # a block with tasks has wrapped it
             told = told.exceptions[0]
-        text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an error that nobody expected"
+        text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an unexpected error"
         trace = None if isinstance(told, HobError) else sys.exc_info()
         record = log.makeRecord(log.name, logging.CRITICAL, __file__, 0, text, (), trace)
         for handler in logging.getLogger().handlers:

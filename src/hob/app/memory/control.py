@@ -286,5 +286,5 @@ def _loaded(line: str, number: int) -> MemoryItem:
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidRequest(
-            translatable("line {number} is no item of memory ({error})", number=str(number), error=str(error))
+            translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
         ) from error

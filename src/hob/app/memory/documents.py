@@ -36,7 +36,7 @@ class Added:
 
 
 class DocumentIndexer:
-    """Takes up what the owner points at, and again what changes there. Its text is nobody's word but the file's."""
+    """Indexes the files the owner points at, again when they change. Their text is untrusted."""
 
     def __init__(self, items: StoredItems, state: StoredChannelState) -> None:
         self._items = items

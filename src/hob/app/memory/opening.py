@@ -114,7 +114,7 @@ def _er1(kernel: Kernel) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any
 
 
 def _nothing() -> None:
-    """Nobody waits for it."""
+    """It runs in the background."""
 
 
 def follower_of(settings: MemorySettings, notify: Callable[[], None] = _nothing) -> Follower:

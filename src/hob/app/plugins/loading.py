@@ -215,7 +215,7 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
     if not isinstance(base, Subsystem) or base.name != name:
         raise NotConfigured(
             translatable(
-                "the entry point {name} of {packages} is no Subsystem of that name",
+                "the entry point {name} of {packages} is not a Subsystem of that name",
                 name=name,
                 packages=plugin.packages[0],
             )

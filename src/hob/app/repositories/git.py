@@ -33,7 +33,7 @@ class GitFailed(InvalidRequest):
 
 
 class Programs:
-    """Runs git, and GitHub's `gh`, in a folder; nobody is there to be asked for a password."""
+    """Runs git, and GitHub's `gh`, in a folder; there is no terminal to ask for a password."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {
@@ -55,7 +55,7 @@ class Programs:
         if folder.is_symlink() or folder.is_file():
             raise InvalidRequest(translatable("{folder} leads elsewhere; this repository is left alone", folder=folder))
         if not folder.is_dir():
-            raise InvalidRequest(translatable("{folder} is no git repository yet", folder=root))
+            raise InvalidRequest(translatable("{folder} is not a git repository yet", folder=root))
         if found := await asyncio.to_thread(settings_that_run, folder):
             told = translatable(
                 "the settings of this repository may run programs ({names}); take them out of {file}",

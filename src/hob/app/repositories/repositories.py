@@ -122,7 +122,7 @@ class OwnerRepositories:
         plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
         if commit:
             if not _COMMIT.fullmatch(commit):
-                raise InvalidRequest(translatable("{commit} is no commit", commit=commit))
+                raise InvalidRequest(translatable("{commit} is not a commit", commit=commit))
             return {"diff": await self._programs.git(root, "show", *plain, "--format=", commit, *only)}
         base = await self._programs.git(root, "rev-parse", "-q", "--verify", "HEAD", fine=(0, 1))
         said = await self._programs.git(root, "diff", *plain, base.strip() or _NOTHING, *only)
@@ -162,7 +162,7 @@ class OwnerRepositories:
         """Make the folder a repository; set the address of its remote if one is given."""
         root = self._root(repo)
         if remote and not _ADDRESS.fullmatch(remote):
-            raise InvalidRequest(translatable("{address} is no address of a repository", address=remote))
+            raise InvalidRequest(translatable("{address} is not the address of a repository", address=remote))
         begun = (root / ".git").exists() or await asyncio.to_thread(begin_repository, root)
         if not begun:
             raise NotFound(translatable("{program} is not installed here", program="git"))
@@ -204,7 +204,7 @@ class OwnerRepositories:
         try:
             await self._programs.git(root, "check-ref-format", "--branch", branch)
         except GitFailed:
-            raise InvalidRequest(translatable("{branch} is no name of a branch", branch=branch)) from None
+            raise InvalidRequest(translatable("{branch} is not the name of a branch", branch=branch)) from None
 
 
 def _inside(path: str) -> str:
@@ -230,7 +230,7 @@ def _found(root: Path, path: str) -> Path:
 def _rows(root: Path, path: str) -> list[dict[str, Any]]:
     folder = _found(root, path)
     if not folder.is_dir():
-        raise NotFound(translatable("{path} is no folder", path=path))
+        raise NotFound(translatable("{path} is not a folder", path=path))
     base = PurePosixPath(_inside(path))
     rows = []
     with os.scandir(folder) as entries:
@@ -249,7 +249,7 @@ def _rows(root: Path, path: str) -> list[dict[str, Any]]:
 def _content(root: Path, path: str) -> Mapping[str, Any]:
     file = _found(root, path)
     if not file.is_file():
-        raise NotFound(translatable("{path} is no file", path=path))
+        raise NotFound(translatable("{path} is not a file", path=path))
     with file.open("rb") as opened:
         data = opened.read(_MOST_TEXT)
     binary, size = b"\0" in data, file.stat().st_size

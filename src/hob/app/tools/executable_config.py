@@ -1,4 +1,4 @@
-"""What commands changed that others obey later, outside of the sandbox: the owner is told, whatever the model says."""
+"""Changed files that programs outside the sandbox will execute later: the owner is told, whatever the model says."""
 
 import re
 from collections.abc import Mapping, Sequence

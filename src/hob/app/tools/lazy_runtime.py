@@ -92,7 +92,7 @@ class LazyToolRuntime:
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done; nothing where no tool was ever used."""
         if self._used:
-            await asyncio.to_thread(_maker)  # nobody waits meanwhile
+            await asyncio.to_thread(_maker)  # nothing waits meanwhile
             await self.made.tidy()
 
     @property

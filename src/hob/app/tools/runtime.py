@@ -204,12 +204,12 @@ def _roots(
     def over(own: Root) -> Roots:
         return Roots((work, own, *further), base=workspace.work, home=owner, forbidden=forbidden, secret=SECRET_NAME)
 
-    # Commands only read the workspace: what Hob obeys lies there, and nothing tells how a command means its words.
+    # Commands only read the workspace: Hob's instructions lie there, and it is unknown what a command does.
     return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
 
 
 def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
-    """What Hob obeys, below the folders that commands may change; nothing where it lies above, as it usually does."""
+    """Hob's instructions below the folders that commands may change; none where they lie above, as usual."""
     path = workspace.path.expanduser().resolve()
     roots = (each.expanduser().resolve() for each in (workspace.work, *map(Path, settings.write)))
     ways = dict.fromkeys(path.relative_to(root) for root in roots if path.is_relative_to(root))

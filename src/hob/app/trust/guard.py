@@ -118,7 +118,7 @@ def _search(settings: SandboxSettings) -> Sequence[str]:
 
 
 def _who_is(people: People, inbound: Inbound) -> str:
-    """Whoever wrote this, over all their addresses."""
+    """The author, over all their addresses."""
     if inbound.origin.channel in FETCHED_CHANNELS:
         return inbound.sender.id if inbound.sender.id.startswith(TOKEN_SENDER) else OWNER_ID
     address = address_of(inbound)

@@ -125,7 +125,7 @@ class ChatConnection:
     def _rejoining(self, begin: Callable[[], Generator[ClientEvent, None, None]]) -> Generator[ClientEvent, None, None]:
         """The events; where the owner goes away, those of the next one, who knows the same key.
 
-        What was shown before is void then, which `retracted` says. Raises ConnectionLost where nobody came in time.
+        What was shown before is void then, which `retracted` says. Raises ConnectionLost when no daemon came in time.
         """
         until = 0.0
         while True:

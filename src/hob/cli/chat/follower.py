@@ -50,5 +50,5 @@ class Follower:
         Thread(target=run, name="errand", daemon=True).start()
 
     def _call(self, what: Callable[[T], None], value: T) -> None:
-        with suppress(RuntimeError):  # the loop has ended: nobody looks any more
+        with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(what, value)

@@ -1,7 +1,7 @@
 """The lower edge of the terminal: what is going on, the prompt, a bar. Everything above it is ordinary scrollback.
 
 prompt_toolkit draws differences only, and each drawing goes out in one write, so that nothing flickers. The terminal is
-asked nothing (no cursor position reports): over a slow line nobody waits for its answers.
+asked nothing (no cursor position reports): a slow line does not have to answer them.
 """
 
 from collections.abc import Callable, Sequence

@@ -66,7 +66,7 @@ ENGLISH: Mapping[ChatSentence, str] = {
     ChatSentence.AGAIN: "again:",
     ChatSentence.LEAVE_HINT: "Ctrl-C again leaves the chat",
     ChatSentence.LEAVING: (
-        "Hob ends what it is doing before it leaves; Ctrl-C breaks it off, and the next start goes on with it."
+        "Hob finishes its work before it leaves; Ctrl-C interrupts it, and the next start continues."
     ),
     ChatSentence.READY: "ready",
     ChatSentence.SENDING: "sends",

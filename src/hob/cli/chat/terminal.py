@@ -229,7 +229,7 @@ class TerminalChat:
             self.conversation.note(say(ChatSentence.HOW_TO_ANSWER, self.conversation.language))
 
     def _changed(self) -> None:
-        """Something looks different, or somebody is asked, or nobody any more."""
+        """Something looks different, or a question came or went."""
         question = next(iter(self.conversation.questions), None)
         if question != self._asked:
             if self._asked is None:
@@ -285,7 +285,7 @@ class TerminalChat:
         self._follower.do(lambda: self._standing.read(session), self._stands)
 
     def _choosing(self, config: Config) -> None:
-        """Ask once which models there are; whoever completes meanwhile sees those that are configured."""
+        """Ask once which models there are; completion offers the configured ones meanwhile."""
         self._names.choosing = lambda: None
 
         def listed(models: Sequence[str]) -> None:

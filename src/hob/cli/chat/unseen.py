@@ -1,4 +1,4 @@
-"""What a chat finds when it begins: messages whose outcome nobody has seen yet."""
+"""What a chat finds when it begins: messages whose outcome was not seen yet."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _FINAL = frozenset(state.value for state in FINAL_TURNS)
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A message of before whose outcome nobody has seen."""
+    """An earlier message whose outcome was not seen."""
 
     id: str
     title: str

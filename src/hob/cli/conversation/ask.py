@@ -30,9 +30,9 @@ def ask(
     text:
         The question.
     session:
-        The conversation it belongs to.
+        The conversation.
     model:
-        The model that answers it.
+        The model that answers.
     json:
         Print the whole result as JSON.
     resume:

@@ -14,7 +14,7 @@ from hob.config.environment import find_home, process_environment
 
 
 def chat(*, session: str | None = None, model: str | None = None, plain: bool = False) -> int:
-    """Talk; the same as no command at all.
+    """Chat in the terminal; the default command.
 
     With a daemon the chat attaches to it; without one this command is Hob for as long as it runs.
 

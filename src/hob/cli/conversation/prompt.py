@@ -6,7 +6,7 @@ from hob.cli.output import paint, print_json
 
 
 def prompt(*, session: str = "main", json: bool = False) -> None:
-    """What the next request to the model holds, by section.
+    """Show the next request to the model, by section.
 
     Parameters
     ----------

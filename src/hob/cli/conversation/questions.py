@@ -102,7 +102,7 @@ class ApprovalPrompt:
 
 @contextmanager
 def own_terminal() -> Iterator[ApprovalPrompt | None]:
-    """The terminal of whoever runs this command, if they look at it: it is in the foreground, and shows errors."""
+    """The terminal of this command, if it is watched: it is in the foreground, and shows errors."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -9,20 +9,20 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import age, confirm, line, paint, print_json, tame, when, width_of_screen
 
-app = App(name="sessions", help="Conversations: list, show, name, pause and delete them.")
+app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
 
 _LEAST_TITLE = 12
 
-Session = Annotated[str, Parameter(help="Its name in the terminal, e.g. main, or its whole key, e.g. telegram::12345.")]
-Json = Annotated[bool, Parameter(help="As JSON.")]
+Session = Annotated[str, Parameter(help="The name in the terminal, e.g. main, or the whole key, e.g. telegram::12345.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
 
 
 @app.default
 @app.command(name="list")
 def list_(
-    *, archived: Annotated[bool, Parameter(help="Those that were put away instead.")] = False, json: Json = False
+    *, archived: Annotated[bool, Parameter(help="List archived conversations instead.")] = False, json: Json = False
 ) -> None:
-    """Every conversation, the latest first."""
+    """List conversations, the latest first."""
 
     seen = reach("GET", "/sessions", {"archived": "1"} if archived else {})
     if json:
@@ -37,12 +37,12 @@ def list_(
         room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>5}  ") - 8))
         print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], room)}{paused}".rstrip())
     if not seen["sessions"]:
-        print(_("None was put away.") if archived else _("There is no conversation yet; `hob` begins one."))
+        print(_("None is archived.") if archived else _("There is no conversation yet; `hob` begins one."))
 
 
 @app.command
 def show(session: Session = "main", *, json: Json = False) -> None:
-    """What stands in one: its rules, its spending, and the last that was said."""
+    """Show a conversation: its rules, spending and last messages."""
 
     seen = reach("GET", "/sessions/show", {"session": session})
     if json:
@@ -67,7 +67,7 @@ def show(session: Session = "main", *, json: Json = False) -> None:
 
 
 @app.command
-def rename(session: Session, title: Annotated[str, Parameter(help="What it is called from now on.")]) -> None:
+def rename(session: Session, title: Annotated[str, Parameter(help="The new name.")]) -> None:
     """Give a conversation a title."""
     changed = _change(session, title=title)
     print(_("{session} is called {title}").format(session=tame(changed["session"]), title=tame(changed["title"])))
@@ -75,7 +75,7 @@ def rename(session: Session, title: Annotated[str, Parameter(help="What it is ca
 
 @app.command
 def pause(session: Session) -> None:
-    """What comes in waits, and nothing new is begun in it."""
+    """Pause a conversation: new messages wait."""
     print(
         _("{session} is paused; `hob sessions resume` lets it go on").format(
             session=tame(_change(session, paused=True)["session"])
@@ -85,15 +85,15 @@ def pause(session: Session) -> None:
 
 @app.command
 def resume(session: Session) -> None:
-    """Let it go on with what has waited."""
-    print(_("{session} goes on").format(session=tame(_change(session, paused=False)["session"])))
+    """Let a paused conversation continue."""
+    print(_("{session} continues").format(session=tame(_change(session, paused=False)["session"])))
 
 
 @app.command
-def archive(session: Session, *, back: Annotated[bool, Parameter(help="Bring it back instead.")] = False) -> None:
-    """Put a conversation away: it is kept and not listed."""
+def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore it instead.")] = False) -> None:
+    """Archive a conversation: it is kept and not listed."""
     print(
-        (_("{session} is back") if back else _("{session} is put away")).format(
+        (_("{session} is back") if back else _("{session} is archived")).format(
             session=tame(_change(session, archived=not back)["session"])
         )
     )
@@ -101,7 +101,7 @@ def archive(session: Session, *, back: Annotated[bool, Parameter(help="Bring it 
 
 @app.command
 def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
-    """Erase all that was said in a conversation, for ever; what it cost stays known."""
+    """Erase a conversation for ever; its cost stays known."""
     if not yes and not confirm("Erase all of this for ever?", "Nothing was erased.", about=lambda: show(session)):
         return 1
 

@@ -21,7 +21,7 @@ def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json:
         The id of a turn or message (`hob tasks --all` shows them), with `undo:` before it to take its undoing back.
         Without one: the newest turn of the session that changed any file and is not undone.
     session:
-        Where the newest turn is looked for.
+        The conversation whose newest turn is undone.
     preview:
         Only show what would change.
     json:

@@ -23,7 +23,7 @@ COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "di
 
 def doctor(
     *,
-    fix: Annotated[bool, Parameter(help="Mend what is safe, and say what was done.", negative="")] = False,
+    fix: Annotated[bool, Parameter(help="Fix what is safe to fix, and say what was done.", negative="")] = False,
     offline: Annotated[bool, Parameter(help="Make no network requests.", negative="")] = False,
     json: Annotated[bool, Parameter(help="Print JSON.", negative="")] = False,
 ) -> int:

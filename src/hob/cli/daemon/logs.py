@@ -36,20 +36,20 @@ def logs(
     Parameters
     ----------
     follow:
-        Go on showing what comes, until Ctrl-C.
+        Keep showing new lines, until Ctrl-C.
     since:
-        Only what is younger: 30min, 2h, 3d, or a time such as 2026-05-01 or 2026-05-01T08:30.
+        Only what is newer: 30min, 2h, 3d, or a time such as 2026-05-01 or 2026-05-01T08:30.
     level:
-        Only what weighs at least that much.
+        Only lines of at least this level.
     grep:
-        Only what fits this regular expression: its text, its logger or its trace.
+        Only lines whose text, logger or trace matches this regular expression.
     limit:
-        At most so many of the last ones; 0 is all.
+        Show at most this many of the newest; 0 shows all.
     json:
-        One JSON object a line.
+        Print one JSON object a line.
     """
     if limit < 0:
-        raise InvalidRequest(translatable("--limit {limit} is no number of lines; 0 is all", limit=limit))
+        raise InvalidRequest(translatable("--limit {limit} is not a number of lines; 0 means all", limit=limit))
     folder = find_home(process_environment()) / "logs"
     wanted = _filter(since, level, grep)
     show = _show_json if json else _show
@@ -117,7 +117,7 @@ def _filter(since: str, level: str, grep: str) -> Callable[[LogLine], bool]:
     try:
         pattern = re.compile(grep, re.IGNORECASE) if grep else None
     except re.error as error:
-        raise InvalidRequest(translatable("--grep is no regular expression: {error}", error=error)) from None
+        raise InvalidRequest(translatable("--grep is not a regular expression: {error}", error=error)) from None
 
     def wanted(line: LogLine) -> bool:
         name = line.level.lower()
@@ -139,7 +139,7 @@ def _moment(text: str) -> float:
         return datetime.fromisoformat(text.strip()).astimezone().timestamp()
     except ValueError:
         raise InvalidRequest(
-            translatable("--since {text!r} is no time; write 30min, 2h, 3d or 2026-05-01T08:30", text=text)
+            translatable("--since {text!r} is not a time; write 30min, 2h, 3d or 2026-05-01T08:30", text=text)
         ) from None
 
 

@@ -27,7 +27,7 @@ from hob.core.translation.language import translatable
 
 app = App(
     name="service",
-    help="Hob as a service: started with the machine and after failures.",
+    help="Run Hob as a service: starts with the machine and after failures.",
     result_action="return_value",
 )
 
@@ -35,10 +35,10 @@ app = App(
 @app.command
 def install(
     *,
-    with_keys: Annotated[bool, Parameter(help="Write the keys of this terminal into its file.", negative="")] = False,
+    with_keys: Annotated[bool, Parameter(help="Copy this terminal's keys into its file.", negative="")] = False,
     dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False,
 ) -> int:
-    """Write the service, start it, and have it started with the machine; again it only puts right what differs."""
+    """Install the service and start it, now and with the machine; running this again only fixes differences."""
     config, environ = read_config(), process_environment()
     service_manager = find_keeper(environ, config.home)
     plan = make_plan(config.home, environ, config[BusSettings].drain_seconds)
@@ -144,7 +144,7 @@ def _perform(steps: Sequence[Step], service_manager: ServiceManager, environ: Ma
 def uninstall(
     *, dry_run: Annotated[bool, Parameter(help="Only show what would be done.", negative="")] = False
 ) -> None:
-    """Stop the service and remove it; the home, with everything in it, stays."""
+    """Stop and remove the service; the home stays."""
     environ = process_environment()
     home = find_home(environ)
     service_manager = find_keeper(environ, home)
@@ -172,7 +172,7 @@ def uninstall(
 
 @app.command
 def status(*, json: bool = False) -> int:
-    """Whether it runs, since when, and whether it is as this Hob would install it. Exit status 1 if it does not run.
+    """Show whether the service runs, since when, and whether its files are current. Exit status 1 if it does not run.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _wrong(service_manager: ServiceManager, state: ServiceState, home: Path) -> 
 
 @app.command
 def restart() -> int:
-    """Stop it gently, so that running turns may end, and start it; with wrong settings it is left as it is."""
+    """Restart the service after running turns have ended; with wrong settings it stays as it is."""
     environ = process_environment()
     home = read_config().home
     service_manager = find_keeper(environ, home)
@@ -241,14 +241,14 @@ def restart() -> int:
 
 @app.command
 def logs(*, limit: int = 50, follow: bool = False) -> int:
-    """What the service manager has heard from it: starts, ends and crashes too, which Hob cannot tell of itself.
+    """Show the service manager's log, with starts, ends and crashes.
 
     Parameters
     ----------
     limit:
-        The most lines to begin with.
+        Begin with at most this many lines.
     follow:
-        Go on with new ones, until Ctrl-C.
+        Keep showing new ones, until Ctrl-C.
     """
     environ = process_environment()
     service_manager = find_keeper(environ, find_home(environ))

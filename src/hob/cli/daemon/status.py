@@ -72,7 +72,7 @@ def status(*, json: bool = False) -> None:
     if problem := seen["settings"]["problem"]:
         _row("settings", _("wrong, the former ones hold: {problem}").format(problem=line(problem, 200)), "red")
     for key in seen["settings"]["waiting"]:
-        _row("settings", _("{key} was changed and holds from the next start on").format(key=key), "yellow")
+        _row("settings", _("{key} was changed and takes effect at the next start").format(key=key), "yellow")
     for name in seen["unaccepted"]:
         told = _("{name} was changed and is untrusted; `hob accept {name}` accepts it")
         _row("files", told.format(name=name), "yellow")
@@ -129,9 +129,7 @@ def _show_store(seen: Mapping[str, Any]) -> None:
     for job in seen.get("jobs", ()):
         if job["state"] in ("waiting", "stopped"):
             stopped = _("{name} failed and stopped: {problem}")
-            told = (
-                stopped if job["state"] == "stopped" else _("{name} failed and is started again by itself: {problem}")
-            )
+            told = stopped if job["state"] == "stopped" else _("{name} failed and restarts by itself: {problem}")
             _row("job", told.format(name=job["name"], problem=line(job["problem"], 200)), "red")
 
 
@@ -143,7 +141,7 @@ def _show_held(for_leave: int, for_answer: int, parked: int) -> None:
         wait = paint(ngettext("{count} waits for your answer", "{count} wait for your answer", for_answer), "yellow")
         _row("", _("{wait}, where it was asked").format(wait=wait))
     if later := parked - for_leave - for_answer:
-        _row("", _("{count} held up, to go on later by itself").format(count=later))
+        _row("", _("{count} held up, continuing later by itself").format(count=later))
 
 
 def _show_backups(backups: Mapping[str, Any]) -> None:
@@ -161,7 +159,7 @@ def _show_backups(backups: Mapping[str, Any]) -> None:
             _("{age}, {count} kept: {newest}").format(age=aged, count=backups["kept"], newest=backups["newest"]),
         )
     elif not backups["daily"]:
-        _row("backup", _("none is made by itself (backups.daily)"), "yellow")
+        _row("backup", _("automatic backups are off (backups.daily)"), "yellow")
     elif not backups["problem"]:
         first = time.strftime(_("%a %H:%M"), time.localtime(backups["next_at"]))
         _row("backup", _("the first is made while Hob runs after {time}").format(time=first))

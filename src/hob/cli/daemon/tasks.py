@@ -6,14 +6,14 @@ from hob.cli.output import line, print_json, state, when
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
-    """What is being done and what was.
+    """List current and past tasks.
 
     Parameters
     ----------
     all:
-        Ended tasks too.
+        Include ended tasks.
     limit:
-        The most tasks to show, newest first.
+        Show at most this many tasks, newest first.
     json:
         Print JSON.
     """

@@ -11,7 +11,7 @@ KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "too
 
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
-    """What happened, by trace.
+    """Show what happened, by trace.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     session:
         Only this session.
     limit:
-        The most events to show, the newest.
+        Show at most this many events, the newest.
     json:
         Print JSON.
     """

@@ -24,14 +24,14 @@ def usage(
     by: Literal["day", "model", "session", "sender", "task"] = "day",
     json: bool = False,
 ) -> None:
-    """What was spent, on what, and what is left.
+    """Show what was spent, on what, and what is left.
 
     Parameters
     ----------
     days:
-        How many days, today included.
+        Number of days, today included.
     by:
-        What to tell apart: day, model, session, sender (owner, member, stranger) or task (chat, summary, ...).
+        Group by day, model, session, sender (owner, member, stranger) or task (chat, summary, ...).
     json:
         Print JSON.
     """
@@ -120,7 +120,7 @@ def _count(tokens: int) -> str:
 
 
 def _room(used: int) -> int:
-    """How wide bars may be beside texts of this width; none where nobody looks at them."""
+    """How wide bars may be beside texts of this width; none where the output is no terminal."""
     left = min(_MOST_BAR, shutil.get_terminal_size().columns - used) if sys.stdout.isatty() else 0
     return left if left >= _FEWEST else 0
 

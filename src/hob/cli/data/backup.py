@@ -16,7 +16,7 @@ def backup(file: Path) -> None:
     Parameters
     ----------
     file:
-        Where to; must not exist yet.
+        The file to write; must not exist yet.
     """
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})

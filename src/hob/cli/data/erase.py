@@ -15,7 +15,7 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
     Parameters
     ----------
     person:
-        Their id, as `hob people` tells it, or an address such as telegram:12345.
+        The person's id, as `hob people` shows it, or an address such as telegram:12345.
     yes:
         Do not ask.
     json:

@@ -13,9 +13,9 @@ def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A0
     Parameters
     ----------
     session:
-        This session, by its name or its whole key.
+        Export this session, by name or whole key.
     all:
-        Every session.
+        Export all sessions.
     """
     if (session is None) == (not all):
         print(_("say which: `hob export --session KEY` or `hob export --all`"), file=sys.stderr)

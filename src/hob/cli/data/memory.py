@@ -14,13 +14,13 @@ from hob.cli.output import confirm, line, paint, print_json, when
 from hob.core.errors import InvalidRequest
 from hob.memory.evaluation import METRICS, Score, evaluate, read_labelled
 
-app = App(name="memory", help="What Hob remembers: search it, add to it, forget.")
+app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
-Json = Annotated[bool, Parameter(help="As JSON.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
 Layer = Annotated[str, Parameter(help="One layer: soul, conversation, tool, group, er1, observation, fact, document.")]
 Source = Annotated[str, Parameter(help="A source, e.g. tool:web_fetch.")]
-Origin = Annotated[str, Parameter(help="Where it came from: owner, model, web, file, mail, mcp, tool.")]
-Since = Annotated[float, Parameter(help="Not what is older than this many hours.")]
+Origin = Annotated[str, Parameter(help="The origin: owner, model, web, file, mail, mcp, tool.")]
+Since = Annotated[float, Parameter(help="Leave out what is older than this many hours.")]
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def _given(**values: Any) -> dict[str, Any]:
 @app.command
 def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
            limit: int = 20, json: Json = False) -> None:  # fmt: skip
-    """What helps with some words; without words the newest."""
+    """Search memory; without words, show the newest items."""
     seen = reach("GET", "/memory/items", _given(query=query, layer=layer, source=source, origin=origin, hours=hours,
                                                 limit=limit))  # fmt: skip
     if json:
@@ -50,7 +50,7 @@ def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: O
 
 @app.command
 def why(query: str, *, limit: int = 5, json: Json = False) -> None:
-    """What would be recalled for a message, and what each score is made of."""
+    """Show what would be recalled for a message, and how each score is made."""
     seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
     if json:
         print_json(seen)
@@ -64,7 +64,7 @@ def why(query: str, *, limit: int = 5, json: Json = False) -> None:
 
 @app.command
 def show(id: str, *, json: Json = False) -> None:
-    """One item, whole, with where it came from."""
+    """Show one item in full, with its source."""
     item = reach("GET", f"/memory/items/{id}")
     if json:
         print_json(item)
@@ -82,7 +82,7 @@ def show(id: str, *, json: Json = False) -> None:
 
 @app.command
 def add(text: str, *, json: Json = False) -> None:
-    """Remember a text, or a file or a folder of them, by their sections, also when they change later."""
+    """Remember a text, a file, or a folder of files, by section; changed files are read again."""
     path = Path(text).expanduser()
     looks = len(text) < 1_000 and "\n" not in text and path.exists()
     done = reach("POST", "/memory/files" if looks else "/memory/items",
@@ -99,9 +99,9 @@ def add(text: str, *, json: Json = False) -> None:
 
 @app.command
 def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
-           said: Annotated[bool, Parameter(help="The conversations too in which it was said.")] = False,
+           said: Annotated[bool, Parameter(help="Include the conversations in which it was said.")] = False,
            yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
-    """Forget for ever: one item by its id, or all of a source, an origin, a layer or a time."""
+    """Forget for ever: one item by id, or everything of a source, an origin, a layer or a time."""
     fields = _given(id=id, layer=layer, source=source, origin=origin, hours=hours, said=said)
     seen = reach("POST", "/memory/forget", {**fields, "preview": True})
     if not json or not yes:
@@ -120,7 +120,7 @@ def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Orig
 
 @app.command
 def stats(*, json: Json = False) -> None:
-    """How much Hob remembers, by layer."""
+    """Show how much Hob remembers, by layer."""
     seen = reach("GET", "/memory/status")
     if json:
         print_json(seen)
@@ -144,7 +144,7 @@ def stats(*, json: Json = False) -> None:
 
 @app.command
 def prune(*, json: Json = False) -> None:
-    """Let go of what has expired and of what is too much; this happens every day."""
+    """Remove what has expired or exceeds the limits; this happens every day."""
     _deleted(reach("POST", "/memory/prune", timeout=600), json=json)
 
 
@@ -159,7 +159,7 @@ def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = F
 
 @app.command
 def export() -> None:
-    """Every item as a line of JSON."""
+    """Export every item as a line of JSON."""
     for each in reach_lines("/memory/export", {}):
         print(each.rstrip("\n"))
 
@@ -179,7 +179,7 @@ def import_(file: Path, *, json: Json = False) -> None:
 
 
 @app.command(name="eval")
-def eval_(file: Path, /, *, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
+def eval_(file: Path, /, *, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
     """How much of the evidence for labelled questions is found. Your own memory is neither read nor changed.
 
     Parameters

@@ -6,7 +6,7 @@ from hob.core.errors import NotConfigured
 
 
 def lead_in() -> int:
-    """Set Hob up if there is nothing to ask and nobody runs; a status other than 0 ends the program."""
+    """Set Hob up if no model is connected and no daemon runs; a status other than 0 ends the program."""
     if socket_of(find_home(process_environment())).exists() or _has_model():
         return 0
     from hob.app.settings_sections import read_config
@@ -15,7 +15,7 @@ def lead_in() -> int:
     from hob.cli.setup.onboard import onboard  # it loads much that a chat never needs
 
     language = spoken_language(read_config())
-    print(told("Hello. Hob needs a model to think with, and there is none yet.", language))
+    print(told("Hello. Hob needs a model, and none is connected yet.", language))
     status = onboard()
     print()
     return 130 if status == 130 else 0

@@ -58,7 +58,7 @@ def pick_model(
         (_LOOK, "Look again: I have started Ollama, or another local server"),
         (_LATER, "Not now"),
     ]
-    match asks.choose("Which model shall think for Hob?", options):
+    match asks.choose("Which model should Hob use?", options):
         case "keep":
             return Candidate(ProviderConfigDraft())
         case "key":
@@ -126,7 +126,7 @@ def _ask_name(names: Sequence[str], asks: Asks) -> str:
     if names:
         return asks.choose("Which model?", [(name, name) for name in names[:_MOST_SHOWN]])
     while not (name := asks.read("The model's name")):
-        asks.tell("✗ the server does not tell which models it has, so it needs a name", "red")
+        asks.tell("✗ the server does not list its models, so it needs a name", "red")
     return name
 
 
@@ -273,7 +273,7 @@ def _save(home: Path, candidate: Candidate, tried: ModelTrial) -> StepOutcome:
         return StepOutcome(STEP, StepStatus.DONE, told)
     if running["problem"]:
         told = translatable(
-            "{model}; the running Hob goes on as before: {problem}", model=told, problem=running["problem"]
+            "{model}; the running Hob continues as before: {problem}", model=told, problem=running["problem"]
         )
         return StepOutcome(STEP, StepStatus.DONE, told)
     told = translatable("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])

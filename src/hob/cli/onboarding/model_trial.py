@@ -42,7 +42,7 @@ class ModelTrial:
 
 
 def try_candidate(home: Path, candidate: Candidate) -> ModelTrial:
-    """Ask it for a word and a tool call; whoever owns the home asks, since there it is known what may be spent.
+    """Ask it for a word and a tool call; the home's owner asks, since it knows what may be spent.
 
     A typed key lies in a file of the owner's for that time. Raises HobErrors.
     """

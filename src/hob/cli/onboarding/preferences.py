@@ -85,7 +85,7 @@ def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOu
         return StepOutcome(
             "budget",
             StepStatus.FAILED,
-            translatable("{amount} is no limit", amount=str(wanted)),
+            translatable("{amount} is not a limit", amount=str(wanted)),
             "hob onboard --monthly DOLLARS",
         )
     if wanted == 0:
@@ -103,7 +103,9 @@ def settle_service(wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
     if not wanted and not _has_manager():
         return StepOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
     if wanted is None and asks is not None:
-        wanted = confirm(asks, "Shall Hob run in the background, from now on and after each start?", default=False)
+        wanted = confirm(
+            asks, "Should Hob run in the background, now and after each restart of this machine?", default=False
+        )
     if not wanted:
         return StepOutcome("service", StepStatus.SKIPPED, "not asked for", "hob service install")
     command = [sys.executable, "-m", "hob", "service", "install"]

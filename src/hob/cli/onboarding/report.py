@@ -15,7 +15,7 @@ class StepStatus(StrEnum):
     KEPT = "kept"
     """It was so already."""
     SKIPPED = "skipped"
-    """Nobody asked for it."""
+    """It was not asked for."""
     FAILED = "failed"
 
 
@@ -60,7 +60,7 @@ class SetupOptions:
 
 
 class Asks(Protocol):
-    """Whoever answers questions. Each raises EOFError or KeyboardInterrupt when the person leaves."""
+    """The person who answers questions. Each method raises EOFError or KeyboardInterrupt when the person leaves."""
 
     def choose(self, question: str, options: Sequence[tuple[str, str]], default: str = "") -> str:
         """The value of the chosen option; options are values with what people read."""

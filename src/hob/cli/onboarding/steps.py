@@ -1,4 +1,4 @@
-"""The steps in their order. Each leaves a home that works, so that whoever is stopped in between can go on later."""
+"""The steps in their order. Each leaves a home that works, so that a cancelled setup can go on later."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The owner's folders: identity files, the name in them, what of them is obeyed, and where tools work."""
+"""The owner's folders: identity files, the name in them, which of them are accepted, and where tools work."""
 
 import os
 from pathlib import Path
@@ -70,7 +70,7 @@ def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutc
 
 
 def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
-    """Let changed identity files be obeyed, if the owner wants it."""
+    """Accept changed identity files, if the owner wants it."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     files, accepted = find_files(home, folder)
     changed = [file for file in files.load() if not file.label.trusted]

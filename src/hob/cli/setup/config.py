@@ -218,7 +218,7 @@ def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     Parameters
     ----------
     part
-        Only those whose keys begin so: gateway, or model.providers.
+        Only keys that begin with this: gateway, or model.providers.
     origin
         Also show where each value came from.
     json
@@ -246,7 +246,7 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
     Parameters
     ----------
     now
-        Set it in the Hob that runs instead, at once and above the file; an empty VALUE takes that back.
+        Set it in the running Hob instead, at once and above the file; an empty VALUE undoes that.
     """
     text = _read_line() if value == "-" else value
     if now:

@@ -75,7 +75,7 @@ def import_(
     dry_run:
         Show what would be taken; change nothing.
     mine:
-        The folder at PATH is your own: take also addresses of models, and who may write.
+        The folder at PATH is your own: also import model addresses and allowed senders.
     yes:
         Do not ask.
     json:
@@ -195,7 +195,7 @@ def _show_plan(plan: ImportPlan) -> None:
 def _show_some(items: Sequence[Item]) -> None:
     for item in items if items and items[0].kind is ItemKind.SETTING else items[:_SHOWN]:
         mark, colour = _MARKS[item.status]
-        # a setting is shown whole: an end that nobody sees could let somebody in
+        # a setting is shown whole: a hidden end could let a sender in
         target = line(item.target, 90 if item.kind is ItemKind.FILE else len(item.target) + 1)
         source = line(item.source, 60 if target else 120)
         name = _("{target} (from {source})").format(target=target, source=source) if target else source

@@ -39,8 +39,8 @@ app = App(name="models", help="List, choose and test models.")
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> int:
-    """The models that are configured, and every provider that can be asked from here."""
+def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> int:
+    """List the configured models and the connected providers."""
     return asyncio.run(_list(read_config(), as_json=json))
 
 
@@ -126,13 +126,13 @@ def _tokens(tokens: int) -> str:
 def scan(
     provider: Annotated[str, Parameter(help="Only this provider; all that can be asked, if none.")] = "",
     *,
-    search: Annotated[str, Parameter(help="Only names that hold this.")] = "",
+    search: Annotated[str, Parameter(help="Only names that contain this.")] = "",
     tools: Annotated[bool, Parameter(help="Only models known to call tools.")] = False,
     images: Annotated[bool, Parameter(help="Only models known to see.")] = False,
     free: Annotated[bool, Parameter(help="Only models that cost nothing.")] = False,
-    json: Annotated[bool, Parameter(help="As JSON.")] = False,
+    json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> int:
-    """Ask every provider that can be asked which models it has. Costs no tokens."""
+    """List the models of all connected providers. Costs no tokens."""
 
     def wanted(ref: str, listed: Listed, price: tuple[float, float] | None) -> bool:
         return (
@@ -194,12 +194,12 @@ def _scanned(row: dict[str, Any]) -> str:
 def set_(
     model: Annotated[str, Parameter(help="provider/model, or an alias.")],
     *,
-    fallback: Annotated[bool, Parameter(help="Add it to those that stand in.")] = False,
+    fallback: Annotated[bool, Parameter(help="Add it to the fallbacks.")] = False,
     task: Annotated[str, Parameter(help=TASKS_HELP)] = "",
     alias: Annotated[str, Parameter(help="Only give it this name.")] = "",
-    no_test: Annotated[bool, Parameter(help="Store it without asking it first.", negative="")] = False,
+    no_test: Annotated[bool, Parameter(help="Save it without testing it.", negative="")] = False,
 ) -> int:
-    """Choose the model that is asked: written to config.toml once it has answered."""
+    """Choose the model; saved to config.toml after it has answered."""
     config = read_config()
     if not model.strip():
         print(_("the name is empty; `hob models scan` lists the models"), file=sys.stderr)
@@ -229,12 +229,12 @@ def set_(
 
 @app.command(name="test")
 def check(
-    models: Annotated[list[str] | None, Parameter(help="Which; the usual one and its stand-ins, if none.")] = None,
+    models: Annotated[list[str] | None, Parameter(help="The models; the usual ones if not given.")] = None,
     *,
-    media: Annotated[bool, Parameter(help="What embeds, speaks, hears and sees instead.", negative="")] = False,
-    json: Annotated[bool, Parameter(help="As JSON.")] = False,
+    media: Annotated[bool, Parameter(help="Test embedding, speech and vision instead.", negative="")] = False,
+    json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> int:
-    """Ask for one word and one tool call: who answers, how fast, at what cost. Exit status 1 if one fails."""
+    """Ask models for one word and one tool call; show speed and cost. Exit status 1 if one fails."""
     if media:
         return asyncio.run(_test_media(read_config(), as_json=json))
     rows = _test(read_config(), models or [], as_json=json)
@@ -267,7 +267,7 @@ def _test(config: Config, names: Sequence[str], *, as_json: bool) -> Sequence[Ma
 
 
 def _try(home: Path, name: str) -> Mapping[str, Any]:
-    """Whoever owns the home asks the model, since there it is known what may be spent."""
+    """The home's owner asks the model, since it knows what may be spent."""
     return reach("POST", "/models/test", {"model": name}, timeout=None)
 
 

@@ -45,7 +45,7 @@ def onboard(
     name: str | None = None,
     language: Literal["en", "de", ""] = "",
     packages: bool | None = None,
-    search: Annotated[_Search, Parameter(help="Who searches the web.")] = "",
+    search: Annotated[_Search, Parameter(help="The web search provider.")] = "",
     monthly: float | None = None,
     service: bool | None = None,
     accept: Annotated[bool, Parameter(negative="")] = False,
@@ -64,25 +64,25 @@ def onboard(
     base_url:
         Address of a server of your own that speaks OpenAI chat completions.
     provider:
-        Whose key it is; its usual model is asked where --model names none.
+        The provider of the key; its usual model is asked unless --model names one.
     key:
-        Where the key is: env:NAME, file:PATH, keyring:SERVICE/USER, command:PROGRAM; or - to read it from stdin.
+        A reference to the key: env:NAME, file:PATH, keyring:SERVICE/USER, command:PROGRAM; or - to read it from stdin.
     keep_key:
         Where to keep a key that was found in the environment or read from stdin.
     name:
-        What Hob may call you.
+        The name Hob calls you.
     language:
-        The language of Hob's own sentences.
+        The language of Hob's own messages.
     packages:
         Whether commands may fetch packages.
     monthly:
         Dollars that may be spent a month; 0: no limit.
     service:
-        Whether the system starts Hob.
+        Whether Hob is installed as a service.
     accept:
         Accept changed identity files as they are.
     no_test:
-        Write the model down without asking it first.
+        Save the model without testing it.
     non_interactive:
         Ask nothing.
     json:
@@ -173,7 +173,7 @@ def _show(language: str, outcome: StepOutcome) -> None:
 def _show_end(language: str, home: Path, *, ok: bool) -> None:
     well = translatable("Settings: {file}. Say hello: hob", file=str(home / "config.toml"))
     print()
-    print(told(well if ok else "Not all went well. `hob onboard` goes on; `hob doctor` looks for more.", language))
+    print(told(well if ok else "Some steps failed. Run `hob onboard` to continue; `hob doctor` finds more.", language))
 
 
 def _as_json(found: DetectedModel) -> dict[str, Any]:

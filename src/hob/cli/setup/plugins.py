@@ -17,20 +17,18 @@ from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.translation.language import translatable
 
-app = App(
-    name="plugins", help="Packages that add to Hob: list them, switch them on and off.", result_action="return_value"
-)
+app = App(name="plugins", help="List plug-ins, and switch them on and off.", result_action="return_value")
 
 _PROVIDER, _ASSISTANT = "provider", "assistant"
 
 Name = Annotated[str, Parameter(help="The plug-in.")]
-Json = Annotated[bool, Parameter(help="As JSON.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
 
 
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> int:
-    """Every plug-in: what it brings, and whether it is on. Nothing of them is loaded."""
+    """List plug-ins: what each adds, and whether it is on. Loads none of them."""
     manifests, found = read_manifests(find_home(process_environment())), installed()
     views = [_view(name, manifests.get(name), found.get(name)) for name in sorted({*manifests, *found})]
     if json:
@@ -50,7 +48,7 @@ def list_(*, json: Json = False) -> int:
 
 @app.command
 def enable(name: Name) -> int:
-    """Switch a plug-in on from the next start on. It is loaded once, to see what it brings; this confirms it."""
+    """Enable a plug-in from the next start on. It is loaded once, to show what it adds."""
     home, found = find_home(process_environment()), installed()
     if name not in found:
         raise NotFound(
@@ -85,7 +83,7 @@ def enable(name: Name) -> int:
 
 @app.command
 def disable(name: Name) -> int:
-    """Switch a plug-in off from the next start on. Its settings stay where they are."""
+    """Disable a plug-in from the next start on. Its settings stay."""
     home = find_home(process_environment())
     manifest = read_manifests(home).get(name)
     if manifest is None:

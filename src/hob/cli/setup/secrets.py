@@ -30,8 +30,8 @@ _OWN_TOKEN = "gateway.auth_token"  # noqa: S105 - a setting's name
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
-    """Where each secret is and whether it can be read; never what it is."""
+def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
+    """List where each secret is kept and whether it can be read; never the secret itself."""
     config = read_config()
     kept, unused = list(kept_secrets(config)), unused_files(config)
     if json:
@@ -61,9 +61,9 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
 def set_(
     key: Key,
     *,
-    keyring: Annotated[bool, Parameter(help="In the system's keyring instead of a file for you alone.")] = False,
+    keyring: Annotated[bool, Parameter(help="Keep it in the system's keyring instead of a private file.")] = False,
 ) -> int:
-    """Keep a secret and let the setting refer to it. It is asked for, or read from standard input."""
+    """Keep a secret and refer to it in the setting. Asks for it, or reads standard input."""
     home = find_home(process_environment())
     _known(key)
     value = _read(key)
@@ -77,7 +77,7 @@ def set_(
 
 @app.command
 def rotate(key: Key) -> int:
-    """Put a new secret in the place of the old one, wherever that is kept. A running Hob goes on with the new one."""
+    """Replace a secret where it is kept. A running daemon uses the new one at once."""
     home = find_home(process_environment())
     _known(key)
     reference = _reference(read_config(), key)
@@ -118,7 +118,7 @@ def rotate(key: Key) -> int:
 
 @app.command
 def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False) -> int:
-    """Take the secret out of the settings, and its file away."""
+    """Remove a secret from the settings, and its file."""
     home = find_home(process_environment())
     reference = _reference(read_config(), key)
     file = Path(reference.removeprefix("file:"))
@@ -148,7 +148,7 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
 
 @app.command
 def reload() -> int:
-    """Let a running Hob read settings and secrets again, as SIGHUP does."""
+    """Make a running daemon read settings and secrets again, as SIGHUP does."""
     return _tell_daemon(find_home(process_environment()), must=True)
 
 
@@ -159,13 +159,13 @@ def _known(key: str) -> None:
 
     _, setting = find_key(read_config().sections, key)
     if not holds_secret(setting.kind):
-        raise InvalidRequest(translatable("{key} is no secret; `hob config set {key} VALUE` sets it", key=key))
+        raise InvalidRequest(translatable("{key} is not a secret; `hob config set {key} VALUE` sets it", key=key))
 
 
 def _reference(config: Config, key: str) -> str:
     found = dict(config.secrets()).get(key)
     if found is None:
-        raise NotFound(translatable("{key} is no secret that is set; `hob secrets list` tells which are", key=key))
+        raise NotFound(translatable("{key} is not a secret that is set; `hob secrets list` shows which are", key=key))
     return found.reference
 
 

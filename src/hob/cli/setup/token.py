@@ -17,13 +17,13 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.auth.tokens import OWNER, Token, TokenFile, ensure_token
 from hob.gateway.settings import GatewaySettings
 
-app = App(name="token", help="Who may call the API, and what for.", result_action="return_value")
+app = App(name="token", help="Make and revoke tokens for the API.", result_action="return_value")
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
-Name = Annotated[str, Parameter(help="What the token is called: letters, digits and dashes.")]
+Name = Annotated[str, Parameter(help="The token's name: letters, digits and dashes.")]
 Lasts = Annotated[str, Parameter(help="How long it is valid, e.g. 30d or 12h; without it, until it is revoked.")]
-Json = Annotated[bool, Parameter(help="As JSON.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
 
 
 @app.command
@@ -31,15 +31,15 @@ def new(
     name: Name,
     *,
     scope: Annotated[
-        list[TokenScope] | None, Parameter(help="What it allows, perhaps several; chat if not given.")
+        list[TokenScope] | None, Parameter(help="A scope of the token, repeatable; chat if not given.")
     ] = None,
     class_: Annotated[
         SenderClass,
-        Parameter(help="Whose words come in with it; all but the owner's can only chat."),
+        Parameter(help="The class of its holder; all but the owner can only chat."),
     ] = SenderClass.OWNER,
     expires: Lasts = "",
 ) -> None:
-    """Make a token and print it, this once: only its hash is kept. A running daemon knows it at once."""
+    """Make a token and print it once; only its hash is kept. A running daemon knows it at once."""
     lasts = _seconds(expires) if expires else None
     secret = _file().add(name, frozenset(scope or [TokenScope.CHAT]), class_, lasts)
     print(secret)
@@ -47,7 +47,7 @@ def new(
 
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """Every token that was made, with its scopes; the owner's own is not among them."""
+    """List the tokens with their scopes; the owner's own is not among them."""
     now = time.time()
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
     if json:
@@ -62,10 +62,8 @@ def list_(*, json: Json = False) -> None:
 
 
 @app.command
-def show(
-    name: Annotated[str, Parameter(help="A token that was made; without it your own.")] = "", *, json: Json = False
-) -> None:
-    """Print your own token, which `Authorization: Bearer` takes; or what is known of another, which is never itself."""
+def show(name: Annotated[str, Parameter(help="The token; your own if not given.")] = "", *, json: Json = False) -> None:
+    """Print your own token, for `Authorization: Bearer`; or what is known about another token."""
     if not name or name == OWNER:
         config = read_config()
         make_home(config.home)
@@ -89,10 +87,10 @@ def show(
 def rotate(
     name: Annotated[str, Parameter(help="The token; without it your own.")] = OWNER,
     *,
-    overlap: Annotated[str, Parameter(help="How long the old one still holds, e.g. 1h, or 0.")] = "24h",
+    overlap: Annotated[str, Parameter(help="How long the old one stays valid, e.g. 1h, or 0.")] = "24h",
     expires: Annotated[str, Parameter(help="How long the new one is valid; as before if not given.")] = "",
 ) -> None:
-    """Make a new secret for a token and print it. The old one holds a while, so that nothing stops meanwhile."""
+    """Make a new secret for a token and print it. The old one stays valid for a while."""
     seconds, lasts = _seconds(overlap), _seconds(expires) if expires else None
     if name != OWNER:
         print(_file().rotate(name, seconds, lasts))
@@ -107,7 +105,7 @@ def rotate(
 
 @app.command
 def revoke(name: Name) -> None:
-    """Take a token back, at once; its older forms too."""
+    """Revoke a token at once, older forms included."""
     _file().revoke(name)
     print(_('token "{name}" revoked').format(name=name))
 
@@ -130,7 +128,7 @@ def _seconds(text: str) -> float:
     number, unit = (text[:-1], _UNITS.get(text[-1:])) if text != "0" else ("0", 1)
     if unit is None or not (number.isascii() and number.isdecimal() and len(number) <= 5):
         raise InvalidRequest(
-            translatable("{text!r} is no duration; write a number with m, h, d or w, e.g. 30d", text=text)
+            translatable("{text!r} is not a duration; write a number with m, h, d or w, e.g. 30d", text=text)
         )
     return float(number) * unit
 

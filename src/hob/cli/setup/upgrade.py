@@ -23,7 +23,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.database.disk import stamp
 
-# How this Hob was installed, so how it is upgraded; and what changed. Asks nobody over the network.
+# How this Hob was installed, so how it is upgraded; and what changed. Makes no network request.
 
 CHANGELOG = "CHANGELOG.md"
 IMAGE_MARK = "hob-image"
@@ -159,7 +159,7 @@ def upgrade(
     all: Annotated[bool, Parameter(help="Show every change.", negative="")] = False,  # noqa: A002 - the option's name
     json: Annotated[bool, Parameter(help="Print JSON.", negative="")] = False,
 ) -> None:
-    """How this Hob is upgraded, and what changed since the one that ran here before. Does nothing and asks nobody."""
+    """How to upgrade this Hob, and what changed since the one that ran here before. Changes nothing, asks no server."""
     environ = process_environment()
     diagnostics = DiagnosticContext(find_home(environ), environ)
     installation = this_installation(__version__, environ)

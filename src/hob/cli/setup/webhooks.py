@@ -20,17 +20,17 @@ from hob.core.translation.language import translatable
 from hob.gateway.webhooks.schemes import signed
 from hob.gateway.webhooks.settings import Webhooks, WebhookSettings
 
-app = App(name="webhooks", help="What machines may send to Hob.", result_action="return_value")
+app = App(name="webhooks", help="List and test incoming webhooks.", result_action="return_value")
 
 _SAMPLE = '{{"test": "{id}", "text": "A delivery to try this webhook out; `hob webhooks test` made it."}}'
 
-Json = Annotated[bool, Parameter(help="As JSON.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
 
 
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """Every webhook that comes in: where it is called, how it is signed, as whom it counts."""
+    """List incoming webhooks: address, signature, class of sender."""
     views = [_view(name, each) for name, each in read_config()[Webhooks].items()]
     if json:
         print_json({"webhooks": views})
@@ -50,10 +50,10 @@ def list_(*, json: Json = False) -> None:
 def try_(
     name: Annotated[str, Parameter(help="The webhook.")],
     *,
-    body: Annotated[Path | None, Parameter(help="A file with the JSON that is sent; without it a sample.")] = None,
+    body: Annotated[Path | None, Parameter(help="A file with the JSON to send; without it a sample.")] = None,
     json: Json = False,
 ) -> None:
-    """Send a signed sample to the running Hob, as the webhook's sender would; Hob sees to it as to any other."""
+    """Send a signed sample to the running daemon, as the webhook's sender would."""
     config = read_config()
     settings = config[Webhooks].get(name)
     if settings is None:
@@ -67,7 +67,7 @@ def try_(
     except NobodyThere:
         raise NotFound("no Hob is running here; `hob serve` starts one") from None
     if "error" in answer.body:
-        if answer.status == 401:  # it is told to nobody over HTTP, and the owner sits here
+        if answer.status == 401:  # HTTP callers are not told, and the owner sits here
             raise NotConfigured(
                 translatable("webhook {name} is refused by the Hob that runs; `hob logs` says why", name=name)
             )

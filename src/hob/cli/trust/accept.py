@@ -19,7 +19,7 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
     Parameters
     ----------
     file:
-        Its name, e.g. SOUL.md. Read it first: what it says, Hob does.
+        The file, e.g. SOUL.md. Read it first: Hob follows what it says.
     all:
         Accept all of them.
     json:
@@ -33,7 +33,7 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
     if file and file not in there:
         raise NotFound(
             translatable(
-                "{file} is no identity file in {folder}; there are: {names}",
+                "{file} is not an identity file in {folder}; there are: {names}",
                 file=line(file),
                 folder=folder,
                 names=", ".join(there) or translatable("none"),

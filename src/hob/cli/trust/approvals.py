@@ -13,16 +13,16 @@ from hob.cli.language import _, terminal_language
 from hob.cli.output import line, paint, print_json, tame, when
 from hob.config.environment import find_home, process_environment
 
-app = App(name="approvals", help="What waits for your approval, and your answers.")
+app = App(name="approvals", help="Show and answer requests for approval.")
 
 Id = Annotated[str, Parameter(help="The id of the question, as `hob approvals` shows it.")]
-Json = Annotated[bool, Parameter(help="As JSON.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
 
 
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """The questions that stand, oldest first."""
+    """List open requests for approval, oldest first."""
 
     seen = reach("GET", "/approvals")
     if json:
@@ -40,7 +40,7 @@ def list_(*, json: Json = False) -> None:
 
 @app.command
 def show(id: Id, *, json: Json = False) -> None:
-    """All that one question is about, and what became of it."""
+    """Show one request for approval in full, and its outcome."""
 
     seen = reach("GET", f"/approvals/{quote(id, safe='')}")
     if json:
@@ -65,7 +65,7 @@ def allow(
     always: Annotated[bool, Parameter(help="Exactly this, everywhere, from now on.")] = False,
     json: Annotated[bool, Parameter(help="Print the turn's whole result as JSON.")] = False,
 ) -> int:
-    """Say yes, and see the turn that waited through to its end. Without a daemon this command does its work."""
+    """Say yes, and follow the waiting turn to its end. Without a daemon, this command runs it."""
     if session and always:
         print(_("say --session or --always, not both"), file=sys.stderr)
         return USAGE
@@ -74,13 +74,13 @@ def allow(
 
 @app.command
 def deny(id: Id, *, json: Annotated[bool, Parameter(help="Print the turn's whole result as JSON.")] = False) -> int:
-    """Say no, and see the turn that waited through to its end."""
+    """Say no, and follow the waiting turn to its end."""
     return _answer(id, allowed=False, scope="once", json=json)
 
 
 @app.command
 def grants(*, json: Json = False) -> None:
-    """Approvals that hold for more than once."""
+    """List approvals that hold for more than one call."""
 
     seen = reach("GET", "/grants")
     if json:
@@ -92,13 +92,13 @@ def grants(*, json: Json = False) -> None:
     print(
         _("`hob approvals show ID` shows what was allowed.")
         if seen["grants"]
-        else _("No approval holds for more than once.")
+        else _("No approval holds for more than one call.")
     )
 
 
 @app.command
 def revoke(id: Id) -> None:
-    """Take back an approval that holds for more than once."""
+    """Withdraw an approval that holds for more than one call."""
 
     reach("DELETE", f"/grants/{quote(id, safe='')}")
     print(_("{id} does not hold any more").format(id=id))

@@ -11,7 +11,7 @@ from hob.store.audit.audit import AuditRow, show_audit, verify_audit
 
 app = App(
     name="audit",
-    help="What was decided and allowed, and whether that log is whole.",
+    help="Show the audit log, and verify that it is complete.",
     result_action="return_value",
 )
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
@@ -26,7 +26,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
     Parameters
     ----------
     head:
-        A head that `hob audit verify` told you earlier: that entry must still be there.
+        A head that `hob audit verify` printed earlier: that entry must still exist.
     json:
         Print JSON.
     """
@@ -62,12 +62,12 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
 
 @app.command
 def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> None:
-    """The newest entries, the newest last.
+    """Show the newest entries, the newest last.
 
     Parameters
     ----------
     limit:
-        The most entries to show.
+        Show at most this many entries.
     kind:
         Only of this kind: decision, approval, authentication, rate, admission, scan, action or audit.
     json:

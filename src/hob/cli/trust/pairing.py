@@ -8,15 +8,15 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, tame, when
 
-app = App(name="pairing", help="Who asks to be let in.")
+app = App(name="pairing", help="Let people in, or refuse them.")
 
-Code = Annotated[str, Parameter(help="The code that they were told.")]
+Code = Annotated[str, Parameter(help="The code that they received.")]
 
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
-    """Who was told a code and waits."""
+def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
+    """List those who wait with a pairing code."""
 
     seen = reach("GET", "/pairing")
     if json:
@@ -34,10 +34,10 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
 def approve(
     code: Code,
     *,
-    person: Annotated[str, Parameter(help="Whom they are: somebody known, or a new short name.")] = "",
-    name: Annotated[str, Parameter(help="What they are called, if not as they call themselves.")] = "",
+    person: Annotated[str, Parameter(help="The person: a known one, or a new short name.")] = "",
+    name: Annotated[str, Parameter(help="Their name, if it differs from the one they gave.")] = "",
 ) -> None:
-    """Let somebody in. Ask them for the code yourself: their name is only what they say."""
+    """Let somebody in. Ask them for the code yourself; anyone can claim a name."""
 
     fields = {"code": code, "person": person, "name": name}
     let_in = reach("POST", "/pairing/approve", fields)
@@ -48,7 +48,7 @@ def approve(
 
 @app.command
 def deny(code: Code) -> None:
-    """Turn somebody away; they get no further code. `hob people link` lets them in all the same."""
+    """Refuse somebody; they get no further code. `hob people link` can still let them in."""
 
     denied = reach("POST", "/pairing/deny", {"code": code})
     print(_("{address} gets no further code").format(address=tame(denied["address"])))

@@ -8,7 +8,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, tame
 
-app = App(name="people", help="Who may talk to Hob, and where they write from.")
+app = App(name="people", help="List, link and forget people who talk to Hob.")
 
 Address = Annotated[str, Parameter(help="channel:id, or channel@account:id, e.g. telegram:12345.")]
 Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
@@ -16,8 +16,8 @@ Id = Annotated[str, Parameter(help="Their short name; `owner` is you.")]
 
 @app.default
 @app.command(name="list")
-def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
-    """Everyone whom you have linked, and those who hold a token of the API."""
+def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
+    """List the people you have linked and the holders of API tokens."""
 
     seen = reach("GET", "/people")
     if json:
@@ -36,8 +36,8 @@ def list_(*, json: Annotated[bool, Parameter(help="As JSON.")] = False) -> None:
 
 
 @app.command
-def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="What they are called.")] = "") -> None:
-    """Messages from this address are that person's. You answer for it: `owner` may do everything."""
+def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="Their name.")] = "") -> None:
+    """Link an address to a person. Be sure of it: `owner` may do everything."""
 
     fields = {"address": address, "person": person, "name": name}
     linked = reach("POST", "/people/link", fields)
@@ -46,7 +46,7 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="W
 
 @app.command
 def unlink(address: Address) -> None:
-    """Messages from this address are an unknown person's again."""
+    """Unlink an address: its messages are an unknown person's again."""
 
     done = reach("POST", "/people/unlink", {"address": address})
     print(_("{address} is not linked any more").format(address=tame(done["address"])))

@@ -35,7 +35,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_ha
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 
-app = App(name="policy", help="What may be done, and which rule says so.")
+app = App(name="policy", help="Explain what the policy allows, and by which rule.")
 
 _COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
 
@@ -66,19 +66,21 @@ class Supposed:
 @app.command(name="explain")
 def explain_(
     tool: Annotated[str, Parameter(help="The tool's name, e.g. exec.")],
-    arguments: Annotated[str, Parameter(help="Its arguments as JSON, or the main one as it is.")] = "",
+    arguments: Annotated[str, Parameter(help="The arguments as JSON, or the main one as plain text.")] = "",
     /,
     *,
-    as_: Annotated[SenderClass, Parameter(name="--as", help="For whom: owner, member, stranger.")] = SenderClass.OWNER,
-    tainted: Annotated[bool, Parameter(negative="", help="The turn has read what others wrote.")] = False,
-    mode: Annotated[Mode | None, Parameter(help="What the session permits.")] = None,
-    autonomy: Annotated[Autonomy | None, Parameter(help="How much it does by itself.")] = None,
-    group: Annotated[bool, Parameter(negative="", help="In a group.")] = False,
-    unattended: Annotated[bool, Parameter(negative="", help="Where no one can be asked.")] = False,
-    words: Annotated[str, Parameter(help="What the owner has written.")] = "",
-    json: Annotated[bool, Parameter(negative="", help="As JSON.")] = False,
+    as_: Annotated[
+        SenderClass, Parameter(name="--as", help="The sender: owner, member, stranger.")
+    ] = SenderClass.OWNER,
+    tainted: Annotated[bool, Parameter(negative="", help="Judge it as if the turn had read untrusted text.")] = False,
+    mode: Annotated[Mode | None, Parameter(help="The permission mode.")] = None,
+    autonomy: Annotated[Autonomy | None, Parameter(help="The autonomy level.")] = None,
+    group: Annotated[bool, Parameter(negative="", help="Judge it as in a group.")] = False,
+    unattended: Annotated[bool, Parameter(negative="", help="Judge it as if no one could be asked.")] = False,
+    words: Annotated[str, Parameter(help="The owner's message, which may name files and recipients.")] = "",
+    json: Annotated[bool, Parameter(negative="", help="Print JSON.")] = False,
 ) -> None:
-    """What would be said of a call, and by which rule. Nothing is done."""
+    """Show how a call would be judged, and by which rule. Runs nothing."""
     supposed = Supposed(as_, tainted, mode, autonomy, group, unattended, words)
     explain_call(asyncio.run(_guarding(read_config())), tool, arguments, supposed, as_json=json)
 

@@ -16,7 +16,7 @@ from hob.guard.audit.security.settings import SecuritySettings
 
 app = App(
     name="security",
-    help="What could be safer about this Hob.",
+    help="Show what could be safer about this Hob.",
     result_action="return_value",
 )
 _COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}
@@ -24,14 +24,14 @@ _COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "d
 
 @app.command
 def audit(*, fix: bool = False, json: bool = False) -> int:
-    """Check settings, files and this machine; tell what to do about what is found. No daemon is needed.
+    """Check settings, files and this machine; say how to fix what is found. Needs no daemon.
 
     Exit status 1 while anything critical is found that you have not accepted in `security.accept`.
 
     Parameters
     ----------
     fix:
-        Take away permissions that are too wide; nothing else is changed.
+        Restrict permissions that are too wide; changes nothing else.
     json:
         Print JSON.
     """

@@ -111,7 +111,7 @@ ENGLISH: Mapping[Answer, str] = {
     ),
     Answer.STATUS_FOR_LEAVE: "Waiting for your approval: {count}. `hob approvals` shows what is asked.",
     Answer.STATUS_FOR_ANSWER: "Waiting for your answer, in the conversation where it was asked: {count}.",
-    Answer.STATUS_PAUSED: "Going on later by itself: {count}.",
+    Answer.STATUS_PAUSED: "Continuing later by itself: {count}.",
     Answer.STATUS_HALTED: "Everything was stopped; what Hob would do by itself is held until `/resume`.",
     Answer.WHOAMI: "You are {name} ({cls}) on {channel}; this is session {session}.",
     Answer.STOPPED: "Stopping.",
@@ -131,7 +131,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.FILES_KEPT: "Left as they are:{files}",
     Answer.FILES_BACK: "`{command}` takes this back.",
     Answer.FILES_PREVIEW: "To be as before “{text}”, this would change (`/undo files {turn}` does it):\n\n{diff}",
-    Answer.NO_FILES_TO_UNDO: "Nothing here has changed files that could be put back.",
+    Answer.NO_FILES_TO_UNDO: "Nothing here has changed files that can be restored.",
     Answer.STILL_CHANGING: "Still running in the background, and able to change files again: {names}.",
     Answer.UNDO_USAGE: (
         "`/undo` takes the last turn's words back, `/undo files` what it changed in files, `/undo files preview` shows "
@@ -188,15 +188,15 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.NO_TASKS: "No open tasks.",
     Answer.TASKS: "Open tasks:\n{lines}",
     Answer.TASK_LINE: "  {id} {state}: {title}",
-    Answer.PAUSED: "Paused. What arrives is kept; `/resume` goes on.",
+    Answer.PAUSED: "Paused. New messages are kept; `/resume` continues.",
     Answer.RESUMED: "Going on.",
     Answer.HALTED: (
         "Everything is stopped ({count} ended). What Hob would do by itself is held until `/resume`, over restarts too."
     ),
-    Answer.LIFTED: "Going on; what Hob does by itself is no longer held.",
+    Answer.LIFTED: "Continuing; Hob's own work is no longer held.",
     Answer.CANCEL_USAGE: "Say which: `/cancel ID`; `/tasks` lists them.",
     Answer.CANCELLED: "{id} is cancelled.",
-    Answer.NOT_CANCELLED: "Nothing open is called {id}; `/tasks` lists what is.",
+    Answer.NOT_CANCELLED: "There is no open task {id}; `/tasks` lists them.",
     Answer.QUEUE: "A message that comes while I work: {mode}. Choose steer, followup, collect, interrupt or default.",
     Answer.QUEUE_SET: "Queue mode is now {mode}.",
     Answer.NEEDS_OWNER: "Only the owner may do that.",

@@ -166,7 +166,7 @@ ENGLISH: Mapping[Sentence, str] = {
         "I stopped before asking: `spending.daily_tokens` is {limit}, and {spent} tokens were used today. Raise the "
         "limit with `hob config set --now spending.daily_tokens NUMBER`, or wait until tomorrow."
     ),
-    Sentence.BUDGET_NEARLY_REACHED: "${spent} of the ${limit} of `{key}` are spent. `hob usage` tells on what.",
+    Sentence.BUDGET_NEARLY_REACHED: "${spent} of the ${limit} of `{key}` are spent. `hob usage` shows on what.",
     Sentence.BUDGET_LEFT_OUT: (
         "{model} is not asked: ${left} of the ${limit} of `{key}` are left, too little for its answer."
     ),

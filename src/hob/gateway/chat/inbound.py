@@ -55,7 +55,7 @@ class ChatMessage:
     model: str | None = field(
         "the model that answers, instead of the session's; only the owner may choose", None, characters=(0, 300)
     )
-    quoted: str | None = field("text that comes along as data: it is marked as untrusted and not obeyed", None)
+    quoted: str | None = field("text sent along as data: it is marked as untrusted and not followed", None)
     attachments: tuple[HandedIn, ...] = field("pictures and other files, handed in before; texts go as `quoted`", ())
     channel: str = field(
         "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
@@ -99,7 +99,7 @@ async def attached(asked: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
 
 
 def sender_of(caller: ApiCaller) -> Sender:
-    """Who writes: the owner, or whoever the token is for."""
+    """The sender: the owner, or the person the token is for."""
     return Sender("owner") if caller.owner else Sender(f"{TOKEN_SENDER}{caller.name}", caller.name, caller.cls)
 
 
@@ -120,7 +120,7 @@ def inbound_of(
 ) -> Inbound:
     """The message of this caller. `key` is the idempotency key; without one the message is new.
 
-    The owner's programs share the owner's conversations; whoever else holds a token has conversations of their own.
+    The owner's programs share the owner's conversations; other token holders have their own.
     Raises InvalidRequest and NotAllowed.
     """
     if not (asked.message.strip() or (asked.quoted or "").strip() or files):

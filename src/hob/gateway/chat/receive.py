@@ -22,7 +22,7 @@ async def receive(api: Api, asked: ChatMessage, key: str | None, caller: ApiCall
 
 
 def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -> None:
-    """Raises Refusal for a model that nobody can ask, and for callers who may not choose one, as `/model` does.
+    """Raises Refusal for a model that cannot be asked, and for callers who may not choose one, as `/model` does.
 
     A `bare` name without a provider may be one of the default server's.
     """
@@ -36,7 +36,7 @@ def check_model(api: Api, caller: ApiCaller, name: str, *, bare: bool = False) -
 
 
 async def _check_session(api: Api, key: SessionKey) -> None:
-    """Nobody begins a conversation of a channel from outside of it: its answers would lead nowhere."""
+    """A conversation of a channel cannot be begun from outside: its answers would lead nowhere."""
     channel, _, name = key.partition(":")
     if channel in FETCHED_CHANNELS and name.strip():
         return

@@ -264,7 +264,7 @@ def _frames(**arguments: Any) -> asyncio.Protocol:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether it is more than that a request was cut off when the grace was over, which whoever followed it knows."""
+    """Whether it is more than that a request was cut off when the grace was over, which the client already knows."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not (cut or str(record.msg).startswith("Cancel %s running task"))
 

@@ -196,7 +196,7 @@ async def until_gone(request: Request) -> None:
 
 
 async def part(api: Api, asked: ChatRun, *, delivered: bool) -> None:
-    """After the client: what was handed over is noted, what nobody can come for any more is given up."""
+    """After the client: what was handed over is noted, work that no client can fetch any more is given up."""
     id = asked.accepted.id
     if delivered:
         await pick_up(api, id)
@@ -205,7 +205,7 @@ async def part(api: Api, asked: ChatRun, *, delivered: bool) -> None:
 
 
 async def _give_up(api: Api, accepted: Accepted) -> None:
-    """End its turn if nobody comes back for it. Work that waits for people is left to them."""
+    """End its turn if no client comes back for it. Work that waits for people is left to them."""
     try:
         async for item in watch(api, accepted, LINGER):
             if isinstance(item, OpenQuestion):

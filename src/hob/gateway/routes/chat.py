@@ -72,9 +72,9 @@ def _deprecated(call: EndpointCall[ChatRequest], view: dict[str, Any]) -> Respon
 
 
 def _told(api: Api, view: dict[str, Any]) -> Response:
-    """What the view tells; whoever got an outcome has fetched it."""
+    """What the view shows; an outcome counts as fetched once it was sent."""
     status, id = chat_status(view), InboundId(view["id"])
-    if status == 202:  # it may end before this is sent, and nobody has seen the end
+    if status == 202:  # it may end before this is sent, without the end being seen
         return json_response(view, status, {"location": f"/chat/{id}"})
     return json_response(view, status, after=BackgroundTask(pick_up, api, id))
 

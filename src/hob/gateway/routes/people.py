@@ -66,12 +66,12 @@ async def link(call: EndpointCall[Linking]) -> Response:
 
 
 async def unlink(call: EndpointCall[AnAddress]) -> Response:
-    """The address is nobody's any more."""
+    """Unlink the address."""
     return json_response({"address": str(await call.api.people.unlink(call.asked.address))})
 
 
 async def forget(call: EndpointCall[APerson]) -> Response:
-    """Nobody is that person any more; what they said stays."""
+    """Forget the person; what they said stays."""
     await call.api.people.forget(call.asked.person)
     return json_response({"id": call.asked.person})
 
@@ -95,18 +95,18 @@ async def pairing(call: EndpointCall[Nothing]) -> Response:
 
 
 async def approve(call: EndpointCall[LettingIn]) -> Response:
-    """Let in whoever was told this code, as that person or as somebody new."""
+    """Let in the sender with this code, as that person or as a new one."""
     asked = call.asked
     return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))
 
 
 async def deny(call: EndpointCall[ACode]) -> Response:
-    """Whoever was told this code gets no further one."""
+    """Refuse the sender with this code; they get no other."""
     return json_response(request_view(await call.api.people.deny(call.asked.code)))
 
 
 def people_view(registry: PairingService, tokens: Iterable[Token]) -> Mapping[str, Any]:
-    """Everybody with their addresses; whoever holds a token of the API is a person of their own."""
+    """Everybody with their addresses; a holder of an API token is a person of their own."""
     others = (
         Person(f"{TOKEN_SENDER}{each.name}", each.name, each.cls, (SenderAddress("api", f"{TOKEN_SENDER}{each.name}"),))
         for each in tokens

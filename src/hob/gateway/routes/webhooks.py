@@ -23,7 +23,7 @@ async def post(call: EndpointCall[bytes]) -> Response:
     """Take a delivery of the webhook of this name, signed as its settings say; no token of Hob's is needed.
 
     202 says that it is kept and will be seen to, 200 that it is the same as an earlier one, whose id is told, or one
-    that Hob itself had sent. Whoever signs it wrong learns no more than whoever calls a webhook that is not there.
+    that Hob itself had sent. A wrong signature gets the same answer as a webhook that does not exist.
     """
     api, receiver, name = call.api, call.api.port(WebhookReceiver), str(call.request.path_params["name"])
     id = _proven(call, name)

@@ -105,7 +105,7 @@ class WebhookSettings:
     task: str = setting(_TASK, "What Hob is to do with a delivery, in your words.")
     template: str = setting("{{.}}", "What Hob is shown of it: a text with {{field.path}} from the body.")
     session: str = setting("", "Which conversation it goes to; may hold {{field.path}}. Empty: one of its own.")
-    sender: SenderClass = setting(SenderClass.STRANGER, "As whom its sender counts; what it sends is never obeyed.")
+    sender: SenderClass = setting(SenderClass.STRANGER, "The class of its sender; its instructions are never followed.")
     answer: AnswerTo = setting(
         AnswerTo.TIMELINE, "Where Hob's answer goes: nowhere but the timeline, or to you, where you wrote last."
     )

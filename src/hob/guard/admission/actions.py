@@ -34,7 +34,7 @@ class Windows:
         times = self._times.get(key)
         if times is None:
             times = self._times[key] = deque()
-            if len(self._times) > _MOST_KEYS:  # whoever has been silent for longest is forgotten
+            if len(self._times) > _MOST_KEYS:  # the sender silent for longest is forgotten
                 self._times.popitem(last=False)
         self._times.move_to_end(key)
         self._expire(times, now)

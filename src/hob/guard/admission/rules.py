@@ -237,7 +237,7 @@ class AdmissionRules:
         if objection:
             return self._away(address, objection, speak=not inbound.group)
         if not self._is_meant(inbound, policy, known, address):
-            return Refused("Hob is not meant")  # as usual as can be: nobody is told
+            return Refused("Hob is not meant")  # an everyday case: no one is told
         if refused := self._too_much(inbound, known, address):
             return refused
         if not inbound.group and (refused := self._answered(inbound, policy, known, address)):

@@ -84,7 +84,7 @@ class AdmissionSettings:
     mention: bool = setting(True, "In groups Hob answers only when it is meant.")
     names: list[str] = setting([], "Words that mean Hob in groups, beside the platform's own mentions.")
     trigger: str = setting("", "Only messages that begin with this word are for Hob; it is taken off.")
-    passphrase: Secret | None = setting(None, "Whoever sends /pass and this directly is let in for a while.")
+    passphrase: Secret | None = setting(None, "A sender who sends /pass and this word directly is let in for a while.")
     passphrase_hours: float = setting(12.0, "Hours for which the passphrase lets somebody in.", at_least=0.01)
     drop_unauthorized: bool = setting(True, "Say nothing to people who may not come in.")
     messages_per_minute: int = setting(30, "Messages one sender may send in a minute.", at_least=1)
@@ -94,7 +94,7 @@ class AdmissionSettings:
     attachment_types: list[str] = setting(_MEDIA, "Kinds of files that are taken, told by their bytes.")
     unauthenticated: list[str] = setting(
         ["email", "sms", "webhook"],
-        "Channels on which a sender's name proves nothing: whoever may write there counts as a stranger.",
+        "Channels on which a sender's name proves nothing: every writer there counts as a stranger.",
     )
     person_sessions: bool = setting(True, "One conversation with each person, whichever channel they write on.")
     limits: ActionLimits = setting(ActionLimits(), "How often Hob may act for one sender.")

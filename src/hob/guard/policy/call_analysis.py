@@ -92,7 +92,7 @@ class ArgumentReader:
 class ToolCallAnalysis:
     """A call as the rules see it. `complete`: its roles know every argument, so it is clear where all of it leads.
 
-    A tool without roles, or a call with an argument that they do not know, is exempt from nothing: nobody can say where
+    A tool without roles, or a call with an argument that they do not know, is never exempt: it is unknown where
     it leads.
 
     `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
@@ -154,7 +154,7 @@ class ToolCallAnalysis:
 
     @property
     def invites_nobody(self) -> bool:
-        """Whether it could invite people, and clearly invites nobody."""
+        """Whether it could invite people, and clearly invites no one."""
         return self.reading is not None and self.reading.invites and self.complete and not self.recipients
 
     @property

@@ -18,9 +18,10 @@ class Sandbox:
     """Where commands run. `plain` is the owner's explicit wish to run them unconfined where there is no sandbox.
 
     `versioned`: the tree they may write is versioned around each command. `exposed`: nothing keeps a command from
-    changing what later turns, or programs outside, obey in that tree. `reaches` tells whether the owner's settings let
-    commands reach a host, `online` whether they let them reach any: one that runs already may. `late`: what makes git
-    run something is taken back only when the command has ended. `missing` tells why nothing confines commands here.
+    changing what later turns, or programs outside, execute or follow in that tree. `reaches` tells whether the
+    owner's settings let commands reach a host, `online` whether they let them reach any: one that runs
+    already may. `late`: what makes git run something is taken back only when the command has ended. `missing` tells why
+    nothing confines commands here.
     """
 
     confined: bool = True

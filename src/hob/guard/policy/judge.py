@@ -39,7 +39,7 @@ _KEPT = 64  # turns whose words are kept read
 class PolicyInput:
     """What the judge cannot see in a turn itself; see `Context` for what each means.
 
-    `reachable`: the owner can be asked although nobody waits for this turn. `contacts` are stored addresses by name.
+    `reachable`: the owner can be asked although no one waits for this turn. `contacts` are stored addresses by name.
     `heard` is what of others stands before the model, beside the turn's own messages.
     """
 

@@ -49,8 +49,8 @@ RULES: Mapping[str, str] = {
     "approval": "The answer of the owner, or none in time.",
     "approval.unbindable": "An approval is bound to the programs and files that would run, so these must be known.",
     "approval.useless": "The tool itself refuses this, so no approval is asked for.",
-    "unattended": "There was no one to ask.",
-    "unreadable": "The arguments are no JSON object.",
+    "unattended": "No one could be asked.",
+    "unreadable": "The arguments are not a JSON object.",
     "no-record": "The decision could not be stored, and without that nothing is done.",
     "nothing.against": "No rule speaks against it.",
 }

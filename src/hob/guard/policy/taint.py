@@ -85,7 +85,7 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
 def _leaks(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.FETCH in analysis.acts:
         if url := _unnamed_url(analysis, context):
-            said = translatable("{url} stands neither in your words nor in what a search gave", url=url)
+            said = translatable("{url} is neither in your words nor in a search result", url=url)
             yield Ask("taint.url", said)
         elif why := _carried(analysis, context):
             said = translatable("the address would carry {what}, which your words did not ask for", what=why)
@@ -149,7 +149,7 @@ def names_what_is_final(analysis: ToolCallAnalysis, context: Context) -> bool:
 
 
 def _is_worded(analysis: ToolCallAnalysis, context: Context) -> bool:
-    """Whether all that it would write is what the owner's words say, and it goes to nobody."""
+    """Whether all that it would write is what the owner's words say, and it is sent to no one."""
     goes = analysis.recipients or analysis.sent_to or analysis.names or analysis.sources
     texts = (analysis.body, *analysis.plain)
     return analysis.complete and not goes and bool(analysis.body) and all(map(context.named.worded, texts))

@@ -242,7 +242,7 @@ def merge(own: PriceSetting, base: Price | None) -> Price | None:
 
 
 def is_free(ref: Ref, connected: ConnectedProvider) -> bool:
-    """Whether the model runs on the owner's machines: at home nobody sends a bill.
+    """Whether the model runs on the owner's machines: at home there is no bill.
 
     Ollama's cloud models go through the local server and are computed, and paid for, elsewhere.
     """

@@ -373,7 +373,7 @@ _ADVICE: Mapping[ModelFault, str] = {
 
 
 def _secrets_of(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """What of a program's variables nobody else may read, by their names."""
+    """The secret variables of a program, by their names."""
     return tuple(word for name, value in variables.items() if _SECRET.search(name) for word in value.split())
 
 

@@ -1,6 +1,6 @@
 """From settings to what models do besides answering: vectors, hearing, speaking, seeing.
 
-What nobody configured is taken from the usual model's provider where it has it. Loads no HTTP library before one of
+What is not configured is taken from the usual model's provider where it has it. Loads no HTTP library before one of
 them is first taken.
 """
 

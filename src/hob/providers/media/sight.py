@@ -50,7 +50,7 @@ _BEAT = Beat()
 
 
 class Sight:
-    """What pictures show, looked up once. Without a describer nobody can tell.
+    """What pictures show, looked up once. Without a describer there is nothing to tell.
 
     `ref` is the model that looks; `local` says that it runs on the owner's machines.
     """
@@ -62,12 +62,12 @@ class Sight:
         self._blobs = blobs
         self._known: OrderedDict[BlobId, Description] = OrderedDict()
         self._looking = asyncio.Lock()
-        self._mark = f"untrusted-picture-{os.urandom(5).hex()}"  # nobody who draws a picture knows it
+        self._mark = f"untrusted-picture-{os.urandom(5).hex()}"  # unknown to authors of pictures
 
     async def tell(self, image: Image, *, stays: bool = False) -> tuple[str, ExtraCall | None]:
         """What the model that cannot see is told of the picture, and the call that looked at it, if one did now.
 
-        A picture that `stays` is shown to nobody on other machines. Never raises.
+        A picture that `stays` is never sent to other machines. Never raises.
         """
         if self._describer is None:
             return "[a picture that you cannot see, and nobody is here to describe it: model.vision is not set]", None

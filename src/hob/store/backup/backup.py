@@ -182,7 +182,7 @@ def _copy_checked(file: Path, goal: Path) -> None:
                     )
                 )
             if connection.execute("PRAGMA application_id").get != APPLICATION_ID:
-                raise InvalidRequest(translatable("{file} is no database of Hob.", file=file))
+                raise InvalidRequest(translatable("{file} is not a database of Hob.", file=file))
             if version_of(connection) > len(migrations()):
                 raise StoreNewer(translatable("{file} was written by a newer Hob; upgrade Hob first.", file=file))
             connection.execute("VACUUM INTO ?", (str(goal),))

@@ -75,7 +75,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise InvalidRequest(translatable("it is no database that can be read ({error})", error=str(error))) from error
+        raise InvalidRequest(translatable("it is not a readable database ({error})", error=str(error))) from error
 
 
 def _quoted(name: str) -> str:

@@ -1,6 +1,6 @@
 """Forgetting: the content goes, the facts and a tombstone stay, and no copy is left in this file or its log.
 
-A tombstone also goes into a text file beside the database, so that a restore obeys it even when the database that held
+A tombstone also goes into a text file beside the database, so that a restore honours it even if the database that held
 it is lost. Backups made earlier still hold the content until they are deleted; restoring one erases it again.
 """
 
@@ -36,7 +36,7 @@ TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"
 """What earlier releases erased of memories and notes: read for ever, written no more."""
 OLD_FILES = "tools/imported"
-"""The files of earlier releases whose lines are rows now: nobody needs them, and they would still tell."""
+"""The files of earlier releases whose lines are rows now: unneeded, and still readable."""
 _DOOMED = "IN doomed"
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 

@@ -1,4 +1,4 @@
-"""The items of memory. Whoever reads them names whose they are; nothing here reads across scopes."""
+"""The items of memory. Each read names a scope; nothing here reads across scopes."""
 
 import json
 from collections.abc import Iterable, Sequence

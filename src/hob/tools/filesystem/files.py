@@ -179,7 +179,7 @@ class FileTools:
         await self.plan_of(call)
 
     def places(self, call: ToolCall) -> tuple[Place, ...]:
-        """Where a call would read or write, links followed, for whoever judges it. Raises ToolFailed, ToolRefused."""
+        """Where a call would read or write, links followed, for the judge. Raises ToolFailed, ToolRefused."""
         reader = self._readers.get(call.name)
         if reader is None:
             return self._editing.places(call)

@@ -186,7 +186,7 @@ _TURNS = 64
 
 
 def untrusted(_path: str, _hash: str) -> Label:
-    """What files are labelled where nobody knows better: anybody may have written them."""
+    """The label of files of unknown origin: anybody may have written them."""
     return FILE_LABEL
 
 
@@ -272,7 +272,7 @@ class ReadTool:
             raise self._roots.missing(place)
         if stat.S_ISDIR(seen.st_mode):
             return _Loaded(place.path, place.name, text=list_folder(self._roots, path, 1, everything=True))
-        # by its own name the owner was asked about it; by another one, such as a link, nobody was
+        # by its own name the owner was asked about it; not by another one, such as a link
         descriptor, found, place = self._roots.open_file(path, secrets=self._roots.holds_secrets(path))
         with os.fdopen(descriptor, "rb") as file:
             if found.st_size > _WHOLE:

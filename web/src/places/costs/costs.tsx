@@ -1,7 +1,7 @@
 import { useSearchParams } from "wouter";
 import { useUsage } from "../../api/queries";
 import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
-import { money, number, t } from "../../i18n";
+import { money, number, t, tn } from "../../i18n";
 import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 
 const DIVISIONS = ["model", "session", "sender", "task"] as const;
@@ -18,7 +18,7 @@ export function Costs() {
   return (
     <Page
       title={t("Costs")}
-      about={daily.data && t("{cost} in {days} days, {calls} model calls", { cost: money(daily.data.total.cost_usd), days, calls: number(daily.data.total.calls) })}
+      about={daily.data && t("{cost} in {days} days, {calls}", { cost: money(daily.data.total.cost_usd), days, calls: tn("{count} model call", "{count} model calls", daily.data.total.calls) })}
       more={<Tabs label={t("How far back")} chosen={String(days) as "30"} onChoose={(chosen) => set({ days: chosen })} tabs={[["7", t("7 days")], ["30", t("30 days")], ["90", t("90 days")]] as never} />}
     >
       {daily.isError ? (
@@ -50,7 +50,7 @@ function Days({ usage, days }: { usage: SpendingAnswer; days: number }) {
   const paid = usage.total.cost_usd > 0;
   const value = (row?: SpentAnswer) => (row ? (paid ? row.cost_usd : row.input_tokens + row.output_tokens) : 0);
   const most = Math.max(...dates.map((date) => value(known.get(date))), paid ? 0.0001 : 1);
-  const shown = (row?: SpentAnswer) => (paid ? money(row?.cost_usd ?? 0) : t("{count} tokens", { count: number(value(row)) }));
+  const shown = (row?: SpentAnswer) => (paid ? money(row?.cost_usd ?? 0) : tn("{count} token", "{count} tokens", value(row)));
   return (
     <Section title={paid ? t("Cost by day") : t("Tokens by day")}>
       <Card className="p-4">

@@ -1,7 +1,7 @@
 import { Activity, Crosshair } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
-import { clock, day, duration, exact, money, number, t } from "../../i18n";
+import { clock, day, duration, exact, money, t, tn } from "../../i18n";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
@@ -75,7 +75,7 @@ function Line({ event }: { event: PlacedEvent }) {
       {event.kind === "turn" && <span className={event.classification === "failed" ? "text-bad" : ""}>{t(event.classification)}</span>}
       {event.status !== "ok" && <span className={`truncate ${bad ? "text-bad" : ""}`}>{t(event.status)}</span>}
       <span className="ms-auto flex shrink-0 gap-4 text-xs">
-        {usage && <span className="hidden sm:inline">{t("{count} tokens", { count: number(usage.input_tokens + usage.output_tokens) })}</span>}
+        {usage && <span className="hidden sm:inline">{tn("{count} token", "{count} tokens", usage.input_tokens + usage.output_tokens)}</span>}
         {usage?.cost_usd ? <span className="hidden sm:inline">{money(usage.cost_usd)}</span> : null}
         {event.seconds !== null && <span>{duration(event.seconds)}</span>}
         <time className="whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>

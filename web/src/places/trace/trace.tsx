@@ -5,7 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { useTrace } from "../../api/queries";
 import type { SpanAnswer, TraceAnswer } from "../../api/schema";
-import { duration, money, number, t } from "../../i18n";
+import { duration, money, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Detail } from "./detail";
@@ -70,8 +70,8 @@ function Facts({ trace }: { trace: TraceAnswer }) {
     <div className="mb-5 flex flex-wrap items-center gap-x-6 gap-y-2 text-sm text-muted">
       {state && <Badge tone={state === "done" ? "good" : state === "failed" ? "bad" : "plain"}>{t(state)}</Badge>}
       {trace.spans[0] && <When at={trace.spans[0].started_at} />}
-      <span>{t("{count} model calls", { count: models.length })}</span>
-      <span>{t("{count} tokens", { count: number(input + sum((usage) => usage.output_tokens)) })}</span>
+      <span>{tn("{count} model call", "{count} model calls", models.length)}</span>
+      <span>{tn("{count} token", "{count} tokens", input + sum((usage) => usage.output_tokens))}</span>
       {input > 0 && <span>{t("{part} % from the cache", { part: Math.round((100 * sum((usage) => usage.cached_tokens)) / input) })}</span>}
       <span>{money(sum((usage) => usage.cost_usd ?? 0))}</span>
       <code className="font-mono text-xs">{trace.trace_id}</code>

@@ -40,7 +40,7 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     file = diagnostics.need_home() / NAME
     if os.path.lexists(file) and not file.is_file():
         yield critical(
-            "the database is no file",
+            "the database is not a file",
             translatable("move this away. {hint}", hint=backup_hint(diagnostics.home)),
             str(file),
         )

@@ -27,7 +27,7 @@ def _unusable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if not os.path.lexists(home):
         return
     if not home.is_dir():
-        yield critical("the home is no folder", "set HOB_HOME to a folder of yours, or move this away", str(home))
+        yield critical("the home is not a folder", "set HOB_HOME to a folder of yours, or move this away", str(home))
     elif not diagnostics.may_write(home):
         yield critical(
             "the home cannot be written: Hob cannot start",

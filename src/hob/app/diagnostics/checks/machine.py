@@ -42,9 +42,7 @@ def _space(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         free = disk.f_bavail * disk.f_frsize
         if free < _LITTLE:
             yield critical(
-                translatable(
-                    "{what} has {free:.0f} MB left: soon nothing is accepted any more", what=what, free=free / 1e6
-                ),
+                translatable("{what} has {free:.0f} MB left: soon nothing can be accepted", what=what, free=free / 1e6),
                 _MAKE_ROOM,
                 str(place),
             )

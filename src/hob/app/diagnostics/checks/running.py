@@ -29,7 +29,7 @@ def _store(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if (problem := diagnostics.status().get("store", "ok")) != "ok":
         yield critical(
             translatable("nothing is accepted now: {problem}", problem=problem),
-            "`hob status` tells more; what was accepted is kept",
+            "`hob status` shows more; accepted messages are kept",
         )
 
 
@@ -60,7 +60,7 @@ def _late(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         minutes = max(0.0, diagnostics.now - since) / 60
         yield warn(
             translatable("replies have not arrived for {minutes:.0f} minutes", minutes=minutes),
-            "`hob status` tells of which channel",
+            "`hob status` says of which channel",
         )
 
 
@@ -77,7 +77,7 @@ def _memory(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if problem := memory.get("problem"):
         yield warn(
             translatable("memory finds by words alone, the embedder failed: {problem}", problem=problem),
-            "put it right or change model.embedding; Hob tries again by itself",
+            "fix it or change model.embedding; Hob tries again by itself",
             memory["embedder"],
         )
 
@@ -130,7 +130,7 @@ def _open_files(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     limits = Path(f"/proc/{diagnostics.status().get('pid', 0)}/limits")
     found = re.search(r"^Max open files\s+(\d+)", read_text(limits), re.MULTILINE)
     if found is None:
-        raise NotLooked("the system does not tell")
+        raise NotLooked("the system does not say")
     if int(found[1]) < _FEW_FILES:
         yield warn(
             translatable(

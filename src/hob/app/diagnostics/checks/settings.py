@@ -41,7 +41,7 @@ def _secrets(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             secret.reveal()
         except NotConfigured as error:
             reason = str(error).removeprefix(f"{name}: ")
-            yield warn(reason, "put the secret there, or let the setting lead elsewhere: `hob config set`", name)
+            yield warn(reason, "put the secret there, or change the reference: `hob config set`", name)
 
 
 def _webhooks(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -84,7 +84,7 @@ def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     path, work = settings.path.expanduser(), settings.work.expanduser()
     advice = "make it a folder that you may write, or set workspace.path to another one"
     if os.path.lexists(path) and not path.is_dir():
-        yield warn("the workspace is no folder", advice, str(path))
+        yield warn("the workspace is not a folder", advice, str(path))
     elif not diagnostics.may_write(path):
         yield warn("the workspace cannot be written", advice, str(path))
     elif not path.exists() and (diagnostics.home / NAME).is_file():
@@ -108,7 +108,7 @@ def _identity(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         if file.problem:
             yield warn(
                 translatable("this identity file {problem}", problem=file.problem),
-                "put it right, then `hob accept`",
+                "fix it, then `hob accept`",
                 file.name,
             )
         elif not file.label.trusted:

@@ -146,7 +146,7 @@ def path_of(word: str) -> Path:
         word = unquote(urlsplit(word).path)
     try:
         return Path(word).expanduser()
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # there is no such user
         return Path(word)
 
 
@@ -159,7 +159,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, translatable("it is no regular file"))
+            raise OSError(errno.EINVAL, translatable("it is not a regular file"))
         if status.st_size > MOST_BYTES:
             told = translatable("it is too large; at most {most:,} bytes can be sent", most=MOST_BYTES)
             raise OSError(errno.EFBIG, told)

@@ -13,7 +13,7 @@ _PREVIEW = 20_000
 _TAIL = 60
 """Lines of open code that are looked at: more fit on few screens."""
 _SHARE = 8.0
-"""How many times as long as a preview took nobody gets a newer one: long blocks shall cost no more than short ones."""
+"""A new preview waits for this many times the last one's duration, so that long blocks cost no more."""
 _LINE_ENDS = {0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
 
 
@@ -39,7 +39,7 @@ class StreamedAnswer:
         return Renderer()
 
     def feed(self, piece: str) -> None:
-        """It goes on. What a terminal would obey in it becomes visible."""
+        """It goes on. Control characters become visible."""
         self._blocks.feed(tame(piece.translate(_LINE_ENDS)))
 
     def take_finished(self, width: int) -> list[list[Line]]:

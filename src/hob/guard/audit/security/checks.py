@@ -98,7 +98,7 @@ FILES: tuple[SecurityCheck, ...] = (
         lambda facts: when(bool(facts.files.repository), facts.files.repository),
     ),
     SecurityCheck(
-        "fs.home_replaceable", Severity.CRITICAL, "others may put another home in the place of this one",
+        "fs.home_replaceable", Severity.CRITICAL, "others may replace this home by another one",
         "take from the folder above it the right of others to write",
         lambda facts: when(facts.files.parent_open, facts.files.home),
     ),
@@ -179,12 +179,12 @@ SECRETS: tuple[SecurityCheck, ...] = (
         lambda facts: when(_is_served(facts) and facts.gateway.token_signs < _LEAST_SIGNS, "gateway.auth_token"),
     ),
     SecurityCheck(
-        "secrets.plain_in_config", Severity.WARN, "the secret stands openly in the settings",
+        "secrets.plain_in_config", Severity.WARN, "the secret is in plain text in the settings",
         "refer to it: env:NAME, file:PATH, keyring:SERVICE/USER or command:PROGRAM",
         lambda facts: facts.secrets.plain,
     ),
     SecurityCheck(
-        "secrets.plain_in_headers", Severity.WARN, "a header that is a key stands openly in the settings",
+        "secrets.plain_in_headers", Severity.WARN, "a header that is a key is in plain text in the settings",
         "use api_key of the provider instead of headers", lambda facts: facts.secrets.in_headers,
     ),
     SecurityCheck(
@@ -263,7 +263,7 @@ def _may_configure(facts: SecurityFacts) -> bool:
 
 PERMISSION: tuple[SecurityCheck, ...] = (
     SecurityCheck(
-        "policy.full_and_autonomous", Severity.CRITICAL, "nothing is asked of you before it is done",
+        "policy.full_and_autonomous", Severity.CRITICAL, "nothing needs your approval before it is done",
         "set policy.mode to guarded or policy.autonomy to cautious",
         lambda facts: when(facts.policy.mode == "full" and facts.policy.autonomy == "autonomous"),
     ),
@@ -308,7 +308,7 @@ PERMISSION: tuple[SecurityCheck, ...] = (
         ],
     ),
     SecurityCheck(
-        "approvals.long", Severity.INFO, "a question stands for more than a week",
+        "approvals.long", Severity.INFO, "a question stays open for more than a week",
         "set approvals.seconds to a day", lambda facts: when(facts.approvals.seconds > _WEEK),
     ),
     SecurityCheck(

@@ -1,6 +1,6 @@
 """The content scanner: how much a text looks like an attempt to steer an assistant.
 
-It is a net under mishaps and clumsy attacks, never the boundary: whoever knows it can write around it. What an attacker
+It is a net under mishaps and clumsy attacks, never the boundary: who knows it can write around it. What an attacker
 may not reach is kept by labels and effects. Its cost is linear in the text.
 """
 

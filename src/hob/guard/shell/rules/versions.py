@@ -126,7 +126,7 @@ def git(scene: Scene) -> Iterator[ShellFinding]:
     if action == "credential":
         yield scene.ask("secret-reading", "it prints stored passwords")
     if action == "push" and any(host_of(arg) for arg in more):
-        yield scene.ask("sending", "it sends history to an address that is no remote of the repository", SENDS)
+        yield scene.ask("sending", "it sends history to an address that is not a remote of the repository", SENDS)
     if action == "send-email":
         yield scene.ask("sending", "it sends mail", SENDS)
     elif action in _FETCHES and not (

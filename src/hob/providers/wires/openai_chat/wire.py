@@ -212,7 +212,7 @@ class Decoder(decoding.Decoder):
         super()._complete(stop)
 
     def _continue_with(self, fields: Mapping[str, Any]) -> None:
-        if self._answer.calls:  # without calls the turn ends, and nobody wants it back
+        if self._answer.calls:  # without calls the turn ends, and it is not needed again
             self._answer.continuation = Continuation(WIRE, json.dumps(fields, ensure_ascii=False))
 
     def _take_whole(self, answer: Any) -> bool:

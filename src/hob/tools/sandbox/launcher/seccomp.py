@@ -193,7 +193,7 @@ class Filter:
     `sockets` false refuses every socket that can reach another process: what stands in for a network namespace.
     `truncate` false refuses truncate(2), which old versions of Landlock do not see. `spared` are processes that may not
     be signalled: what stands in for a process namespace. `metadata` false refuses what changes a file's owner, mode,
-    times and attributes, which no version of Landlock sees; with `deputed` whoever listens at the filter is asked about
+    times and attributes, which no version of Landlock sees; with `deputed` the listener at the filter is asked about
     modes and times.
     """
 
