@@ -66,6 +66,7 @@ class House:
         self.home = root / "home"
         self.home.mkdir(mode=0o700)
         self.environ = {
+            "TZ": "UTC",
             "PATH": os.environ["PATH"],
             "HOME": str(root),
             "HOB_HOME": str(self.home),
@@ -220,4 +221,6 @@ async def use_each(house: House, postbox: Path, daemon: asyncio.subprocess.Proce
     problems = {view["name"]: view["problem"] for view in status["plugins"]}
     assert problems.pop("broken") == "broken cannot be opened: RuntimeError: broken on purpose"
     assert set(problems.values()) == {None}
-    assert "broken on purpose" in await said("doctor")
+    told = await said("doctor")
+    assert "broken on purpose" in told
+    assert "the sundial shows the hour of Greenwich" in told

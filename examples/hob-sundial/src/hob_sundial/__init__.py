@@ -1,6 +1,6 @@
-"""An endpoint in one file: `GET /sundial` tells the hour to a token that may read."""
+"""An endpoint and a check in two files: `GET /sundial` tells the hour to a token that may read."""
 
-from hob.plugin import Endpoints, Lazy, Subsystem
+from hob.plugin import Checks, Endpoints, Lazy, Subsystem
 
 
 @Lazy
@@ -10,4 +10,11 @@ def _endpoints() -> Endpoints:
     return ENDPOINTS
 
 
-SUNDIAL = Subsystem(name="sundial", one_shot=True, endpoints=_endpoints)
+@Lazy
+def _checks() -> Checks:
+    from hob_sundial.weather import CHECKS  # with `hob doctor` alone
+
+    return CHECKS
+
+
+SUNDIAL = Subsystem(name="sundial", one_shot=True, endpoints=_endpoints, checks=_checks)

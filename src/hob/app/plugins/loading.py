@@ -2,16 +2,19 @@
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import field, is_dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from hob.agent.commands.table import ANSWERS, BY_NAME
 from hob.agent.ports import PromptSection
 from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
+from hob.app.diagnostics.check import CheckResult, DoctorCheck, warn
+from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.fold import Features, Opening, SubsystemRefused, open_subsystems
 from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
@@ -177,6 +180,25 @@ def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
             told = f"version {found[name].version} brings more than you confirmed: {', '.join(sorted(more))}"
             raise NotConfigured(translatable("{told}; `hob plugins enable {name}` confirms it", told=told, name=name))
     return feature
+
+
+def checks_of_plugins(home: Path) -> Iterator[DoctorCheck]:
+    """What the plug-ins that are on look at, loaded but not opened; those that cannot be loaded are a finding."""
+    on = {name: each for name, each in read_manifests(home).items() if each.on}
+    found = installed() if on else {}
+    for name, manifest in on.items():
+        try:
+            feature = _confirmed(found, manifest)
+            checks = tuple(feature.checks()) if feature.checks is not None else ()
+            yield from (replace(each, id=f"{name}.{each.id}") for each in checks)
+        except NotConfigured as error:
+            yield DoctorCheck(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, str(error)))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall: somebody else's code
+            yield DoctorCheck(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, _told(error)))
+
+
+def _broken(told: str, _: DiagnosticContext) -> Sequence[CheckResult]:
+    return [warn(told, "`hob plugins list` shows all of them")]
 
 
 def with_plugins(config: Config, own: Sequence[Subsystem]) -> tuple[Opening, Config]:

@@ -12,7 +12,9 @@ from cyclopts import Parameter
 from hob import __version__
 from hob.app.diagnostics.check import DoctorCheck
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import DoctorFinding, DoctorReport, examine_house, mend
+from hob.app.diagnostics.report import DoctorFinding, DoctorReport, checks_of, examine_house, mend
+from hob.app.plugins.loading import checks_of_plugins
+from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.language import _, ngettext
 from hob.cli.output import paint, print_json, tame
 from hob.config.environment import find_home, process_environment
@@ -36,10 +38,11 @@ def doctor(
     environ = process_environment()
     home = find_home(environ)
     progress = _Progress()
-    report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin)
+    checks = (*checks_of(SUBSYSTEMS), *checks_of_plugins(home))
+    report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin, checks)
     mended = list(mend(home, report.findings)) if fix else []
     if mended:
-        report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin)
+        report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin, checks)
     progress.end()
     versions = {"hob": __version__, "python": platform.python_version(), "sqlite": apsw.sqlite_lib_version()}
     if json:
