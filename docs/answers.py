@@ -189,6 +189,9 @@ class SectionAnswer(TypedDict):
     """A section of a prompt."""
 
     name: str
+    seed: Annotated[
+        str, "`Identity`, `Bootstrap`, `Working Memory`, `Observations`, `Skills Summary`, `RAG`, `Conversation`"
+    ]
     bytes: int
     tokens: int
     cached: bool

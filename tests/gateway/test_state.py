@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hob.agent.prompt.seed_sections import SEED_SECTIONS
 from hob.core.errors import ModelError, ModelFault
 from tests.gateway.conftest import Machine, machine
 
@@ -32,6 +33,10 @@ async def test_prompt_is_shown_by_section(hob: Machine) -> None:
     names = [section["name"] for section in seen["sections"]]
     assert "identity" in names
     assert "history" in names
+    assert [section["seed"] for section in seen["sections"] if section["name"] in ("identity", "history", "tools")] == [
+        "Identity", "", "Conversation",
+    ]  # fmt: skip
+    assert {section["seed"] for section in seen["sections"]} <= {*SEED_SECTIONS, ""}
     assert seen["bytes"] == sum(section["bytes"] for section in seen["sections"])
 
 

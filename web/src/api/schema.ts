@@ -577,6 +577,7 @@ export interface RetriedAnswer {
 /** A section of a prompt. */
 export interface SectionAnswer {
   name: string;
+  seed: string;
   bytes: number;
   tokens: number;
   cached: boolean;

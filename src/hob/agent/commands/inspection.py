@@ -7,6 +7,7 @@ from typing import Any
 from hob.agent.commands.model_names import real_name
 from hob.agent.ports import tools_of
 from hob.agent.prompt.builder import PromptBuilder
+from hob.agent.prompt.seed_sections import seed_section
 from hob.agent.prompt.window import load_limit
 from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError
@@ -49,7 +50,13 @@ class Inspector:
             "session": session,
             "model": model,
             "sections": [
-                {"name": part.name, "bytes": part.bytes, "tokens": part.tokens, "cached": part.cached}
+                {
+                    "name": part.name,
+                    "seed": seed_section(part.name),
+                    "bytes": part.bytes,
+                    "tokens": part.tokens,
+                    "cached": part.cached,
+                }
                 for part in prompt.sections
             ],
             "bytes": sum(part.bytes for part in prompt.sections),

@@ -1,5 +1,6 @@
 """`hob prompt`."""
 
+from hob.agent.prompt.seed_sections import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import paint, print_json
@@ -20,10 +21,15 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
         print_json(seen)
         return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
-    print(f"{_('section'):22} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")
-    for section in seen["sections"]:
-        bar = "█" * round(20 * section["bytes"] / most)
-        cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "
-        print(f"{section['name']:22} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")
+    print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")
+    for seed in (*SEED_SECTIONS, ""):
+        own = [section for section in seen["sections"] if section["seed"] == seed]
+        total = [sum(section[what] for section in own) for what in ("bytes", "tokens")]
+        print(paint(f"{seed or _('besides'):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"))
+        for section in own:
+            bar = "█" * round(20 * section["bytes"] / most)
+            cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "
+            name = f"  {section['name']}"
+            print(f"{name:24} {section['bytes']:8} {section['tokens']:8}  {cached}     {paint(bar, 'blue')}")
     limit = _("of {limit} tokens").format(limit=seen["limit"])
-    print(f"{_('all'):22} {seen['bytes']:8} {seen['tokens']:8}  {limit}")
+    print(f"{_('all'):24} {seen['bytes']:8} {seen['tokens']:8}  {limit}")
