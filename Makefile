@@ -29,7 +29,7 @@ link: .venv/ready
 		*) echo "hob is now $(BIN)/hob, which is not on your path yet: export PATH=\"$(BIN):\$$PATH\"";; esac
 
 quick: .venv/dev
-	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) -m "not slow" --ignore tests/journeys
+	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) -m "not slow" --ignore tests/journeys --ignore tests/dashboard
 
 test: check .venv/web
 	@echo "seed $(SEED)"

@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from hob.app.followers import FollowerJob
 from hob.app.memory.opening import follower_of
 from hob.app.running import Running
@@ -68,6 +70,7 @@ async def remembered(store: Store) -> Counter[str]:
     return Counter(item.text.split()[0] for item in await store.items.of(SCOPE).select())
 
 
+@pytest.mark.slow
 async def test_no_acknowledged_item_is_lost_or_doubled_by_kills(tmp_path: Path) -> None:
     dice, acknowledged = random.Random(7), list[str]()
     for round_ in range(KILLS):

@@ -71,6 +71,7 @@ def test_nothing_in_the_arguments_reaches_the_terminal(capsys: pytest.CaptureFix
     assert not {"\x1b", "\u202e"} & set(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HOB_HOME": str(tmp_path / ".hob")}
     environ["HOB_SANDBOX_BACKEND"] = BACKEND

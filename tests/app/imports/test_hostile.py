@@ -313,6 +313,7 @@ def test_reader_that_fails_costs_its_own_conversation_alone(tmp_path: Path) -> N
     assert ended[0].why == "its reader failed: KeyError: 'odd'"
 
 
+@pytest.mark.slow
 def test_long_history_is_read_a_little_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / ".nanobot/sessions/cli_direct.jsonl"
     path.parent.mkdir(parents=True)

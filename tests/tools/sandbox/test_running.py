@@ -283,6 +283,7 @@ async def test_no_larger_files_than_allowed(place: Place) -> None:
     assert (place.work / "big").stat().st_size == 1024 * 1024
 
 
+@pytest.mark.slow
 async def test_command_that_writes_too_much_to_disk_in_all_is_ended(place: Place) -> None:
     place = smaller(place, Limits(written=20 * 2**20))
     script = "for n in 1 2 3 4; do head -c 10M /dev/zero > f$n; done; sleep 60"
@@ -296,6 +297,7 @@ async def test_no_more_open_files_than_allowed(place: Place) -> None:
     assert "Too many open files" in await small.python("x = [open('/dev/null') for _ in range(100)]")
 
 
+@pytest.mark.slow
 async def test_no_more_cpu_than_allowed(place: Place) -> None:
     small = smaller(place, Limits(cpu_seconds=1))
     finished = await small.run("python3", "-c", "while True: pass", seconds=20)
