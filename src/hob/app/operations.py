@@ -140,6 +140,9 @@ class DaemonOperations:
     async def stop(self, session: SessionKey, reason: str) -> bool:
         return await self._lanes.stop(session, reason)
 
+    async def wake(self, turn: TurnId) -> bool:
+        return await self._lanes.wake(turn)
+
     async def stop_all(self, reason: str) -> int:
         ended = await halt(self._lanes, reason)
         return ended + await self._hands.stop_commands()

@@ -18,7 +18,7 @@ from hob.core.messages import Inbound, OutboundKind
 from hob.core.ports.turns import Commands, Turns
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
-from hob.core.turns import Finished, Parked, QueueMode, Turn
+from hob.core.turns import Finished, Parked, QueueMode, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.messages.inbox import Waiting
 
@@ -280,10 +280,11 @@ class QueueWorker:
             await self.persist(lambda: self._end_parked(hand, reason))
         elif woken:
             self.session_queue.ready.append(turn)
-        elif parked.until is not None:
-            around.parked.set()
-        elif parked.question:  # shown once it stands in the store, so that an answer finds it
+        elif parked.on is WaitsFor.CLIENT or parked.question:
+            # shown once it stands in the store, so that an answer finds it
             publish_end(around, hand, TurnState.PARKED, parked.question, OutboundKind.NOTICE)
+        if parked.until is not None:
+            around.parked.set()
 
     async def _end_parked(self, hand: RunningTurn, reason: str) -> None:
         """End a turn that was stopped while it was being parked."""

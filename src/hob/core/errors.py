@@ -174,9 +174,11 @@ class AnswerNeeded(HobError):
 class ResultPending(HobError):
     """A tool's result comes later, from `on`: the sub-agents (`child`) or the calling program (`client`)."""
 
-    def __init__(self, on: str) -> None:
+    def __init__(self, on: str, seconds: float | None = None) -> None:
+        """`seconds`: after so long it does not come any more."""
         super().__init__()
         self.on = on
+        self.seconds = seconds
 
 
 # The channel's side failed.

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from hob.core.client_terms import ClientTerms
 from hob.core.ids import BlobId, InboundId, OutboxId, SessionKey, TraceId, TurnId
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
@@ -89,7 +90,8 @@ class Inbound:
     `hops` counts how many self-made messages lie between this one and a person's. `group` says that others than the
     sender read the answer too: such a chat never sees what is the owner's alone. `mentioned` says that the platform
     itself tells that Hob is meant: a mention of its account, or a reply to one of its messages. `scopes` are those of
-    the token it came with; None where it came without one, or with the owner's own.
+    the token it came with; None where it came without one, or with the owner's own. `terms` are what a program asks of
+    the answer.
     """
 
     id: InboundId
@@ -109,6 +111,7 @@ class Inbound:
     group: bool = False
     mentioned: bool = False
     scopes: frozenset[TokenScope] | None = None
+    terms: ClientTerms | None = None
 
     def may(self, scope: TokenScope) -> bool:
         """Whether the token it came with is valid for this; what came without one is limited by its sender alone."""

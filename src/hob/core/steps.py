@@ -145,10 +145,11 @@ class UserAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ResultAwaited:
-    """A call's result comes later; `on` is a `WaitsFor`, whoever gives it."""
+    """A call's result comes later, before `until` (Unix seconds); `on` is a `WaitsFor`, whoever gives it."""
 
     call: CallId
     on: str
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

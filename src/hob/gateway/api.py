@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 from hob.bus.notices import Hub
 from hob.core.clock import Clock
 from hob.core.content.media import Embeddings
-from hob.core.ids import SessionKey
+from hob.core.ids import SessionKey, TurnId
 from hob.core.ports.accept import Accept
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
@@ -73,6 +73,9 @@ class Operations(Protocol):
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
         """End the turn that runs in a session; False if there was none."""
+
+    async def wake(self, turn: TurnId) -> bool:
+        """What a parked turn waits for is there; False if it does not wait."""
 
     async def stop_all(self, reason: str) -> int:
         """End every turn and command, and hold what is self-made until `lift`; how many ended."""

@@ -1,11 +1,12 @@
 """Stored forms of values: JSON with a version beside it. Readers accept every older version for ever."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+from hob.core.client_terms import ClientTerms, ClientTool
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
 from hob.core.messages import UNKNOWN_TIME, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import Entry, Image
@@ -53,7 +54,18 @@ def dump_inbound(inbound: Inbound) -> str:
         data["mentioned"] = True
     if inbound.scopes is not None:
         data["scopes"] = sorted(inbound.scopes)
+    if inbound.terms is not None:
+        terms = inbound.terms
+        tools = [[tool.name, tool.description, tool.schema] for tool in terms.tools]
+        data["terms"] = {"tools": tools, "choice": terms.choice, "form": terms.form, "stop": terms.stop}
     return dump_json(data)
+
+
+def _load_terms(data: Mapping[str, Any] | None) -> ClientTerms | None:
+    if data is None:
+        return None
+    tools = tuple(ClientTool(*tool) for tool in data["tools"])
+    return ClientTerms(tools, data["choice"], data["form"], tuple(data["stop"]))
 
 
 def load_inbound(version: int, text: str, body: str) -> Inbound:
@@ -86,6 +98,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
         group=data.get("group", False),
         mentioned=data.get("mentioned", False),
         scopes=None if scopes is None else frozenset(map(TokenScope, scopes)),
+        terms=_load_terms(data.get("terms")),
     )
 
 

@@ -89,20 +89,20 @@ async def test_pictures_come_along(hob: Machine) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"tools": [{"type": "function", "function": {"name": "x"}}]}, "tools"),
+    ({"tools": [{"type": "function", "function": {"name": "no name"}}]}, "tools[0].name"),
     ({"functions": [{"name": "x"}]}, "functions"),
     ({"tool_choice": "required"}, "tool_choice"),
     ({"n": 2}, "n"),
     ({"logprobs": True}, "logprobs"),
-    ({"response_format": {"type": "json_object"}}, "response_format"),
-    ({"stop": ["x"]}, "stop"),
+    ({"response_format": {"type": "xml"}}, "response_format"),
+    ({"stop": ["a", "b", "c", "d", "e"]}, "stop"),
     ({"modalities": ["text", "audio"]}, "modalities"),
     ({"temperature": "hot"}, "temperature"),
     ({"extra_body": {"nonsense": 1}}, "nonsense"),
     ({"stream_options": {"nonsense": True}}, "nonsense"),
     ({"messages": []}, "messages"),
     ({"messages": [user("hi"), {"role": "assistant", "content": "hm"}]}, "messages"),
-    ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}, user("hi")]}, "messages[0].role"),
+    ({"messages": [{"role": "robot", "content": "x"}, user("hi")]}, "messages[0].role"),
     ({"messages": [user(" ")]}, "messages[0].content"),
     ({"messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}, "messages[0].content[0]"),
     (

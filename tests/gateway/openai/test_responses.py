@@ -83,10 +83,10 @@ async def test_failure_is_raised_and_found_again_as_one(tmp_path: Path) -> None:
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"conversation": "c"}, "conversation"),
         ({"background": True}, "background"),
-        ({"tools": [{"type": "web_search"}]}, "tools"),
-        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}, "text.format"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0]"),
+        ({"text": {"format": {"type": "json_schema", "name": "x"}}}, "text.format.schema"),
         ({"input": 3}, "input"),
-        ({"input": [{"type": "function_call_output", "call_id": "x", "output": "y"}]}, "input[0].type"),
+        ({"input": [{"type": "function_call_output", "call_id": "x", "output": "y"}]}, "input"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "https://x/y.png"}]}]}, None),
     ],
 )

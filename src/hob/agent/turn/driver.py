@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from hob.agent.commands.model_names import chosen_name
-from hob.agent.ports import tools_of
-from hob.agent.turn.claims import ABOUT as CLAIM
+from hob.agent.turn.client_terms import terms_of, tools_of_turn
 from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
 from hob.agent.turn.ending import finish_of
 from hob.agent.turn.loops import LoopRules
@@ -16,11 +15,22 @@ from hob.agent.turn.model_call import ask, out_of_time
 from hob.agent.turn.questions import hear, with_question
 from hob.agent.turn.running import Record, TurnRun, Unsaved
 from hob.agent.turn.tool_calls import ToolCalls, show_unmade
-from hob.agent.turn.turn import AskModel, CallState, Park, RunTools, Say, TurnRules, WriteSteps, answer_of, decide
+from hob.agent.turn.turn import (
+    WITHDRAWING,
+    AskModel,
+    CallState,
+    Park,
+    RunTools,
+    Say,
+    TurnRules,
+    WriteSteps,
+    answer_of,
+    decide,
+)
 from hob.core.errors import StoreError
 from hob.core.events.hooks import AfterTurn, BeforeTurn
 from hob.core.events.notices import Progress, Retracted, Settled
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import TurnId
 from hob.core.messages import OutboundKind
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
@@ -87,12 +97,12 @@ class Driver:
         if run.parts.hooks:
             await self._before(run)
         while True:
-            command = decide(run.record.state, self._rules(run.turn.session))
+            command = decide(run.record.state, self._rules(run.turn))
             match command:
                 case Say():
                     return await self._end(run, command)
                 case Park():
-                    return await self._park(run, Parked(command.on, line=command.line))
+                    return await self._park(run, Parked(command.on, command.until, command.line))
                 case WriteSteps(steps):
                     for step in steps:
                         self._show(run, step)
@@ -109,15 +119,17 @@ class Driver:
                 case _:
                     assert_never(command)
 
-    def _rules(self, session: SessionKey) -> TurnRules:
-        settings, specs = self._parts.settings, tools_of(self._parts.toolset, session).specs()
+    def _rules(self, turn: Turn) -> TurnRules:
+        settings, terms = self._parts.settings, terms_of(turn)
+        specs, theirs = tools_of_turn(self._parts.toolset, turn).specs(), {tool.name for tool in terms.tools}
         return TurnRules(
             max_rounds=settings.max_rounds,
             window=settings.window,
             wait_attempts=settings.wait_attempts,
             language=settings.language,
             parallel=frozenset(spec.name for spec in specs if spec.parallel),
-            effects={spec.name: spec.effects for spec in specs},
+            effects={spec.name: spec.effects for spec in specs if spec.name not in theirs},
+            terms=terms,
             loops=LoopRules(settings.loop_warning, settings.loop_critical, settings.loop_breaker),
         )
 
@@ -194,7 +206,7 @@ class Driver:
 
     def _show(self, run: TurnRun, step: Step) -> None:
         """A result without a call, for those who look, or that an answer is void; what ran before a crash they saw."""
-        if isinstance(step, Noted) and step.about == CLAIM:
+        if isinstance(step, Noted) and step.about in WITHDRAWING:
             run.streamed.clear()
             run.parts.notices.publish(Retracted(run.turn.trace, run.turn.session))
         calls = {item.call.id: item for item in run.record.state.calls}

@@ -8,12 +8,12 @@ from dataclasses import replace
 from hob.agent.budget.accounting import stream_in_turn
 from hob.agent.budget.budget import HeldAmount
 from hob.agent.commands.model_names import real_name
-from hob.agent.ports import tools_of
 from hob.agent.prompt.system import Prompt
 from hob.agent.prompt.window import load_limit
 from hob.agent.remarks import remarks_of, render
 from hob.agent.sessions import reset_due, resets
 from hob.agent.turn.arguments import tidy
+from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import Stopwatch
 from hob.agent.turn.running import TurnRun, request_hash
 from hob.agent.turn.tool_calls import clean
@@ -122,7 +122,7 @@ async def _build(run: TurnRun) -> Prompt:
         run.turn,
         run.record.steps,
         run.view,
-        tools_of(run.parts.toolset, run.turn.session).specs(),
+        tools_of_turn(run.parts.toolset, run.turn).specs(),
         run.asked or run.model,
         keep=state.keep,
         patience=settings.background_patience_seconds if state.background else settings.patience_seconds,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hob.agent.turn.running import TurnRun
-from hob.agent.turn.turn import CallState
+from hob.agent.turn.turn import CallState, answer_of
 from hob.core.ids import OutboxId
 from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
 from hob.core.steps import Steered, Step, ToolReceived, UserAnswered
@@ -54,7 +54,10 @@ async def _heard(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step
     late = run.parts.late_results
     result = None if late is None else await late.find(run.turn.id, item.call.id)
     if result is None:
-        return None
+        until = item.awaited.until
+        if until is None or run.parts.clock.now().timestamp() < until:
+            return None
+        return answer_of(item.call.id, "No result came in time.", "timeout")
     return ToolReceived(replace(result, text=run.parts.mask(result.text)), status="error" if result.is_error else "ok")
 
 

@@ -5,10 +5,11 @@ import json
 import logging
 from dataclasses import replace
 
-from hob.agent.ports import KnowsClosedTools, tools_of
+from hob.agent.ports import KnowsClosedTools
 from hob.agent.prompt.context_room import result_characters
 from hob.agent.remarks import render
 from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage_of
+from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, answer_of
@@ -37,7 +38,7 @@ class ToolCalls:
         room = parts.context_room.measure(model, parts.settings, parts.settings.max_tokens)
         self._most = result_characters(room)
         self._turn = turn
-        self._tools = tools_of(parts.toolset, turn.session)
+        self._tools = tools_of_turn(parts.toolset, turn)
         self._specs = {spec.name: spec for spec in self._tools.specs()}
 
     async def prepare(self, item: CallState, trust: Trust) -> Happened:
@@ -77,9 +78,9 @@ class ToolCalls:
             )
         except ResultPending as pending:
             self._publish("tool_done", call.name, "asked")
-            return Happened(
-                ResultAwaited(call.id, pending.on), watch.event(self._turn, EventKind.TOOL, call.name, pending.on)
-            )
+            until = None if pending.seconds is None else clock.now().timestamp() + pending.seconds
+            event = watch.event(self._turn, EventKind.TOOL, call.name, pending.on)
+            return Happened(ResultAwaited(call.id, pending.on, until), event)
         result = replace(result, call=call.id, text=self._clean(result.text))
         if self._parts.hooks:
             decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
@@ -115,7 +116,7 @@ class ToolCalls:
         began = clock.monotonic()
         try:
             async with deadline(clock, seconds):
-                result = await self._parts.toolset.call(call, CallContext(self._turn, trust, self._most))
+                result = await self._tools.call(call, CallContext(self._turn, trust, self._most))
                 return result, "error" if result.is_error else "ok"
         except ToolFailed as error:
             return _failed(call, f"{call.name} failed: {error}"), "error"

@@ -12,9 +12,12 @@ is remembered, so a turn goes on after a crash, a park or an upgrade from its st
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from typing import Any
 
 from hob.agent.turn.claims import ABOUT, Claim, find_unbacked
+from hob.agent.turn.client_terms import ABOUT_CHOICE, ABOUT_FORM, MOST_TRIES, NO_TERMS, cut_at, formed
 from hob.agent.turn.loops import KEPT, Level, LoopFinding, LoopRules, SeenCall, find_loop, seen, signature_of
+from hob.core.client_terms import ClientTerms
 from hob.core.errors import ModelFault
 from hob.core.ids import CallId, TurnId
 from hob.core.messages import OutboundKind
@@ -66,6 +69,7 @@ class TurnRules:
     language: str = "en"
     parallel: frozenset[str] = frozenset()
     effects: Mapping[str, frozenset[Effect]] = field(default_factory=dict)
+    terms: ClientTerms = NO_TERMS
     loops: LoopRules = field(default_factory=LoopRules)
 
 
@@ -115,6 +119,7 @@ class FoldedTurn:
     said: Said | None = None
     history: tuple[SeenCall, ...] = ()
     warned: frozenset[str] = frozenset()
+    unformed: int = 0
     loop_refusals: int = 0
     words: str = ""
     done: frozenset[str] = frozenset()
@@ -149,6 +154,7 @@ class Park:
     on: WaitsFor
     line: str
     """Shown to people, and unmarked to the model in later turns: so never a word that a model wrote."""
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +214,9 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
         case Steered():  # what failed before is tried again, with what came
             return replace(state, steered=True, failed=None, words=f"{state.words}\n{step.text}")
-        case Noted(_, about) if about == ABOUT:  # the answer is no answer, and is asked for again
-            return replace(state, warned=state.warned | {about}, reply=None)
+        case Noted(_, about) if about in WITHDRAWING:
+            unformed = state.unformed + (about == ABOUT_FORM)
+            return replace(state, warned=state.warned | {about}, reply=None, unformed=unformed)
         case Noted(_, about):
             return replace(state, warned=state.warned | {about}) if about else state
         case Cancelled():
@@ -269,6 +276,8 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
 
 
+WITHDRAWING = frozenset({ABOUT, ABOUT_FORM, ABOUT_CHOICE})
+"""Notes after which the answer before them is none, and is asked for again."""
 NO_REPLY = "NO_REPLY"
 """A reply of this word alone is silence, on purpose."""
 
@@ -277,8 +286,15 @@ def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command
     text = reply.text
     if text.strip() == NO_REPLY:
         return Say("", OutboundKind.NOTICE, TurnState.SILENT, "the model chose to say nothing")
+    more = state.rounds < rules.max_rounds
+    if more and (note := _choice_unmet(state, rules.terms)) is not None:
+        return WriteSteps((note,))
+    if rules.terms.form is not None:
+        return _formed(state, text, rules.terms.form, rules)
+    if rules.terms.stop:
+        text = cut_at(text, rules.terms.stop)
     claim = find_unbacked(text, state.words, [rules.effects.get(name, ALL_EFFECTS) for name in state.done])
-    if claim is not None and ABOUT not in state.warned and state.rounds < rules.max_rounds:
+    if claim is not None and ABOUT not in state.warned and more:
         return WriteSteps((_correction(claim),))
     if reply.stop is Stop.LENGTH:
         text = f"{text.rstrip()}\n\n{say(Sentence.REPLY_CUT, rules.language)}"
@@ -286,6 +302,32 @@ def _answer(state: FoldedTurn, reply: ModelReplied, rules: TurnRules) -> Command
         marked = say(Sentence.CLAIM_UNBACKED, rules.language, claim=claim.words)
         return Say(f"{text.rstrip()}\n\n{marked}", OutboundKind.REPLY, TurnState.DONE, "unbacked_claim")
     return Say(text, OutboundKind.REPLY, TurnState.DONE, "cut" if reply.stop is Stop.LENGTH else "")
+
+
+def _choice_unmet(state: FoldedTurn, terms: ClientTerms) -> Noted | None:
+    """The program wants a call first, and there was none."""
+    wanted = {tool.name for tool in terms.tools} if terms.choice == "required" else {terms.choice}
+    if (
+        terms.choice == "auto"
+        or ABOUT_CHOICE in state.warned
+        or wanted & (state.done | {s.name for s in state.history})
+    ):
+        return None
+    return Noted(
+        f"Your answer was not given. Call {' or '.join(sorted(wanted))} first: it was asked for.", ABOUT_CHOICE
+    )
+
+
+def _formed(state: FoldedTurn, text: str, form: Mapping[str, Any], rules: TurnRules) -> Command:
+    """The answer as JSON of the form that was asked for, or another try."""
+    text, problem = formed(text, form)
+    if not problem:
+        return Say(text, OutboundKind.REPLY, TurnState.DONE)
+    if state.unformed + 1 < MOST_TRIES and state.rounds < rules.max_rounds:
+        told = f"Your answer was not given: {problem}. Answer again, with the JSON alone."
+        return WriteSteps((Noted(told, ABOUT_FORM),))
+    text = say(Sentence.FORM_UNMET, rules.language, problem=problem)
+    return Say(text, OutboundKind.ERROR, TurnState.FAILED, "bad_format")
 
 
 def _correction(claim: Claim) -> Noted:
@@ -348,7 +390,7 @@ def _park(turn: TurnId, item: CallState, rules: TurnRules) -> Park:
     if item.awaited is not None:
         on = WaitsFor(item.awaited.on)
         sentence = Sentence.WAITS_FOR_CHILDREN if on is WaitsFor.CHILD else Sentence.WAITS_FOR_PROGRAM
-        return Park(on, say(sentence, rules.language))
+        return Park(on, say(sentence, rules.language), item.awaited.until)
     reason = item.asked.reason if item.asked is not None else ""
     line = say(Sentence.WAITS_FOR_APPROVAL, rules.language, tool=item.call.name, reason=reason)
     return Park(WaitsFor.APPROVAL, line)

@@ -41,6 +41,7 @@ class Sentence(StrEnum):
     PRICE_UNKNOWN = auto()
     REPLY_CUT = auto()
     CLAIM_UNBACKED = auto()
+    FORM_UNMET = auto()
     ITERATION_LIMIT = auto()
     LOOP_ENDED = auto()
     RUN_TIMEOUT = auto()
@@ -176,6 +177,7 @@ ENGLISH: Mapping[Sentence, str] = {
         "Set it under `model.prices`, or allow unknown prices."
     ),
     Sentence.REPLY_CUT: "[The answer was cut off here at the length limit. Say “go on” for the rest.]",
+    Sentence.FORM_UNMET: "The model did not answer in the form that was asked for: {problem}.",
     Sentence.CLAIM_UNBACKED: "[Unconfirmed: “{claim}”. No tool did this in this turn; check before you rely on it.]",
     Sentence.ITERATION_LIMIT: (
         "I stopped after {rounds} rounds without getting done. What the tools found so far is kept; "

@@ -64,7 +64,7 @@ async def watch(
     with api.hub.subscribe(session=accepted.session) as notices:
         view = await _view(api, accepted)
         traces = {accepted.trace, await _trace(api, view)}
-        if "question" in view:
+        if _waits(view):
             yield OpenQuestion(view, begun=True)
         deadline = asyncio.get_running_loop().time() + wait
         if api.store.damage and view["state"] not in FINAL:
@@ -83,9 +83,14 @@ async def watch(
                     yield notice
             elif not notice.inbounds or accepted.id in notice.inbounds:
                 view = await _view(api, accepted)
-                if notice.state is TurnState.PARKED and "question" in view:
+                if notice.state is TurnState.PARKED and _waits(view):
                     yield OpenQuestion(view, begun=False)
     yield view
+
+
+def _waits(view: dict[str, Any]) -> bool:
+    """Whether people are asked, or the program itself."""
+    return "question" in view or "waits_for" in view
 
 
 async def _trace(api: Api, view: dict[str, Any]) -> TraceId:
@@ -132,7 +137,7 @@ async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[C
 
 async def _asked(api: Api, view: dict[str, Any]) -> ClientEvent:
     """The view, and beside it everything about each approval that stands."""
-    found = [await api.store.approvals.find(id) for id in view["approvals"]]
+    found = [await api.store.approvals.find(id) for id in view.get("approvals", ())]
     asked = [
         await approval_view(api.store, each, api.pending_approvals().scopes(each)) for each in found if each is not None
     ]

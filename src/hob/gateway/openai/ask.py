@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from hob.core.client_terms import ClientTerms
 from hob.core.errors import NotFound, Stopping
 from hob.core.ids import InboundId
 from hob.core.messages import Attachment, Inbound
@@ -15,6 +16,7 @@ from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.screening.media import HEAD, media_type_of
 from hob.core.states import FINAL_TURNS, TurnState
+from hob.core.tools import ToolCall
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
@@ -23,10 +25,12 @@ from hob.gateway.chat.outcome import OpenQuestion, pick_up, watch
 from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal, failure_of
+from hob.gateway.openai.client_calls import open_calls
 from hob.gateway.openai.conversation import ConversationRequest, Handed
 from hob.gateway.openai.errors import OpenAIProblem, failed, refused
 from hob.gateway.openai.joined_requests import Attempt, Joining, attempt_of, seal_of
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
+from hob.gateway.openai.terms import form_note
 from hob.gateway.routes.views import chat_view
 
 T = TypeVar("T")
@@ -60,6 +64,8 @@ class ChatOutcome:
     cut: bool
     usage: Usage
     view: dict[str, Any]
+    calls: tuple[ToolCall, ...] = ()
+    """What the program is to perform first."""
 
     @property
     def waits(self) -> bool:
@@ -110,6 +116,7 @@ async def ask(
     call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest],
     letter: ConversationRequest,
     session: str | None,
+    terms: ClientTerms | None = None,
 ) -> ChatRun:
     """Accept it, or find what it repeats. Raises HobErrors and Refusal: then nothing was accepted."""
     api, caller, attempt = call.api, call.caller, attempt_of(call.request.headers)
@@ -119,7 +126,8 @@ async def ask(
     files = [await _keep(api, file) for file in letter.files]
     chosen = ChatRequest(letter.text, session, None if model == OWN_MODEL else model)
     inbound = inbound_of(chosen, None, api.clock, caller, tuple(files))
-    inbound = replace(inbound if session else alone(caller, inbound), quoted=letter.quoted)
+    quoted = (*letter.quoted, *form_note(terms))
+    inbound = replace(inbound if session else alone(caller, inbound), quoted=quoted, terms=terms)
     accepted = await _accept(api, caller, inbound, attempt, call)
     return ChatRun(accepted, model, bool(session) or attempt.key is not None)
 
@@ -156,6 +164,9 @@ async def conclude(api: Api, id: InboundId) -> ChatOutcome | OpenAIProblem:
         return OpenAIProblem(409, "cancelled", told, headers={"x-should-retry": "false"})
     if result.state in _FINAL:
         return ChatOutcome(id, int(result.created), view["reply"] or "", result.reason == "cut", result.usage, view)
+    if result.for_client and result.turn is not None:
+        text, calls = await open_calls(api, result.turn)
+        return ChatOutcome(id, int(result.created), text, False, result.usage, view, calls)
     if "question" in view:
         return ChatOutcome(id, int(result.created), view["question"], False, result.usage, view)
     if not api.operations.accepting():

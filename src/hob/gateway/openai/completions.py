@@ -11,14 +11,17 @@ from starlette.responses import Response
 
 from hob.core.clock import Clock
 from hob.core.models import Usage
+from hob.core.tools import ToolCall
 from hob.gateway.chat.outcome import outcome
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.reply import json_response
 from hob.gateway.openai.ask import ChatOutcome, ChatRun, ask, awaited, conclude, conversation_of, part, while_there
+from hob.gateway.openai.client_calls import results_of, resume
 from hob.gateway.openai.conversation import letter_of, read_messages
 from hob.gateway.openai.errors import OpenAIProblem
 from hob.gateway.openai.requests import ChatCompletionRequest
 from hob.gateway.openai.stream import Stream, event
+from hob.gateway.openai.terms import is_checked, read_terms
 
 _DONE = b"data: [DONE]\n\n"
 
@@ -31,11 +34,15 @@ async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
     """
     api, asked = call.api, call.asked
     session = conversation_of(call)
-    letter = letter_of(read_messages(asked.messages, "messages"), "messages", remembered=session is not None)
-    begun = await ask(call, letter, session)
+    terms = read_terms(asked.tools, asked.tool_choice, asked.response_format, asked.stop, "response_format")
+    if results := results_of(asked.messages, "messages"):
+        begun = ChatRun(await resume(api, call.caller, results, "messages"), asked.model, returns=True)
+    else:
+        letter = letter_of(read_messages(asked.messages, "messages"), "messages", remembered=session is not None)
+        begun = await ask(call, letter, session, terms)
     if asked.stream:
         tells_usage = asked.stream_options is not None and asked.stream_options.include_usage
-        return Stream(api, begun, ChunkWriter(begun, api.clock, tells_usage=tells_usage))
+        return Stream(api, begun, ChunkWriter(begun, api.clock, tells_usage=tells_usage), checked=is_checked(terms))
     found = await answered(call, begun)
     if not isinstance(found, ChatOutcome):
         return reply_with(call, begun, found)
@@ -71,7 +78,9 @@ def reply_with(
 
 def completion(asked: ChatRun, outcome: ChatOutcome) -> dict[str, Any]:
     """The whole answer in one object."""
-    message = {"role": "assistant", "content": outcome.text, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": outcome.text, "refusal": None}
+    if outcome.calls:
+        message |= {"content": outcome.text or None, "tool_calls": [_call(each) for each in outcome.calls]}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(outcome)}
     head = _head(asked, "chat.completion", outcome.created)
     return {**head, "choices": [choice], "usage": usage_of(outcome.usage), "hob": outcome.about}
@@ -93,7 +102,10 @@ class ChunkWriter:
         yield self._chunk({"content": text})
 
     def end(self, outcome: ChatOutcome) -> Iterator[bytes]:
-        """Why it ended and, if asked for, what it took."""
+        """What is to be called, why it ended and, if asked for, what it took."""
+        if outcome.calls:
+            calls = [{"index": place, **_call(each)} for place, each in enumerate(outcome.calls)]
+            yield self._chunk({"tool_calls": calls})
         yield self._chunk({}, _reason(outcome), {"hob": outcome.about})
         if self._tells_usage:
             yield event({**self._head, "choices": [], "usage": usage_of(outcome.usage)})
@@ -126,5 +138,11 @@ def _head(asked: ChatRun, kind: str, created: int) -> dict[str, Any]:
     return {"id": f"chatcmpl-{asked.accepted.id}", "object": kind, "created": created, "model": asked.model}
 
 
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
 def _reason(outcome: ChatOutcome) -> str:
+    if outcome.calls:
+        return "tool_calls"
     return "length" if outcome.cut else "stop"

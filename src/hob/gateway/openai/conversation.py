@@ -97,13 +97,37 @@ def read_messages(messages: Sequence[Any], param: str) -> list[ClientMessage]:
     return [_read(each, f"{param}[{place}]") for place, each in enumerate(messages)]
 
 
+def plain_text(content: Any, param: str) -> str:
+    """The words of a content. Raises Refusal."""
+    return _content(content, f"{param}.content")[0] if content else ""
+
+
+def _called(message: dict[str, Any], param: str) -> ClientMessage | None:
+    """A call or a result of an earlier one, in words; None where it is neither."""
+    kind = message.get("type", "message")
+    if kind == "function_call":
+        return ClientMessage("assistant", f"[called {message.get('name')} with {message.get('arguments')}]")
+    if kind == "function_call_output" or message.get("role") in ("tool", "function"):
+        text = plain_text(message.get("output") or message.get("content"), param)
+        return ClientMessage("assistant", f"[result: {text}]")
+    if kind == "reasoning":
+        return ClientMessage("assistant", "")
+    if calls := message.get("tool_calls"):
+        named = [each.get("function") or {} for each in calls if isinstance(each, dict)]
+        told = "".join(f"\n[called {each.get('name')} with {each.get('arguments')}]" for each in named)
+        return ClientMessage("assistant", (plain_text(message.get("content"), param) + told).strip())
+    return None
+
+
 def _read(message: Any, param: str) -> ClientMessage:
     if not isinstance(message, dict):
         raise wrong(param, "a message is an object with `role` and `content`")
+    if (called := _called(message, param)) is not None:
+        return called
     if message.get("type", "message") != "message":
-        raise wrong(f"{param}.type", "only messages are read here; leave other items out")
-    if message.get("tool_calls") or message.get("function_call"):
-        raise wrong(param, "Hob works with its own tools and cannot go on with the caller's; leave such messages out")
+        raise wrong(f"{param}.type", "only messages, calls and their results are read here; leave other items out")
+    if message.get("function_call"):
+        raise wrong(param, "the older `function_call` is not read; send `tool_calls`")
     role = message.get("role")
     if role not in _ROLES:
         raise wrong(f"{param}.role", f"it must be one of {', '.join(_ROLES)}")

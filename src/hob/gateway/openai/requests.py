@@ -11,8 +11,10 @@ from hob.gateway.http.fields import field
 
 _TUNING = "passed over: Hob asks its models by its own settings"
 _NOTING = "passed over"
-_TOOLS = "Hob works with its own tools and cannot call the caller's; leave it out"
-_FORMAT = "only plain text is answered; ask for the form you want in the message"
+_TOOLS = "send `tools` and `tool_choice` instead"
+_THEIRS = "functions that the program performs: the answer asks for them, and the next request brings their results"
+_CHOICE = "`none`, `auto`, `required`, or the function to call first"
+_FORM = "`text`, `json_object`, or `json_schema`: checked, and asked for again where the model misses it"
 _ONE = "there is one answer to a request; leave it out, or ask again for another one"
 _SPOKEN = "only text is answered; leave it out"
 _PROBABILITIES = "probabilities are not told; leave it out"
@@ -61,14 +63,12 @@ class ChatCompletionRequest:
     prompt_cache_retention: str | None = field(_NOTING, None)
     safety_identifier: str | None = field(_NOTING, None)
     n: Any = field("refused, unless it is 1", None, only=(1,), why=_ONE)
-    stop: Any = field(
-        "refused, unless it is empty", None, only=([], ""), why="an answer cannot be cut at a word; leave it out"
-    )
-    tools: Any = field("refused, unless it is empty", None, only=([],), why=_TOOLS)
-    tool_choice: Any = field("refused, unless it is `none` or `auto`", None, only=("none", "auto"), why=_TOOLS)
+    stop: Any = field("a text, or up to four: the answer ends before the first of them", None)
+    tools: Any = field(_THEIRS, None)
+    tool_choice: Any = field(_CHOICE, None)
     functions: Any = field("refused, unless it is empty", None, only=([],), why=_TOOLS)
     function_call: Any = field("refused, unless it is `none` or `auto`", None, only=("none", "auto"), why=_TOOLS)
-    response_format: Any = field("refused, unless it is text", None, only=({"type": "text"},), why=_FORMAT)
+    response_format: Any = field(_FORM, None)
     modalities: Any = field("refused, unless it is text", None, only=(["text"],), why=_SPOKEN)
     audio: Any = field("refused", None, only=(), why=_SPOKEN)
     logprobs: Any = field("refused, unless it is false", None, only=(False,), why=_PROBABILITIES)
@@ -87,7 +87,7 @@ class ChatCompletionRequest:
 class TextOptions:
     """The form of an answer."""
 
-    format: Any = field("refused, unless it is text", None, only=({"type": "text"},), why=_FORMAT)
+    format: Any = field(_FORM, None)
     verbosity: Any = field(_NOTING, None)
 
 
@@ -116,7 +116,7 @@ class ResponseRequest:
     prompt_cache_options: Any = field(_NOTING, None)
     prompt_cache_retention: str | None = field(_NOTING, None)
     safety_identifier: str | None = field(_NOTING, None)
-    text: TextOptions | None = field("refused, unless its format is text", None)
+    text: TextOptions | None = field("the form of the answer", None)
     background: Any = field(
         "refused, unless it is false",
         None,
@@ -124,10 +124,10 @@ class ResponseRequest:
         why="wait for the answer, or use POST /chat with `wait`; leave it out",
     )
     conversation: Any = field("refused", None, only=(), why=_CONVERSATION)
-    previous_response_id: Any = field("refused", None, only=(), why=_CONVERSATION)
+    previous_response_id: str | None = field("only with results of tools, whose calls tell it anyway", None)
     prompt: Any = field("refused", None, only=(), why="there are no stored prompts here; send the text itself")
-    tools: Any = field("refused, unless it is empty", None, only=([],), why=_TOOLS)
-    tool_choice: Any = field("refused, unless it is `none` or `auto`", None, only=("none", "auto"), why=_TOOLS)
+    tools: Any = field(_THEIRS, None)
+    tool_choice: Any = field(_CHOICE, None)
     max_tool_calls: Any = field("refused", None, only=(), why=_TOOLS)
     top_logprobs: Any = field("refused, unless it is 0", None, only=(0,), why=_PROBABILITIES)
     context_management: Any = field(

@@ -12,6 +12,7 @@ from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import InboundId
 from hob.core.models import Usage
+from hob.core.tools import ToolCall
 from hob.gateway.api import Api
 from hob.gateway.chat.inbound import is_own
 from hob.gateway.chat.outcome import find_accepted
@@ -19,11 +20,13 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
 from hob.gateway.openai.ask import OWN_MODEL, ChatOutcome, ChatRun, ask, conclude, conversation_of
+from hob.gateway.openai.client_calls import results_of, resume
 from hob.gateway.openai.completions import answered, reply_with
 from hob.gateway.openai.conversation import ClientMessage, letter_of, read_messages
 from hob.gateway.openai.errors import OpenAIProblem, wrong
 from hob.gateway.openai.requests import ResponseRequest
 from hob.gateway.openai.stream import Stream, event
+from hob.gateway.openai.terms import is_checked, read_terms
 
 _PREFIX = "resp_"
 _STILL = ("still_running", "stopping")
@@ -37,10 +40,17 @@ async def post(call: EndpointCall[ResponseRequest]) -> Response:
     """
     api, asked = call.api, call.asked
     session = conversation_of(call)
-    letter = letter_of(_said(asked), "input", remembered=session is not None)
-    begun = await ask(call, letter, session)
+    form = None if asked.text is None else asked.text.format
+    terms = read_terms(asked.tools, asked.tool_choice, form, None, "text.format")
+    if results := results_of(asked.input, "input") if isinstance(asked.input, list) else {}:
+        begun = ChatRun(await resume(api, call.caller, results, "input"), asked.model, returns=True)
+    elif asked.previous_response_id is not None:
+        raise wrong("previous_response_id", "a conversation goes on by X-Hob-Session, or by `user`; leave this out")
+    else:
+        letter = letter_of(_said(asked), "input", remembered=session is not None)
+        begun = await ask(call, letter, session, terms)
     if asked.stream:
-        return Stream(api, begun, ResponseWriter(begun, api.clock))
+        return Stream(api, begun, ResponseWriter(begun, api.clock), checked=is_checked(terms))
     found = await answered(call, begun)
     if not isinstance(found, ChatOutcome):
         return reply_with(call, begun, found)
@@ -96,10 +106,20 @@ def response(id: InboundId, model: str, outcome: ChatOutcome, text: str | None =
     return {
         **_head(id, model, outcome.created, status),
         "incomplete_details": {"reason": "max_output_tokens"} if outcome.cut else None,
-        "output": [_message(id, status, outcome.text if text is None else text)],
+        "output": _output(id, status, outcome, outcome.text if text is None else text),
         "usage": usage_of(outcome.usage),
         "hob": outcome.about,
     }
+
+
+def _output(id: InboundId, status: str, outcome: ChatOutcome, text: str) -> list[dict[str, Any]]:
+    said = [] if outcome.calls and not text else [_message(id, status, text)]
+    return [*said, *(_called(call) for call in outcome.calls)]
+
+
+def _called(call: ToolCall) -> dict[str, Any]:
+    names = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+    return {"type": "function_call", "id": f"fc_{call.id}", **names, "status": "completed"}
 
 
 class ResponseWriter:
@@ -132,7 +152,17 @@ class ResponseWriter:
         whole = response(id, self._asked.model, outcome, text)
         yield self._event("response.output_text.done", {**self._place(), "text": text, "logprobs": []})
         yield self._event("response.content_part.done", {**self._place(), "part": _part(text)})
-        yield self._event("response.output_item.done", {"output_index": 0, "item": whole["output"][0]})
+        yield self._event("response.output_item.done", {"output_index": 0, "item": _message(id, "completed", text)})
+        for place, call in enumerate(outcome.calls, 1):
+            item, at = _called(call), {"item_id": f"fc_{call.id}", "output_index": place}
+            opened = {**item, "arguments": "", "status": "in_progress"}
+            yield self._event("response.output_item.added", {"output_index": place, "item": opened})
+            yield self._event("response.function_call_arguments.delta", {**at, "delta": call.arguments})
+            done = {**at, "name": call.name, "arguments": call.arguments}
+            yield self._event("response.function_call_arguments.done", done)
+            yield self._event("response.output_item.done", {"output_index": place, "item": item})
+        if outcome.calls and not text:
+            whole = {**whole, "output": [_message(id, "completed", ""), *whole["output"]]}
         yield self._event(f"response.{whole['status']}", {"response": whole})
 
     def fail(self, problem: OpenAIProblem) -> Iterator[bytes]:

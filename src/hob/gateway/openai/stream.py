@@ -106,12 +106,14 @@ def event(data: Any, name: str = "") -> bytes:
 class Stream(Response):
     """The answer to a request, sent as it grows while its client is there."""
 
-    def __init__(self, api: Api, asked: ChatRun, writer: StreamWriter) -> None:
+    def __init__(self, api: Api, asked: ChatRun, writer: StreamWriter, *, checked: bool = False) -> None:
+        """A `checked` answer is sent when it is whole."""
         super().__init__(media_type=EVENTS)
         del self.headers["content-length"]
         self._api = api
         self._asked = asked
         self._writer = writer
+        self._checked = checked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = _Sending(self, scope, receive, send)
@@ -134,7 +136,8 @@ class Stream(Response):
                 async for item in life:
                     if isinstance(item, OpenQuestion | dict):
                         break
-                    await self._piece(sending, notifier.hear(item))
+                    if not self._checked:
+                        await self._piece(sending, notifier.hear(item))
             ended = await conclude(api, id)
         except HobError as error:
             ended = refused(failure_of(error))

@@ -54,6 +54,8 @@ def chat_view(result: Result) -> dict[str, Any]:
         view["notice"] = result.reply
     if result.question:
         view |= {"question": result.question, "approvals": list(result.approvals)}
+    if result.for_client:
+        view["waits_for"] = "client"
     if result.merged_into:
         view["merged_into"] = result.merged_into
     return view

@@ -15,7 +15,7 @@ from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
 from hob.core.translation.language import translatable
-from hob.core.turns import Turn
+from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.database.readers import Readers
@@ -55,7 +55,8 @@ _COUNTS = (
 )
 _RESULT = (
     "SELECT i.id, i.session, i.trace_id, i.state, i.at, i.ended, i.reason, t.id, t.state, c.text, t.kind, t.reason,"
-    " t.ended, q.text FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
+    " t.ended, q.text, t.waits_for"
+    " FROM inbox i LEFT JOIN turns t ON t.id = i.turn LEFT JOIN content c ON c.id = t.reply"
     " LEFT JOIN content q ON q.id = t.question WHERE i.id = ?"
 )
 # Most answers have none, and their bodies need not be parsed to see it.
@@ -94,7 +95,8 @@ class Result:
 
     `merged_into` is the first message of its turn, where that is another. `cost` in micro-dollars is None where it is
     not known. `picked_up`: nothing of the reply waits to be sent or fetched. `notes` are lines about the reply that are
-    no part of it. While people are asked, `question` is what, and `approvals` are those that stand.
+    no part of it. While people are asked, `question` is what, and `approvals` are those that stand. `for_client`: it
+    waits for results of the calling program's own tools.
     """
 
     id: InboundId
@@ -114,6 +116,7 @@ class Result:
     notes: tuple[str, ...] = ()
     question: str = ""
     approvals: tuple[ApprovalId, ...] = ()
+    for_client: bool = False
 
     @property
     def settled(self) -> bool:
@@ -435,7 +438,23 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
     row = find_row(connection, _RESULT, (inbound,))
     if row is None:
         return None
-    (id, session, trace, state, created, cancelled, why, turn, turn_state, reply, kind, reason, ended, question) = row
+    (
+        id,
+        session,
+        trace,
+        state,
+        created,
+        cancelled,
+        why,
+        turn,
+        turn_state,
+        reply,
+        kind,
+        reason,
+        ended,
+        question,
+        waits_for,
+    ) = row
     if turn is None:
         state = "cancelled" if state == InboxState.SETTLED else state
         return Result(
@@ -463,6 +482,7 @@ def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
         notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
         question=question or "",
         approvals=_standing(connection, turn) if question else (),
+        for_client=waits_for == WaitsFor.CLIENT,
     )
 
 

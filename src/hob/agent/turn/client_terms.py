@@ -1,0 +1,88 @@
+"""What the program that a turn works for asks of the answer: its own tools, a form, words at which it ends."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hob.agent.ports import KnowsClosedTools, tools_of
+from hob.agent.turn.arguments import problems_of
+from hob.core.client_terms import ClientTerms
+from hob.core.errors import ResultPending
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.turns import Turn, WaitsFor
+
+ABOUT_FORM, ABOUT_CHOICE = "form", "tool choice"
+"""What notes about them go by in the journal."""
+MOST_TRIES = 3
+"""Answers that may have another form than the one asked for."""
+WAIT_SECONDS = 86_400.0
+"""After so long a program gives no result any more."""
+NO_TERMS = ClientTerms()
+
+
+def terms_of(turn: Turn) -> ClientTerms:
+    """What the newest message that asks for anything asks for."""
+    return next((each.terms for each in reversed(turn.inbounds) if each.terms is not None), NO_TERMS)
+
+
+def tools_of_turn(toolset: Toolset, turn: Turn) -> Toolset:
+    """What this turn may call: its session's tools, and those of the program it works for."""
+    tools, terms = tools_of(toolset, turn.session), terms_of(turn)
+    return WithClientTools(tools, terms) if terms.tools else tools
+
+
+class WithClientTools:
+    """Implements `Toolset`: a program's tools behind others; of two with one name it is the program's."""
+
+    def __init__(self, tools: Toolset, terms: ClientTerms) -> None:
+        self._tools = tools
+        self._names = frozenset(tool.name for tool in terms.tools)
+        self._specs = tuple(
+            ToolSpec(
+                tool.name, tool.description, tool.schema or {"type": "object", "properties": {}},
+                Tier.READ, frozenset(), Restart.AGAIN, parallel=True,
+            )
+            for tool in terms.tools
+        )  # fmt: skip
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return (*(spec for spec in self._tools.specs() if spec.name not in self._names), *self._specs)
+
+    def way_to(self, name: str) -> str:
+        return self._tools.way_to(name) if isinstance(self._tools, KnowsClosedTools) else ""
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        if call.name in self._names:
+            raise ResultPending(WaitsFor.CLIENT, WAIT_SECONDS)
+        return await self._tools.call(call, context)
+
+
+def formed(text: str, form: Mapping[str, Any]) -> tuple[str, str]:
+    """The JSON that a text is or holds between marks of code, and what is wrong with it."""
+    text = text.strip()
+    if text.startswith("```"):
+        text = text.strip("`").removeprefix("json").strip()
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return text, f"it is no JSON ({error})"
+    if form and form.get("type", "object") != "object":
+        problems = problems_of({"answer": value}, {"properties": {"answer": form}, "required": ["answer"]})
+    elif not isinstance(value, dict):
+        return text, "it is no JSON object"
+    else:
+        problems = [*problems_of(value, form), *_unknown(value, form)] if form else []
+    return text, "; ".join(problems[:8])
+
+
+def _unknown(value: Mapping[str, Any], form: Mapping[str, Any]) -> list[str]:
+    if form.get("additionalProperties", True) is not False:
+        return []
+    return [f"{name} is not in the schema" for name in value if name not in form.get("properties", {})]
+
+
+def cut_at(text: str, stop: tuple[str, ...]) -> str:
+    """The text before the first of these words."""
+    places = [place for word in stop if (place := text.find(word)) >= 0]
+    return text[: min(places)] if places else text

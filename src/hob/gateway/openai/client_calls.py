@@ -1,0 +1,83 @@
+"""Calls of the calling program's own tools: what it is to perform, and the results it comes back with.
+
+Their ids name the turn that waits, so whichever request brings the results goes on with it: after a lost answer, a
+restart of Hob or of the program, and as often as the request is repeated.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hob.core.errors import NotFound
+from hob.core.ids import CallId, TurnId
+from hob.core.ports.accept import Accepted
+from hob.core.states import TurnState
+from hob.core.steps import ModelReplied, ResultAwaited, ToolReceived
+from hob.core.tools import ToolCall, ToolResult
+from hob.core.turns import WaitsFor
+from hob.gateway.api import Api
+from hob.gateway.auth.callers import ApiCaller
+from hob.gateway.chat.inbound import is_own
+from hob.gateway.chat.outcome import find_accepted
+from hob.gateway.openai.conversation import CLIENT_LABEL, plain_text
+from hob.gateway.openai.errors import wrong
+
+_MOST_CHARACTERS = 1_000_000
+
+
+async def open_calls(api: Api, turn: TurnId) -> tuple[str, tuple[ToolCall, ...]]:
+    """What the model said before the calls that wait for the program, and the calls with ids that lead back."""
+    text, calls, waiting = "", dict[CallId, ToolCall](), dict[CallId, None]()
+    for step in await api.store.journal.load_steps(turn):
+        match step:
+            case ModelReplied():
+                text, calls = step.text, {call.id: call for call in step.calls}
+            case ResultAwaited(call, on) if on == WaitsFor.CLIENT:
+                waiting[call] = None
+            case ToolReceived(result):
+                waiting.pop(result.call, None)
+            case _:
+                pass
+    found = (calls[id] for id in waiting if id in calls)
+    return text, tuple(ToolCall(CallId(f"{turn}.{call.id}"), call.name, call.arguments) for call in found)
+
+
+def results_of(messages: Sequence[Any], param: str) -> Mapping[str, str]:
+    """The results at the end of a conversation, by the ids of their calls; none where it ends otherwise."""
+    found: dict[str, str] = {}
+    for place in range(len(messages) - 1, -1, -1):
+        each = messages[place]
+        if not isinstance(each, dict):
+            break
+        if each.get("role") == "tool":
+            id, content = each.get("tool_call_id"), each.get("content")
+        elif each.get("type") == "function_call_output":
+            id, content = each.get("call_id"), each.get("output")
+        else:
+            break
+        if not isinstance(id, str):
+            raise wrong(f"{param}[{place}]", "a result names its call: `tool_call_id`, or `call_id`")
+        found.setdefault(id, plain_text(content, f"{param}[{place}]")[:_MOST_CHARACTERS])
+    return found
+
+
+async def resume(api: Api, caller: ApiCaller, results: Mapping[str, str], param: str) -> Accepted:
+    """Give the results to the turn that waits for them, once; the message that it works on.
+
+    Raises Refusal, NotFound, StoreErrors.
+    """
+    turns = {id.partition(".")[0] for id in results}
+    row = await api.store.turns.find(turns.pop()) if len(turns) == 1 else None
+    if row is None or not is_own(caller, row.session) or not all("." in id for id in results):
+        why = "these results belong to no call of Hob's; send the conversation up to the user's last message"
+        raise wrong(param, why)
+    if row.state is TurnState.PARKED and row.waits_for is WaitsFor.CLIENT:
+        _, calls = await open_calls(api, row.id)
+        if missing := [call.id for call in calls if call.id not in results]:
+            raise wrong(param, f"there is no result for {', '.join(missing)}; send one for each call")
+        made = [ToolResult(CallId(id.partition(".")[2]), text, CLIENT_LABEL) for id, text in results.items()]
+        await api.store.late_results.put(row.id, *made)
+        await api.operations.wake(row.id)
+    first = await api.store.inbox.first_of(row.id)
+    if first is None:
+        raise NotFound("what these results were for was erased")
+    return await find_accepted(api, first)
