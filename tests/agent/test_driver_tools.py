@@ -472,6 +472,31 @@ async def test_question_waits_for_the_message_that_answers_it(operations: Desk) 
     assert "Red." in str(operations.model.requests[-1].messages)
 
 
+async def test_call_that_asks_is_made_again_with_the_answer_and_judged_once(operations: Desk) -> None:
+    turn = await operations.turn()
+    asked: list[Mapping[str, Any]] = []
+
+    async def asks_once(arguments: Mapping[str, Any]) -> str:
+        asked.append(arguments)
+        if len(asked) == 1:
+            raise AnswerNeeded("Sure?", again=True)
+        return "deleted"
+
+    parts = operations.parts((tool("delete", asks_once),), calls(("delete", '{"name": "tea"}')), "Gone.")
+    owner = Desktop()
+    owner.allowed = True
+    driver = Driver(replace(parts, judge=owner, approvals=owner))
+    parked = await driver.run(turn, operations.control)
+    assert isinstance(parked, Parked)
+    assert parked.question == "Sure?"
+    owner.allowed = None  # would be asked once more if it were judged again
+    finished = await driver.run(replace(turn, joined=(message("Yes."),)), operations.control)
+    assert finished == Finished(TurnState.DONE)
+    assert asked == [{"name": "tea"}] * 2
+    assert (await operations.received(turn))[-1].result.text == "deleted"
+    assert (await operations.steps(turn)).count(ToolIntended) == 2
+
+
 async def asking(_: Mapping[str, Any]) -> str:
     raise AnswerNeeded("Which colour?")
 

@@ -13,8 +13,8 @@ def context(session: str = "here", turn: str = "t_here") -> CallContext:
     return CallContext(Turn(TurnId(turn), SessionKey(session), new_trace_id(), new_span_id(), ()))
 
 
-def a_call(name: str, **arguments: Any) -> ToolCall:
-    return ToolCall(CallId("c"), name, json.dumps(arguments))
+def a_call(tool: str, /, **arguments: Any) -> ToolCall:
+    return ToolCall(CallId("c"), tool, json.dumps(arguments))
 
 
 async def made(toolset: Toolset, name: str, *, turn: str = "t_here", **arguments: Any) -> ToolResult:

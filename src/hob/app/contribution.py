@@ -16,6 +16,7 @@ from hob.core.ports.tools import Toolset
 from hob.core.values import dataclass
 from hob.store.erasure.erasure import ErasureParticipant
 from hob.store.followers import Effect
+from hob.tools.registry.groups import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class Contribution:
     """Ports for other features, each by its type."""
     channels: tuple[Channel, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
+    tool_groups: Mapping[str, Group] | None = None
+    """Further groups of tools, which may change while Hob runs."""
     hooks: tuple[Hook, ...] = ()
     recall: tuple[Recall, ...] = ()
     """Further memories, which the tool `recall` asks too."""

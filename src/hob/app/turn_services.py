@@ -1,12 +1,13 @@
 """The turn services: what turns are made with, over the kernel and the features. They begin nothing."""
 
+from collections import ChainMap
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
@@ -204,13 +205,18 @@ async def _views(
 
 def _make_registry(features: Features, tool_runtime: LazyToolRuntime) -> Groups:
     """Hob's own tools, and a group for each that features declare. Raises NotConfigured where names clash."""
-    groups = {
+    declared = {
         group.name: Group(group.line, Picked(contribution.toolsets, group.tools))
         for subsystem, contribution in features.opened.values()
         for group in subsystem.tools
     }
-    sources = [each for contribution in features for each in contribution.recall]
-    if not groups and not sources:
+    later = [
+        cast(dict[str, Group], contribution.tool_groups)
+        for contribution in features
+        if contribution.tool_groups is not None
+    ]
+    groups, sources = ChainMap(declared, *later), [each for contribution in features for each in contribution.recall]
+    if not declared and not later and not sources:
         return tool_runtime.groups
     try:
         return tool_runtime.groups.extended(groups, partial(FurtherMemories, sources=sources) if sources else None)

@@ -45,6 +45,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("secrets", "setup.secrets:app", "Keys and passwords: kept by reference, never shown."),
     ("token", "setup.token:app", "Make and revoke tokens for the API."),
     ("webhooks", "setup.webhooks:app", "List and test incoming webhooks."),
+    ("mcp", "setup.mcp:app", "Add, list, test and accept MCP servers."),
     ("plugins", "setup.plugins:app", "List plug-ins, and switch them on and off."),
     ("import", "setup.imports:import_", "Import files, conversations and settings of another assistant."),
     ("completion", "setup.completion:completion", "Print completions for a shell: bash, zsh or fish."),

@@ -170,6 +170,11 @@ class ToolRefused(HobError):
 class AnswerNeeded(HobError):
     """A tool's result will be the user's answer; the message is the question."""
 
+    def __init__(self, detail: str = "", *, again: bool = False) -> None:
+        """With `again` the call is made again instead, with the answer among the messages that joined its turn."""
+        super().__init__(detail)
+        self.again = again
+
 
 class ResultPending(HobError):
     """A tool's result comes later, from `on`: the sub-agents (`child`) or the calling program (`client`)."""

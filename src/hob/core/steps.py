@@ -127,10 +127,14 @@ class ApprovalAnswered:
 
 @dataclass(frozen=True, slots=True)
 class UserAsked:
-    """A call put a question to the user; the answer will be the call's result."""
+    """A call put a question to the user; the answer will be the call's result.
+
+    `again`: it will not, the call is made again, with the answer among the messages of its turn.
+    """
 
     call: CallId
     question: str
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

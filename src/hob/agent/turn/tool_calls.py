@@ -50,6 +50,8 @@ class ToolCalls:
         spec = self._specs.get(call.name)
         if spec is None:
             return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+        if item.allowed_by:  # it has asked the user something, and is made with the answer
+            return Happened(ToolIntended(call, spec.restart, item.allowed_by))
         if problem := _problem(call, spec):
             return self._answered(call, problem, "bad_arguments", watch)
         if self._parts.hooks:
@@ -73,7 +75,7 @@ class ToolCalls:
         except AnswerNeeded as question:
             self._publish("tool_done", call.name, "asked")
             return Happened(
-                UserAsked(call.id, self._clean(str(question))),
+                UserAsked(call.id, self._clean(str(question)), question.again),
                 watch.event(self._turn, EventKind.TOOL, call.name, "asked"),
             )
         except ResultPending as pending:

@@ -84,6 +84,8 @@ class CallState:
     answered: ApprovalAnswered | None = None
     question: UserAsked | None = None
     awaited: ResultAwaited | None = None
+    allowed_by: str = ""
+    """The rule that allowed it, where it was made before and is made again with an answer."""
 
     @property
     def open(self) -> bool:
@@ -210,6 +212,8 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_call(state, call_id, lambda old: replace(old, question=step))
         case ResultAwaited(call_id):
             return _with_call(state, call_id, lambda old: replace(old, awaited=step))
+        case UserAnswered(call=call_id) if _asks_again(state, call_id):
+            return _with_call(state, call_id, _again)
         case UserAnswered(call_id, _, text, label):
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
         case Steered():  # what failed before is tried again, with what came
@@ -437,6 +441,16 @@ def _circle(found: LoopFinding) -> str:
 
 def _with_call(state: FoldedTurn, call: CallId, change: Callable[[CallState], CallState]) -> FoldedTurn:
     return replace(state, calls=tuple(change(item) if item.call.id == call else item for item in state.calls))
+
+
+def _asks_again(state: FoldedTurn, call: CallId) -> bool:
+    return any(item.call.id == call and item.question is not None and item.question.again for item in state.calls)
+
+
+def _again(item: CallState) -> CallState:
+    """The call as it was made, to be made once more."""
+    made = item.intent
+    return CallState(item.call) if made is None else CallState(made.call, allowed_by=made.rule)
 
 
 def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:

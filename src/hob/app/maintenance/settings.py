@@ -4,7 +4,7 @@ from hob.core.settings import setting
 from hob.core.values import dataclass
 
 LEVELS = ("debug", "info", "warning", "error")
-AT_RUN_TIME = ("logs", "backups", "retention", "model")
+AT_RUN_TIME = ("logs", "backups", "retention", "model", "mcp")
 """The sections that may change while Hob runs; so may every secret, whatever its section."""
 KEYS_AT_RUN_TIME = frozenset(
     {

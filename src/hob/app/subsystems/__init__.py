@@ -6,6 +6,7 @@ from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
 from hob.app.subsystems.maintenance import MAINTENANCE
+from hob.app.subsystems.mcp import MCP
 from hob.app.subsystems.memory import MEMORY, MEMORY_COMMANDS
 from hob.app.subsystems.openai_api import OPENAI_API
 from hob.app.subsystems.outbox_alarm import OUTBOX_ALARM
@@ -19,6 +20,7 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     MEMORY_COMMANDS,
     TOOLS,
     SUBAGENTS,
+    MCP,
     OUTBOX_ALARM,
     MAINTENANCE,
     WEBHOOKS,

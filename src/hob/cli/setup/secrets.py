@@ -72,7 +72,7 @@ def set_(
     _point(home, key, reference)
     tell_action(home, "secrets.set", key)
     print(_("{key} is kept as {reference}").format(key=key, reference=reference))
-    return _tell_daemon(home)
+    return tell_daemon(home)
 
 
 @app.command
@@ -96,7 +96,7 @@ def rotate(key: Key) -> int:
         )
     if scheme == "command":
         print(_("{key} is what a program says ({place}); it is asked again.").format(key=key, place=place))
-        return _tell_daemon(home)
+        return tell_daemon(home)
     value = _read(key)
     if scheme == "keyring":
         service, _slash, user = place.rpartition("/")
@@ -113,7 +113,7 @@ def rotate(key: Key) -> int:
         _point(home, key, put_in_file(home, Path(place).name if place else key, value))
     tell_action(home, "secrets.rotate", key)
     print(_("{key} is rotated").format(key=key))
-    return _tell_daemon(home)
+    return tell_daemon(home)
 
 
 @app.command
@@ -143,13 +143,13 @@ def remove(key: Key, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = Fa
     if reference and not ours:
         told = _("{key} is removed; what {reference} refers to is kept")
     print(told.format(key=key, reference=reference))
-    return _tell_daemon(home)
+    return tell_daemon(home)
 
 
 @app.command
 def reload() -> int:
     """Make a running daemon read settings and secrets again, as SIGHUP does."""
-    return _tell_daemon(find_home(process_environment()), must=True)
+    return tell_daemon(find_home(process_environment()), must=True)
 
 
 def _known(key: str) -> None:
@@ -188,7 +188,8 @@ def _read(key: str) -> str:
     return value
 
 
-def _tell_daemon(home: Path, *, must: bool = False) -> int:
+def tell_daemon(home: Path, *, must: bool = False) -> int:
+    """Let a running Hob read settings and secrets again; what came of it as an exit status."""
     try:
         answer = call(socket_of(home), "POST", "/reload", timeout=30)
     except (NobodyThere, ConnectionLost):

@@ -93,10 +93,14 @@ _NOT_STARTED = 126
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """Who hears what a command does: each piece of its output, each new decision about its network."""
+    """Who hears what a command does: each piece of its output, each new decision about its network.
+
+    `errors`: its error output is apart, and heard by this; what of its network was refused is told there too.
+    """
 
     output: Heard = ignore
     network: Decided = ignore
+    errors: Heard | None = None
 
 
 class HostDecisions:
@@ -104,7 +108,7 @@ class HostDecisions:
     what a proxy answers them.
     """
 
-    def __init__(self, output: CommandOutputBuffer, tell: Decided) -> None:
+    def __init__(self, output: Heard, tell: Decided) -> None:
         self._output = output
         self._tell = tell
         self._told: set[Decision] = set()
@@ -116,7 +120,7 @@ class HostDecisions:
         self._told.add(decision)
         self._tell(decision)
         if not decision.allowed:
-            self._output.feed(f"[no network to {decision.host}:{decision.port}: {decision.reason}]\n".encode())
+            self._output(f"[no network to {decision.host}:{decision.port}: {decision.reason}]\n".encode())
 
 
 @dataclass(slots=True)
@@ -132,12 +136,19 @@ class RunningCommand(asyncio.SubprocessProtocol):
     """One command. Made by `start`; ends by itself or by `stop`."""
 
     def __init__(
-        self, launch: Launch, streams: Streams, clock: Clock, output: CommandOutputBuffer, limits: Limits
+        self,
+        launch: Launch,
+        streams: Streams,
+        clock: Clock,
+        output: CommandOutputBuffer,
+        limits: Limits,
+        errors: Heard = ignore,
     ) -> None:
         self.output = output
         self._launch = launch
         self._streams = streams
         self._clock = clock
+        self._errors = errors
         self._most_output = limits.output
         self._most_written = limits.written
         self._began = clock.monotonic()
@@ -217,6 +228,9 @@ class RunningCommand(asyncio.SubprocessProtocol):
         if self._streams.reading is not None:
             self._loop.add_reader(self._streams.reading, self._read)
         self._loop.call_later(_LOOK, self._look)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._errors(data)
 
     def process_exited(self) -> None:
         self._seconds = self._clock.monotonic() - self._began
@@ -327,9 +341,9 @@ async def start(
     hearing = hearing or Hearing()
     with ExitStack() as before, ExitStack() as after:
         output = CommandOutputBuffer(hearing.output)
-        launch = backend.prepare(job, HostDecisions(output, hearing.network).hear, before, after)
+        launch = backend.prepare(job, HostDecisions(hearing.errors or output.feed, hearing.network).hear, before, after)
         streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
-        running = RunningCommand(launch, streams, clock, output, limits)
+        running = RunningCommand(launch, streams, clock, output, limits, hearing.errors or ignore)
         held = after.pop_all()
         running.keep(held)
         try:
@@ -338,7 +352,7 @@ async def start(
                 *launch.argv,
                 stdin=stdin,
                 stdout=stdout,
-                stderr=stdout,
+                stderr=stdout if hearing.errors is None else asyncio.subprocess.PIPE,
                 env=dict(launch.environ),
                 cwd=launch.folder,
                 pass_fds=launch.fds,

@@ -1,0 +1,1 @@
+"""MCP servers over this home: reached, offered to turns, added and accepted."""

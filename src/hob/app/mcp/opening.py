@@ -1,0 +1,47 @@
+"""The MCP servers of this home, opened: none is reached before a tool of it is called."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from hob.app.contribution import Contribution
+from hob.app.kernel import Kernel
+from hob.bus.waiting import one_failure_as_itself
+from hob.core.translation.language import translatable, translated
+from hob.guard.screening.masking.masked_ports import MaskedBlobs
+from hob.tools.mcp.around import Around
+from hob.tools.mcp.servers import McpServers
+from hob.tools.mcp.settings import McpSettings
+from hob.tools.sandbox.settings import SandboxSettings
+
+
+@asynccontextmanager
+async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """The servers as groups of tools; the owner hears once when one describes tools otherwise than they accepted."""
+    told: set[tuple[str, ...]] = set()
+    config = kernel.config
+
+    async def changed(name: str, tools: Sequence[str]) -> None:
+        if (name, *tools) not in told:
+            told.add((name, *tools))
+            said = translatable(
+                "The MCP server {name} describes these tools otherwise than you accepted: {tools}. They are refused "
+                "until `hob mcp accept {name}`.",
+                name=name,
+                tools=", ".join(tools),
+            )
+            await kernel.notifier.tell(translated(said, kernel.language), "mcp_changed")
+
+    around = Around(config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes)
+    with one_failure_as_itself():
+        async with asyncio.TaskGroup() as tasks:
+            servers = McpServers(around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks)
+            servers.become(config[McpSettings])
+            try:
+                yield Contribution(
+                    tool_groups=servers,
+                    status=servers.view,
+                    on_settings=lambda config: servers.become(config[McpSettings]),
+                )
+            finally:
+                servers.close()

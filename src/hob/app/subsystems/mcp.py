@@ -1,0 +1,29 @@
+"""MCP: tools of servers that are run or reached."""
+
+from hob.app.subsystem import Checks, KeptFiles, Open, Subsystem
+from hob.core.lazy import Lazy
+from hob.tools.mcp.settings import McpSettings
+
+
+@Lazy
+def _open() -> Open:
+    from hob.app.mcp.opening import open_mcp
+
+    return open_mcp
+
+
+@Lazy
+def _checks() -> Checks:
+    from hob.app.diagnostics.checks.mcp import CHECKS
+
+    return CHECKS
+
+
+MCP = Subsystem(
+    name="mcp",
+    settings={"mcp": McpSettings},
+    one_shot=True,
+    checks=_checks,
+    files=(KeptFiles("mcp", "what you accepted of MCP servers, their packages and files"),),
+    open=_open,
+)

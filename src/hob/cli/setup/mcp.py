@@ -1,0 +1,301 @@
+"""`hob mcp`: servers of tools."""
+
+import asyncio
+import json as jsons
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.home import make_home
+from hob.app.maintenance.secret_stores import put_in_file
+from hob.app.settings_sections import read_config, sections_of
+from hob.cli.language import _
+from hob.cli.output import confirm, line, paint, print_json
+from hob.cli.setup.secrets import tell_daemon
+from hob.config.editing import set_values, unset_value
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.core.errors import HobError, InvalidRequest, NotConfigured, NotFound
+from hob.core.lazy import Lazy
+from hob.core.libraries import install_command
+from hob.core.tools import Effect
+from hob.core.translation.language import translatable
+from hob.tools.mcp.accepted import FOLDER, AcceptedServer, AcceptedTool, load_accepted, save_accepted, tool_name
+from hob.tools.mcp.files import read_servers
+from hob.tools.mcp.guessing import told
+from hob.tools.mcp.settings import McpServer, McpSettings
+
+app = App(name="mcp", help="Add, list, test and accept MCP servers.", result_action="return_value")
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,23}")
+_REFERENCE = re.compile(r"(env|file|keyring|command):")
+_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL", re.IGNORECASE)
+
+Name = Annotated[str, Parameter(help="The server, by the name you give it.")]
+Yes = Annotated[bool, Parameter(help="Do not ask.")]
+Json = Annotated[bool, Parameter(help="Print JSON.")]
+Raw = Mapping[str, Any]
+"""A server's settings as they are written."""
+
+
+@Lazy
+def _looking() -> Any:
+    from hob.cli.setup import mcp_servers
+
+    return mcp_servers
+
+
+def _loaded() -> Any:
+    """What talks to servers. Raises NotConfigured where the library is missing."""
+    try:
+        return _looking()
+    except ImportError as error:
+        command = install_command("'mcp>=2.3,<3'")
+        raise NotConfigured(translatable("MCP needs a library: {command}", command=command)) from error
+
+
+@app.command
+def add(
+    name: Name,
+    *command: Annotated[str, Parameter(help="The program and its arguments, after `--`.", allow_leading_hyphen=True)],
+    url: Annotated[str, Parameter(help="Where it answers, if it is no program.")] = "",
+    env: Annotated[list[str] | None, Parameter(help="NAME=VALUE; the value may be env:VARIABLE or file:PATH.")] = None,
+    header: Annotated[list[str] | None, Parameter(help="NAME=VALUE, likewise.")] = None,
+    host: Annotated[list[str] | None, Parameter(help="A host that the program may reach.")] = None,
+    read: Annotated[list[str] | None, Parameter(help="A folder that it may read.")] = None,
+    write: Annotated[list[str] | None, Parameter(help="A folder that it may change.")] = None,
+    tool: Annotated[list[str] | None, Parameter(help="Offer only these of its tools: names or patterns.")] = None,
+    yes: Yes = False,
+) -> int:
+    """Add a server: a program, which runs in the sandbox, or an address. You see its tools and accept them."""
+    raw = {
+        "command": [*command],
+        "url": url,
+        "env": dict(map(_pair, env or ())),
+        "headers": dict(map(_pair, header or ())),
+        "hosts": host or [],
+        "read": read or [],
+        "write": write or [],
+        "tools": tool or [],
+    }
+    return _add(name, {key: value for key, value in raw.items() if value}, yes=yes)
+
+
+@app.command(name="import")
+def import_(file: Annotated[Path, Parameter(help=".mcp.json, or Claude Desktop's file.")], *, yes: Yes = False) -> int:
+    """Add the servers that a file of another program names, each shown and accepted by itself."""
+    status = 0
+    for name, raw in read_servers(file).items():
+        print(paint(name, "bold"))
+        if name in read_config()[McpSettings]:
+            print(_("{name} is there already").format(name=name))
+            continue
+        try:
+            status = _add(name, raw, yes=yes) or status
+        except HobError as error:
+            print(paint(line(_(str(error)), 400), "red"))
+            status = 1
+    return status
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Json = False) -> None:
+    """Every server: what it is, whether it is used, how many tools of it you accepted. None is reached."""
+    config = read_config()
+    views = [_view(config, name, server) for name, server in config[McpSettings].items()]
+    if json:
+        print_json({"servers": views})
+        return
+    for view in views:
+        print(f"{paint(view['name'], 'bold')}  {_(view['state'])}  {view['tools']}  {line(view['where'], 80)}")
+    if not views:
+        print(_("There is no server; `hob mcp add NAME -- COMMAND` or `hob mcp add NAME --url URL` adds one."))
+
+
+@app.command
+def accept(name: Name, *, yes: Yes = False) -> int:
+    """Show what has changed in a server's tools since you accepted them, and accept it."""
+    config = read_config()
+    return _accept(config, name, _server(config, name), yes=yes)
+
+
+@app.command(name="test")
+def try_(name: Name, *, json: Json = False) -> int:
+    """Reach a server and tell what it offers; nothing is called or accepted."""
+    config = read_config()
+    found = asyncio.run(_loaded().look(config, name, _server(config, name)))
+    accepted = load_accepted(config.home, name)
+    changed = _changed(accepted, found)
+    if json:
+        tools = [each.name for each in found.tools]
+        print_json({"name": name, "version": found.version, "protocol": found.protocol, "tools": tools, "new": changed})
+        return 1 if changed else 0
+    print(
+        _("{title} {version}, MCP {protocol}").format(
+            title=line(found.title), version=found.version, protocol=found.protocol
+        )
+    )
+    for each in found.tools:
+        print(f"  {tool_name(name, each.name)}{' *' if each.name in changed else ''}")
+    if changed:
+        print(_("* is new, or other than you accepted: `hob mcp accept {name}`").format(name=name))
+    return 1 if changed else 0
+
+
+@app.command
+def remove(name: Name, *, yes: Yes = False) -> int:
+    """Take a server away: its settings, what was installed for it, and its files."""
+    config = read_config()
+    _server(config, name)
+    if not yes and not confirm(translatable("Remove {name}, with its files?", name=name)):
+        return 1
+    _forget(config, name)
+    print(_("{name} is removed").format(name=name))
+    return tell_daemon(config.home)
+
+
+def _add(name: str, raw: Raw, *, yes: bool) -> int:
+    config = read_config()
+    if _NAME.fullmatch(name) is None:
+        raise InvalidRequest("a server's name has 1 to 24 small letters, digits and hyphens, a letter first")
+    if name in config[McpSettings]:
+        raise InvalidRequest(translatable("{name} is there already; `hob mcp remove {name}` takes it away", name=name))
+    if bool(raw.get("command")) == bool(raw.get("url")):
+        raise InvalidRequest("name a program after `--`, or an address with --url")
+    looking = _loaded()
+    plan = looking.plan(raw.get("command", ()))
+    if plan is not None:
+        asked = translatable(
+            "{package} is fetched from {registry} into Hob's home, once, without running its scripts. Install it?",
+            package=plan.spelled,
+            registry=plan.registry,
+        )
+        if not yes and not confirm(asked):
+            return 1
+    make_home(config.home)
+    _write(config.home, name, raw)
+    config = read_config()
+    server = config[McpSettings][name]
+    status = 1
+    try:
+        if plan is not None:
+            server = asyncio.run(looking.fetch(config, name, plan, server))
+            _write(config.home, name, {"command": server.command})
+        status = _accept(config, name, server, yes=yes)
+    finally:
+        if status:
+            _forget(config, name)
+    return status
+
+
+def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
+    found = asyncio.run(_loaded().look(config, name, server))
+    before = load_accepted(config.home, name)
+    changed = _changed(before, found)
+    known = {each.name: each for each in before.tools} if before is not None else {}
+    print(
+        _("{title} {version}, MCP {protocol}").format(
+            title=line(found.title), version=found.version, protocol=found.protocol
+        )
+    )
+    for each in found.tools:
+        if each.name in changed:
+            for shown in _shown(name, each, known.get(each.name)):
+                print(shown)
+    for gone in sorted(known.keys() - {each.name for each in found.tools}):
+        print(paint(_("  {tool} is gone").format(tool=gone), "yellow"))
+    if before is not None and not changed and len(known) == len(found.tools):
+        print(_("nothing has changed since you accepted it"))
+    elif not yes and not confirm(translatable("Accept these tools of {name}?", name=name)):
+        return 1
+    save_accepted(config.home, replace(found, name=name))
+    count = len(found.tools)
+    print(_("{name}: {count} tools are offered to the model in the group mcp_{name}").format(name=name, count=count))
+    return tell_daemon(config.home)
+
+
+def _headline(server: AcceptedServer) -> str:
+    about = {"title": line(server.title), "version": line(server.version, 30), "protocol": server.protocol}
+    return _("{title} {version}, MCP {protocol}").format(**about)
+
+
+def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:
+    """A tool as the owner judges it: what it says, what Hob takes it for, and what its arguments are."""
+    yield paint(f"  {tool_name(server, tool.name)}", "bold")
+    if before is not None:
+        yield paint(f"    - {line(before.description, 400)}", "red")
+    yield f"    {'+ ' if before is not None else ''}{line(tool.description, 400)}"
+    yield "    " + _("effects: {effects}").format(effects=", ".join(told(map(Effect, tool.effects))) or "-")
+    roles = tool.roles or {}
+    named = {argument: role for role, names in roles.items() if isinstance(names, list | tuple) for argument in names}
+    arguments = [f"{each} ({named.get(each, _('unknown'))})" for each in tool.schema.get("properties", {})]
+    if arguments:
+        yield "    " + _("arguments: {arguments}").format(arguments=line(", ".join(arguments), 400))
+
+
+def _changed(before: AcceptedServer | None, now: AcceptedServer) -> Sequence[str]:
+    known = {each.name: each.hash for each in before.tools} if before is not None else {}
+    return [each.name for each in now.tools if known.get(each.name) != each.hash]
+
+
+def _server(config: Config, name: str) -> McpServer:
+    server = config[McpSettings].get(name)
+    if server is None:
+        raise NotFound(translatable("no server is called {name}; `hob mcp list` shows them", name=line(name)))
+    return server
+
+
+def _view(config: Config, name: str, server: McpServer) -> Mapping[str, Any]:
+    accepted = load_accepted(config.home, name)
+    state = "off" if not server.on else translatable("not accepted") if accepted is None else "on"
+    tools = len(accepted.tools) if accepted is not None else 0
+    return {"name": name, "state": state, "tools": tools, "where": server.url or " ".join(server.command)}
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, mark, value = text.partition("=")
+    if not mark or not key:
+        raise InvalidRequest(translatable("{text} is not NAME=VALUE", text=line(text)))
+    return key, value
+
+
+def _write(home: Path, name: str, raw: Raw) -> None:
+    """Write settings of a server; what is secret goes into a file for the owner alone."""
+    texts: dict[str, str | None] = {}
+    for key, value in raw.items():
+        if isinstance(value, Mapping):
+            rows = (f"{_quoted(each)} = {_quoted(_kept(home, name, key, each, text))}" for each, text in value.items())
+            texts[f"mcp.{name}.{key}"] = f"{{{', '.join(rows)}}}"
+        else:
+            texts[f"mcp.{name}.{key}"] = value if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
+    environ = process_environment()
+    set_values(home / "config.toml", texts, sections=sections_of(home, environ), environ=environ)
+
+
+def _kept(home: Path, server: str, kind: str, name: str, value: str) -> str:
+    """What stands in the settings: a reference as it is, what is no secret by its name, else where it is kept."""
+    if _REFERENCE.match(value) or (kind == "env" and _SECRET.search(name) is None):
+        return value
+    return put_in_file(home, f"mcp.{server}.{name}", value)
+
+
+def _quoted(text: str) -> str:
+    return jsons.dumps(text, ensure_ascii=False)
+
+
+def _forget(config: Config, name: str) -> None:
+    """Whatever there is of a server."""
+    environ = process_environment()
+    unset_value(config.home / "config.toml", f"mcp.{name}", sections=sections_of(config.home, environ), environ=environ)
+    folder = config.home / FOLDER
+    (folder / f"{name}.json").unlink(missing_ok=True)
+    for part in ("installed", "data", "sandbox"):
+        shutil.rmtree(folder / part / name, ignore_errors=True)
+    for file in (config.home / "secrets").glob(f"mcp.{name}.*"):
+        file.unlink()

@@ -1,0 +1,54 @@
+"""Asking a server what it offers, outside of any turn: to show it to the owner, or to try it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from hob.bus.waiting import one_failure_as_itself
+from hob.config.environment import process_environment
+from hob.config.loading import Config
+from hob.core.clock import SystemClock
+from hob.tools.mcp.accepted import AcceptedServer
+from hob.tools.mcp.around import Around
+from hob.tools.mcp.connecting import connection_to
+from hob.tools.mcp.connection import Connection, accepted_tool
+from hob.tools.mcp.installing import InstallPlan, install, plan_of
+from hob.tools.mcp.settings import McpServer
+from hob.tools.sandbox.settings import SandboxSettings
+
+
+def around(config: Config) -> Around:
+    """What the servers of this home share."""
+    return Around(config.home, config[SandboxSettings], process_environment(), SystemClock())
+
+
+@asynccontextmanager
+async def connected(config: Config, name: str, server: McpServer) -> AsyncIterator[Connection]:
+    """A connection as long as the block."""
+    connection = connection_to(name, server, around(config))
+    with one_failure_as_itself():
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(connection.run())
+            try:
+                yield connection
+            finally:
+                task.cancel()
+
+
+async def look(config: Config, name: str, server: McpServer) -> AcceptedServer:
+    """What the server offers now, as it would be accepted. Raises ToolFailed, NotConfigured."""
+    async with connected(config, name, server) as connection:
+        about = await connection.about()
+        tools = tuple(accepted_tool(name, each) for each in (await connection.tools()).values())
+        return replace(about, tools=tools)
+
+
+def plan(command: Sequence[str]) -> InstallPlan | None:
+    """What a command would fetch whenever it is started; None for most. Raises NotConfigured."""
+    return plan_of(command)
+
+
+async def fetch(config: Config, name: str, plan: InstallPlan, server: McpServer) -> McpServer:
+    """Install a server's package; the server as it is started from then on. Raises ToolFailed, NotConfigured."""
+    return await install(name, plan, server, around(config))

@@ -1,0 +1,1 @@
+"""Tools of MCP servers: connected to, pinned to what the owner accepted, confined."""

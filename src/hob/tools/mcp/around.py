@@ -1,0 +1,20 @@
+"""What all MCP servers of a home share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hob.core.clock import Clock
+from hob.core.ports.processes import ProcessRecords
+from hob.tools.sandbox.settings import SandboxSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The home, and what the programs of servers run in."""
+
+    home: Path
+    sandbox: SandboxSettings
+    environ: Mapping[str, str]
+    clock: Clock
+    records: ProcessRecords | None = None

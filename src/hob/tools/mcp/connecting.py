@@ -1,0 +1,80 @@
+"""How each server of a home is reached: its program in the sandbox, or its address. Heavy: loaded when needed."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from hob.core.errors import NotConfigured
+from hob.core.translation.language import translatable
+from hob.tools.mcp.accepted import FOLDER
+from hob.tools.mcp.around import Around
+from hob.tools.mcp.connection import Connection, Way
+from hob.tools.mcp.http import open_http
+from hob.tools.mcp.settings import McpServer
+from hob.tools.mcp.stdio import LastWords, open_streams
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.running_command import Hearing, RunningCommand, start
+from hob.tools.sandbox.sandbox_environment import (
+    SandboxEnvironment,
+    checked_root,
+    limits_of,
+    sandbox_environment_of,
+)
+
+DATA = "{data}"
+"""Stands in a server's command and variables for the folder of its own, in which it may write."""
+
+_STEERING = ("LD_", "DYLD_", "HOB_", "BASH_")
+_NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
+
+
+def connection_to(name: str, server: McpServer, around: Around, protocol: str = "") -> Connection:
+    """A connection that opens when it is used. Raises NotConfigured."""
+    words = LastWords()
+    if server.url:
+        headers = {key: value.reveal() for key, value in server.headers.items()}
+        way = Way(partial(open_http, server.url, headers, None), words)
+    elif server.command:
+        way = Way(partial(open_streams, partial(start_program, name, server, around), words), words)
+    else:
+        raise NotConfigured(translatable("mcp.{name} has neither a command nor a url", name=name))
+    return Connection(name, way, around.clock, seconds=server.timeout, protocol=protocol)
+
+
+async def start_program(name: str, server: McpServer, around: Around, hearing: Hearing) -> RunningCommand:
+    """Start a server's program: it sees its own folder and those that were named. Raises NotConfigured, ToolFailed."""
+    environment, job = job_of(name, server, around)
+    found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
+    limits = replace(limits_of(around.sandbox), output=1 << 62)
+    return await start(
+        found.backend, job, around.clock, limits=limits, interactive=True, hearing=hearing, records=around.records
+    )
+
+
+def job_of(name: str, server: McpServer, around: Around) -> tuple[SandboxEnvironment, Job]:
+    """The program and what it sees of this machine. Raises NotConfigured."""
+    folder, owner = around.home / FOLDER, Path.home()
+    state = folder / "sandbox" / name
+    environment = sandbox_environment_of(
+        around.sandbox, around.environ, caches=folder / "caches", state=state / "state", owner=owner
+    )
+    own = (folder / "data" / name).resolve()
+    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    given = {key: value.reveal().replace(DATA, str(own)) for key, value in server.env.items()}
+    if wrong := [key for key in given if key in _NEVER or key.startswith(_STEERING)]:
+        raise NotConfigured(translatable("mcp.{name}.env cannot set {key}", name=name, key=wrong[0]))
+    environment = replace(environment, environ={**environment.environ, **given}, roots=(), protected=())
+    roots = [JobRoot(own, writable=True)]
+    if (installed := installed_at(around.home, name)).is_dir():
+        roots.append(JobRoot(installed.resolve()))
+    for names, writable in ((server.read, False), (server.write, True)):
+        roots += [checked_root(each, owner, writable=writable, forbidden=(around.home.resolve(),)) for each in names]
+    return environment, Job(
+        tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts)
+    )
+
+
+def installed_at(home: Path, name: str) -> Path:
+    """Where a server's packages are, if Hob installed them."""
+    return home / FOLDER / "installed" / name

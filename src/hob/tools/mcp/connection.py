@@ -1,0 +1,324 @@
+"""A connection to one server: opened by the first call, kept while it is used, opened again after it broke."""
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import anyio
+import httpx2
+from mcp.client import Client
+from mcp.client.session import ClientRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    CallToolResult,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    Implementation,
+    Tool,
+    ToolListChangedNotification,
+)
+from pydantic import ValidationError
+
+from hob import __version__
+from hob.core.clock import Clock
+from hob.core.errors import AnswerNeeded, HobError, ToolFailed
+from hob.core.turns import Turn
+from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
+from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
+from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
+from hob.tools.mcp.stdio import LastWords, Streams
+from hob.tools.messages.conversation import is_attended
+
+log = logging.getLogger(__name__)
+
+LINGERS = 600.0
+"""Seconds after its last call in which a connection is kept."""
+
+_OPENING_SECONDS = 30.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
+_STEADY = 60.0  # seconds after which a connection is no failure, however it ends
+_MOST_PAGES = 50
+_MOST_TOOLS = 1_000
+_LEGACY = "2025-11-25"  # and before: a server that spoke it is not asked for a newer one again
+
+
+_FAILURES = (
+    *(HobError, MCPError, httpx2.HTTPError, OSError, ValueError, RuntimeError, ExceptionGroup),
+    *(anyio.ClosedResourceError, anyio.BrokenResourceError),
+)
+"""What a server, and the library that talks to it, raise when it is not there or not as it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a server is reached: the streams, with whom to tell when they end. `words` are what its program said last."""
+
+    streams: Callable[[Callable[[], None]], AbstractAsyncContextManager[Streams]]
+    words: LastWords = field(default_factory=LastWords)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call that is being made: for which turn, and what the server wants to know for it."""
+
+    turn: Turn
+    asking: Asking | None = None
+    problem: str = ""
+
+
+class Connection:
+    """To one server. `run` has to be running while calls are made."""
+
+    def __init__(self, name: str, way: Way, clock: Clock, *, seconds: float, protocol: str = "") -> None:
+        """`seconds` is how long a call may take; `protocol` is the version that the server spoke before."""
+        self._name = name
+        self._way = way
+        self._clock = clock
+        self._seconds = seconds
+        self._protocol = protocol
+        self._answers = Answers()
+        self._calls: list[_Call] = []
+        self._client: Client | None = None
+        self._wanted = asyncio.Event()
+        self._opened: asyncio.Future[Client] | None = None
+        self._failures = 0
+        self._not_before = 0.0
+        self._used = clock.monotonic()
+        self._broken = asyncio.Event()
+        self._offered: Mapping[str, Tool] | None = None
+
+    @property
+    def state(self) -> str:
+        """For people: connected, waiting after a failure, or idle."""
+        if self._client is not None:
+            return "connected"
+        return "failing" if self._failures else "idle"
+
+    async def run(self) -> None:
+        """Open the connection whenever a call wants it, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            opened = self._opened
+            try:
+                self._broken.clear()
+                async with self._open() as client:
+                    self._client = client
+                    began = self._clock.monotonic()
+                    if opened is not None and not opened.done():
+                        opened.set_result(client)
+                    await self._linger()
+                    if self._clock.monotonic() - began > _STEADY:
+                        self._failures = 0
+                    if self._broken.is_set():
+                        self._failed(RuntimeError("it ended"), None)
+            except _FAILURES as error:
+                self._failed(error, opened)
+            finally:
+                self._client, self._opened, self._offered = None, None, None
+                self._wanted.clear()
+
+    def _failed(self, error: Exception, opened: "asyncio.Future[Client] | None") -> None:
+        self._failures += 1
+        self._not_before = self._clock.monotonic() + min(_FIRST_PAUSE * 2 ** (self._failures - 1), _LONGEST_PAUSE)
+        told = _reason(error)
+        if words := " ".join(self._way.words.text.split())[-500:]:
+            told = f"{told}; it said: {words}"
+        log.warning("the MCP server %s failed: %s", self._name, told)
+        if opened is not None and not opened.done():
+            opened.set_exception(ToolFailed(f"the server {self._name} cannot be used: {told}"))
+            opened.exception()  # it may be that nobody waits any more
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[Client]:
+        client = Client(
+            self._way.streams(self._broken.set),
+            mode="legacy" if self._protocol and self._protocol <= _LEGACY else "auto",
+            client_info=Implementation(name="hob", version=__version__),
+            elicitation_callback=self._elicit,
+            message_handler=self._hear,
+            cache=None,
+        )
+        with anyio.fail_after(_OPENING_SECONDS) as limit:
+            async with client:
+                limit.deadline = math.inf
+                yield client
+
+    async def _linger(self) -> None:
+        """Until it has not been used for a while, or has broken."""
+        while (left := self._used + LINGERS - self._clock.monotonic()) > 0 or self._calls:
+            try:
+                async with asyncio.timeout(max(left, 1.0)):
+                    await self._broken.wait()
+            except TimeoutError:
+                continue
+            return
+
+    async def _ready(self) -> Client:
+        self._used = self._clock.monotonic()
+        if self._client is not None and not self._broken.is_set():
+            return self._client
+        if self._client is not None:
+            raise ToolFailed(f"the server {self._name} has just ended; it is started again")
+        if (wait := self._not_before - self._clock.monotonic()) > 0:
+            raise ToolFailed(f"the server {self._name} failed; it is tried again in {wait:.0f} s")
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._wanted.set()
+        return await asyncio.shield(self._opened)
+
+    async def tools(self) -> Mapping[str, Tool]:
+        """What the server offers now, by name. Raises ToolFailed."""
+        client = await self._ready()
+        if self._offered is None:
+            found: dict[str, Tool] = {}
+            cursor = None
+            with self._walled():
+                for _ in range(_MOST_PAGES):
+                    page = await client.list_tools(cursor=cursor)
+                    found.update((each.name, each) for each in page.tools)
+                    cursor = page.next_cursor
+                    if not cursor or len(found) > _MOST_TOOLS:
+                        break
+            self._offered = found
+        return self._offered
+
+    async def about(self) -> AcceptedServer:
+        """What the server says of itself, without its tools. Raises ToolFailed."""
+        client = await self._ready()
+        told, can = client.server_info, client.server_capabilities
+        return AcceptedServer(
+            self._name,
+            title=(told.title or told.name) if told is not None else self._name,
+            version=told.version if told is not None else "",
+            protocol=client.protocol_version,
+            resources=can.resources is not None,
+            prompts=can.prompts is not None,
+        )
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], turn: Turn) -> CallToolResult:
+        """Make a call. Raises ToolFailed, and AnswerNeeded where the server asks the user."""
+        client = await self._ready()
+        made = _Call(turn)
+        self._calls.append(made)
+        try:
+            with self._walled(made):
+                return await client.call_tool(tool, dict(arguments), read_timeout_seconds=self._seconds)
+        finally:
+            self._calls.remove(made)
+            self._used = self._clock.monotonic()
+
+    async def ask(self, what: str, **arguments: Any) -> Any:
+        """Another request: `list_resources`, `read_resource`, `list_prompts`, `get_prompt`. Raises ToolFailed."""
+        client = await self._ready()
+        with self._walled():
+            return await getattr(client, what)(**arguments)
+
+    def _walled(self, call: _Call | None = None) -> "_Wall":
+        return _Wall(self, call)
+
+    def judge(self, error: BaseException, call: _Call | None) -> HobError | None:
+        """The error as Hob's, and whether the connection is of use any more."""
+        if call is not None and call.asking is not None:
+            self._answers.asked(call.turn, call.asking)
+            return AnswerNeeded("\n".join(filter(None, [call.problem, call.asking.text])), again=True)
+        match error:
+            case MCPError(code=code) if code == CONNECTION_CLOSED:
+                self._broken.set()
+                return ToolFailed(f"the server {self._name} ended; whether the call took effect is unknown")
+            case MCPError():
+                return ToolFailed(f"{self._name}: {error.message[:2_000]}")
+            case anyio.ClosedResourceError() | anyio.BrokenResourceError() | httpx2.HTTPError():
+                self._broken.set()
+                return ToolFailed(f"the connection to {self._name} broke: {_reason(error)}")
+            case TimeoutError():
+                return ToolFailed(f"{self._name} did not answer within {self._seconds:g} s; it may have taken effect")
+            case ValidationError() | RuntimeError():
+                return ToolFailed(f"{self._name} answered what is no MCP: {_reason(error)[:500]}")
+        return None
+
+    async def _hear(self, message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._offered = None
+        await anyio.lowlevel.checkpoint()
+
+    async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        """Ask the user on behalf of the one call that is being made; nobody else could tell whose question it is."""
+        if len(self._calls) != 1 or not is_attended(self._calls[0].turn):
+            return ElicitResult(action="cancel")
+        call = self._calls[0]
+        if isinstance(params, ElicitRequestFormParams):
+            asking = Asking(self._name, params.message, params.requested_schema)
+        else:
+            asking = Asking(self._name, params.message, url=params.url)
+        answer = self._answers.find(call.turn, asking)
+        if answer is None:
+            call.asking = asking
+            return ElicitResult(action="cancel")
+        try:
+            content = asking.read(answer)
+        except NotUnderstood as why:
+            call.asking, call.problem = asking, str(why)
+            return ElicitResult(action="cancel")
+        if content is None:
+            return ElicitResult(action="decline")
+        return ElicitResult(action="accept", content=None if asking.url else content)
+
+
+class _Wall:
+    """Errors of a request become Hob's; a question of the server's goes before all else."""
+
+    def __init__(self, connection: Connection, call: _Call | None) -> None:
+        self._connection = connection
+        self._call = call
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        asked = self._call is not None and self._call.asking is not None
+        if isinstance(error, asyncio.CancelledError) or (error is None and not asked):
+            return
+        if (told := self._connection.judge(error or RuntimeError(), self._call)) is not None:
+            raise told from error
+
+
+def hash_of_tool(tool: Tool) -> str:
+    """What its description comes to."""
+    return hash_of(tool.name, tool.description or tool.title or "", tool.input_schema, hints_of(tool))
+
+
+def hints_of(tool: Tool) -> Mapping[str, Any]:
+    """What the server says of the tool's effects."""
+    return {} if tool.annotations is None else tool.annotations.model_dump(by_alias=True, exclude_none=True)
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost error, in a few words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {_OPENING_SECONDS:g} s"
+    if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+        return "it ended"
+    return (str(error) or type(error).__name__)[:1_000]
+
+
+def accepted_tool(server: str, tool: Tool) -> AcceptedTool:
+    """The tool as it would be accepted now: what it says, and what it is taken for."""
+    hints = hints_of(tool)
+    roles, effects = guess_roles(server, tool.name, tool.input_schema, guess_effects(tool.name, hints))
+    return AcceptedTool(
+        tool.name,
+        tool.description or tool.title or tool.name,
+        tool.input_schema,
+        hash_of_tool(tool),
+        int(tier_of(effects)),
+        tuple(sorted(effects)),
+        {name: value for name, value in asdict(roles).items() if value},
+    )

@@ -1,0 +1,124 @@
+"""Servers that are packages: fetched once, in one version, and started from then on without a network.
+
+`npx` and `uvx` would fetch whatever is newest whenever the server is started.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hob.core.errors import NotConfigured, ToolFailed
+from hob.core.translation.language import translatable
+from hob.tools.mcp.around import Around
+from hob.tools.mcp.connecting import installed_at, job_of
+from hob.tools.mcp.settings import McpServer
+from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.job import EndReason, JobFinished, JobRoot
+from hob.tools.sandbox.running_command import run
+from hob.tools.sandbox.sandbox_environment import limits_of
+
+_SECONDS = 600.0
+_NPM = re.compile(r"(?P<name>(?:@[a-z0-9~.-][\w.~-]*/)?[a-z0-9~-][\w.~-]*)(?:@(?P<version>[\w.+-]+))?")
+_PYPI = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[\w,-]+\])?(?:(?:==|@)(?P<version>[\w.+!-]+))?")
+_EXACT = re.compile(r"\d+(\.\d+)+[\w.+-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """A package that is to be fetched. `version` is empty where the newest is taken, which then stays."""
+
+    kind: str
+    package: str
+    version: str
+    program: str
+    arguments: tuple[str, ...]
+
+    @property
+    def registry(self) -> str:
+        """Where it is fetched from."""
+        return "npm" if self.kind == "npm" else "PyPI"
+
+    @property
+    def spelled(self) -> str:
+        """The package as its registry writes it."""
+        mark = "@" if self.kind == "npm" else "=="
+        return f"{self.package}{mark}{self.version}" if self.version else self.package
+
+
+def plan_of(command: Sequence[str]) -> InstallPlan | None:
+    """What a command by `npx` or `uvx` would fetch; None for every other. Raises NotConfigured where it is unclear."""
+    program, *words = command or ("",)
+    kind = {"npx": "npm", "uvx": "pypi"}.get(Path(program).name)
+    if Path(program).name == "uv" and words[:2] == ["tool", "run"]:
+        kind, words = "pypi", words[2:]
+    if kind is None:
+        return None
+    package = ""
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        name, _, value = option.partition("=")
+        if name in ("-p", "--package", "--from"):
+            package = value or (words.pop(0) if words else "")
+        elif option not in ("-y", "--yes", "-q", "--quiet"):
+            raise NotConfigured(translatable("{option} of {program} is not known here", option=option, program=program))
+    if not words:
+        raise NotConfigured(translatable("{program} names no package", program=program))
+    named = package or words[0]
+    found = (_NPM if kind == "npm" else _PYPI).fullmatch(named)
+    if found is None:
+        raise NotConfigured(translatable("{package} is no package of a registry", package=named))
+    version = found["version"] or ""
+    version = version if _EXACT.fullmatch(version) else ""
+    return InstallPlan(kind, found["name"], version, words[0] if package else "", tuple(words[1:]))
+
+
+async def install(name: str, plan: InstallPlan, server: McpServer, around: Around) -> McpServer:
+    """Fetch the package into the server's own folder, in the sandbox; the server as it is started from then on.
+
+    Scripts of npm packages are not run. Raises NotConfigured and ToolFailed.
+    """
+    folder = installed_at(around.home, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
+    try:
+        if plan.kind == "npm":
+            options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--save-exact")
+            await _run(name, around, folder, ("npm", "install", *options, "--prefix", str(folder), plan.spelled), "npm")
+            program = _npm_program(folder, plan)
+        else:
+            await _run(name, around, folder, ("python3", "-m", "venv", str(folder)), "pypi")
+            pip = (str(folder / "bin/python"), "-m", "pip", "install", "-q", "--no-input", plan.spelled)
+            await _run(name, around, folder, pip, "pypi")
+            program = folder / "bin" / (plan.program or plan.package)
+            if not program.exists():
+                raise ToolFailed(f"{plan.spelled} has no program {program.name}")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return replace(server, command=[str(program), *plan.arguments])
+
+
+def _npm_program(folder: Path, plan: InstallPlan) -> Path:
+    programs = folder / "node_modules" / ".bin"
+    there = sorted(each.name for each in programs.iterdir()) if programs.is_dir() else []
+    last = plan.package.rpartition("/")[2]
+    declared = json.loads((folder / "node_modules" / plan.package / "package.json").read_bytes()).get("bin", {})
+    own = [last] if isinstance(declared, str) else list(declared)
+    name = plan.program or (last if last in own else next(iter(own), ""))
+    if name not in there:
+        raise ToolFailed(f"{plan.spelled} has no program {name}")
+    return programs / name
+
+
+async def _run(name: str, around: Around, folder: Path, argv: tuple[str, ...], hosts: str) -> JobFinished:
+    environment, job = job_of(name, McpServer(command=list(argv), hosts=[f"group:{hosts}"]), around)
+    job = replace(job, roots=(*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True)))
+    found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
+    done = await run(found.backend, job, around.clock, limits=limits_of(around.sandbox), seconds=_SECONDS)
+    if done.reason is not EndReason.EXITED or done.status != 0:
+        told = done.output.decode("utf-8", "replace").strip()[-1_500:]
+        raise ToolFailed(f"{argv[0]} could not install it: {told or done.reason}")
+    return done

@@ -1,0 +1,140 @@
+"""What a server asks the user in the middle of a call (elicitation), as a question in the conversation and its answer.
+
+The server is told that nobody has answered yet, the turn waits for the user, and the call is made again with the
+answer. The answer is what a person wrote into this turn; no model has a part in it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hob.core.ids import TurnId
+from hob.core.turns import Turn
+
+_NO = frozenset({"no", "n", "nein", "decline", "cancel", "abbrechen", "ablehnen", "stop"})
+_YES = frozenset({"yes", "y", "ja", "j", "ok", "okay", "true", "done", "fertig", "erledigt"})
+_LONGEST = 1_500
+
+Content = dict[str, str | int | float | bool | list[str] | None]
+
+
+class NotUnderstood(Exception):
+    """The answer does not fit what was asked; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a server wants to know."""
+
+    server: str
+    message: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    url: str = ""
+
+    @property
+    def text(self) -> str:
+        """The question as people see it."""
+        lines = [f"{self.server}: {' '.join(self.message.split())[:_LONGEST]}"]
+        if self.url:
+            lines.append(f"{self.url[:_LONGEST]}\n(done / no)")
+        fields = _fields(self.schema)
+        if len(fields) > 1:
+            lines.append("One line each, or no:")
+        lines += [_line(name, each, alone=len(fields) == 1) for name, each in fields.items()]
+        return "\n".join(filter(None, lines))
+
+    @property
+    def key(self) -> str:
+        """By which it is known when it is asked again."""
+        return f"{self.server}\n{self.message}\n{self.url}"
+
+    def read(self, answer: str) -> Content | None:
+        """The answer as the server wants it; None: the user declines. Raises NotUnderstood."""
+        text, fields = answer.strip(), _fields(self.schema)
+        asks_yes = len(fields) == 1 and next(iter(fields.values())).get("type") == "boolean"
+        if text.casefold().rstrip(".!") in _NO and not asks_yes:
+            return None
+        if not fields:
+            if text.casefold().rstrip(".!") not in _YES:
+                raise NotUnderstood("answer yes or no")
+            return {}
+        given = _given(text, list(fields))
+        required = self.schema.get("required", [])
+        if missing := [name for name in fields if name in required and name not in given]:
+            raise NotUnderstood(f"{', '.join(missing)} is missing")
+        return {name: _value(name, text, fields[name]) for name, text in given.items() if name in fields}
+
+
+def _fields(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    found = schema.get("properties", {})
+    return {name: each for name, each in found.items() if isinstance(each, Mapping)}
+
+
+def _line(name: str, schema: Mapping[str, Any], *, alone: bool) -> str:
+    told = schema.get("description") or schema.get("title") or ""
+    choices = _choices(schema)
+    kind = " / ".join(choices) if choices else "yes / no" if schema.get("type") == "boolean" else ""
+    parts = [" ".join(str(told).split())[:200], f"({kind})" if kind else ""]
+    line = " ".join(filter(None, parts))
+    return line if alone else f"{name}: {line}".rstrip()
+
+
+def _choices(schema: Mapping[str, Any]) -> list[str]:
+    one_of = schema.get("oneOf") or schema.get("anyOf") or ()
+    titled = [str(each["const"]) for each in one_of if isinstance(each, Mapping) and "const" in each]
+    return titled or [str(each) for each in schema.get("enum", ())]
+
+
+def _given(text: str, names: list[str]) -> Mapping[str, str]:
+    """The answers by field: a JSON object, `name: value` lines, or the whole text where one thing was asked."""
+    if text.startswith("{"):
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            raise NotUnderstood(f"this is no JSON: {error}") from error
+        return {name: each if isinstance(each, str) else json.dumps(each) for name, each in value.items()}
+    if len(names) == 1:
+        return {names[0]: text.removeprefix(f"{names[0]}:").strip()}
+    lines = [line.partition(":") for line in text.splitlines()]
+    return {name.strip(): value.strip() for name, colon, value in lines if colon and name.strip() in names}
+
+
+def _value(name: str, text: str, schema: Mapping[str, Any]) -> str | int | float | bool | list[str]:
+    choices, word = _choices(schema), text.casefold().rstrip(".!")
+    if choices:
+        found = next((each for each in choices if each.casefold() == text.casefold()), None)
+        if found is None:
+            raise NotUnderstood(f"{name} must be one of {', '.join(choices)}")
+        return found
+    match schema.get("type"):
+        case "boolean":
+            if word not in _YES | _NO | {"false"}:
+                raise NotUnderstood(f"{name} must be yes or no")
+            return word in _YES
+        case "integer" | "number" as kind:
+            try:
+                return int(text) if kind == "integer" else float(text.replace(",", "."))
+            except ValueError as error:
+                raise NotUnderstood(f"{name} must be a number") from error
+        case "array":
+            return [each.strip() for each in text.split(",") if each.strip()]
+    return text
+
+
+class Answers:
+    """What was asked in turns that go on, and what came of it; kept until the turn's next answer."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[TurnId, str], int] = {}
+
+    def asked(self, turn: Turn, asking: Asking) -> None:
+        """The turn waits for the answer: the next message that joins it."""
+        self._waiting[turn.id, asking.key] = len(turn.joined)
+        for old in list(self._waiting)[:-64]:
+            del self._waiting[old]
+
+    def find(self, turn: Turn, asking: Asking) -> str | None:
+        """The answer, where the turn has one."""
+        place = self._waiting.get((turn.id, asking.key))
+        return turn.joined[place].text if place is not None and place < len(turn.joined) else None

@@ -1,0 +1,122 @@
+"""Servers as groups of tools: what the owner accepted is offered, and a server is reached when a tool is called."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hob.core.errors import HobError, ToolFailed
+from hob.core.lazy import Lazy
+from hob.core.libraries import install_command
+from hob.core.ports.tools import Blobs
+from hob.tools.mcp.accepted import FOLDER, load_accepted
+from hob.tools.mcp.around import Around
+from hob.tools.mcp.settings import McpServer
+from hob.tools.mcp.toolset import Changed, McpToolset
+from hob.tools.registry.groups import Group
+
+_LONGEST_LINE = 60
+_PREFIX = "mcp_"
+
+
+@Lazy
+def _connecting() -> Callable[..., Any]:
+    from hob.tools.mcp.connecting import connection_to
+
+    return connection_to
+
+
+@dataclass(slots=True)
+class _Offered:
+    """A server that is offered; its connection is made by the first call."""
+
+    made_of: str
+    server: McpServer
+    protocol: str
+    group: Group
+    connection: Any = None
+    task: asyncio.Task[None] | None = None
+
+
+class McpServers(Mapping[str, Group]):
+    """The groups of tools, one for each server that the owner accepted and has switched on.
+
+    `changed` hears which tools are described otherwise than was accepted. Connections are tasks of `tasks`.
+    """
+
+    def __init__(self, around: Around, blobs: Blobs, changed: Changed, tasks: asyncio.TaskGroup) -> None:
+        self._around = around
+        self._blobs = blobs
+        self._changed = changed
+        self._tasks = tasks
+        self._offered: dict[str, _Offered] = {}
+
+    def __getitem__(self, group: str) -> Group:
+        return self._offered[group].group
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._offered)
+
+    def __len__(self) -> int:
+        return len(self._offered)
+
+    def become(self, servers: Mapping[str, McpServer]) -> None:
+        """The settings, or what was accepted, may be others: what is the same stays connected."""
+        found: dict[str, _Offered] = {}
+        home = self._around.home
+        for name, server in servers.items():
+            accepted = load_accepted(home, name) if server.on else None
+            if accepted is None:
+                continue
+            made_of = f"{server!r} {(home / FOLDER / f'{name}.json').stat().st_mtime_ns}"
+            group = f"{_PREFIX}{name}"
+            before = self._offered.get(group)
+            if before is not None and before.made_of == made_of:
+                found[group] = before
+                continue
+            toolset = McpToolset(accepted, server, partial(self._connect, name), self._blobs, self._changed)
+            line = " ".join((server.about or accepted.title or name).split())[:_LONGEST_LINE]
+            found[group] = _Offered(made_of, server, accepted.protocol, Group(line, toolset))
+        gone = [offered for group, offered in self._offered.items() if found.get(group) is not offered]
+        self._offered = found
+        _leave(gone)
+
+    async def _connect(self, name: str) -> Any:
+        offered = self._offered.get(f"{_PREFIX}{name}")
+        if offered is None:
+            raise ToolFailed(f"the server {name} is not used any more")
+        if offered.connection is None:
+            try:
+                connection_to = await asyncio.to_thread(_connecting)
+                connection = connection_to(name, offered.server, self._around, offered.protocol)
+            except ImportError as error:
+                command = install_command("'mcp>=2.3,<3'")
+                raise ToolFailed(f"MCP needs a library: {command}") from error
+            except HobError as error:
+                raise ToolFailed(str(error)) from error
+            if offered.connection is None:
+                offered.connection = connection
+                offered.task = self._tasks.create_task(connection.run())
+        return offered.connection
+
+    def view(self) -> Mapping[str, Any]:
+        """For people: each server with its state and how many tools are offered."""
+        views = {
+            group.removeprefix(_PREFIX): {
+                "state": offered.connection.state if offered.connection is not None else "idle",
+                "tools": len(offered.group.toolset.specs()),
+            }
+            for group, offered in self._offered.items()
+        }
+        return {"mcp": views} if views else {}
+
+    def close(self) -> None:
+        """Leave all servers."""
+        _leave(self._offered.values())
+
+
+def _leave(offered: Iterable[_Offered]) -> None:
+    for each in offered:
+        if each.task is not None:
+            each.task.cancel()

@@ -1,0 +1,46 @@
+"""Which MCP servers there are, and what each may see and reach."""
+
+from dataclasses import dataclass
+
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret, setting
+
+
+def _host_problem(rule: str) -> str:
+    from hob.tools.sandbox.network.hosts import HostRules
+
+    try:
+        HostRules([rule])
+    except NotConfigured as error:
+        return str(error)
+    return ""
+
+
+def _url_problem(url: str) -> str:
+    return (
+        "" if not url or url.startswith(("http://", "https://")) else f"{url} begins neither with https:// nor http://"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """A server of tools: a program that is run in the sandbox, or an address."""
+
+    about: str = setting("", "What it is for, in a few words, as models are told.")
+    command: list[str] = setting([], "The program and its arguments, run in the sandbox; {data} is its own folder.")
+    url: str = setting("", "Where it answers, if it is no program of this machine.", problem=_url_problem)
+    env: dict[str, Secret] = setting({}, "Variables that the program is given: values, or references to secrets.")
+    headers: dict[str, Secret] = setting({}, "Headers of every request to the address.")
+    hosts: list[str] = setting(
+        [], "Hosts that the program may reach: names, *.names, or groups such as group:packages.", problem=_host_problem
+    )
+    read: list[str] = setting([], "Folders that the program may read.")
+    write: list[str] = setting([], "Folders that the program may change.")
+    tools: list[str] = setting([], "Which of its tools are offered: names, or patterns such as get_*; empty: all.")
+    rename: dict[str, str] = setting({}, "Other names for its tools.")
+    timeout: float = setting(60.0, "Seconds that a call may take.", at_least=1, at_most=3600)
+    on: bool = setting(True, "Whether it is used.")
+
+
+class McpSettings(dict[str, McpServer]):
+    """Servers of tools (MCP), by the names you give them."""

@@ -1,0 +1,91 @@
+"""The standard input and output of a program in the sandbox as the streams of the SDK's client: a message per line."""
+
+import logging
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from hob.core.errors import ToolFailed
+from hob.tools.sandbox.running_command import Hearing, RunningCommand
+
+log = logging.getLogger(__name__)
+
+MOST_LINE = 16 * 1024 * 1024
+_MOST_TOLD = 2_000  # characters of what a program said last on its error output
+_GRACE = 2.0
+
+Streams = tuple[Any, Any]
+"""What is read from a server and what is written to it, as the SDK's client takes them."""
+Start = Callable[[Hearing], Awaitable[RunningCommand]]
+
+
+class LastWords:
+    """The end of what a program wrote to its error output: why it ended, if anything tells."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def hear(self, piece: bytes) -> None:
+        """One more piece."""
+        self.text = (self.text + piece.decode("utf-8", "replace"))[-_MOST_TOLD:]
+
+
+@asynccontextmanager
+async def open_streams(start: Start, words: LastWords, ended: Callable[[], None]) -> AsyncIterator[Streams]:
+    """The streams of a program that runs as long as the block. Raises NotConfigured and ToolFailed."""
+    heard, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
+    write, written = anyio.create_memory_object_stream[SessionMessage](0)
+    lines = _Lines(heard.send_nowait)
+    running = await start(Hearing(output=lines.feed, errors=words.hear))
+
+    async def watch() -> None:
+        await running.wait()
+        ended()
+        heard.close()
+
+    async def pass_on() -> None:
+        async with written:
+            async for message in written:
+                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                try:
+                    running.write(line.encode() + b"\n")
+                except ToolFailed:
+                    heard.close()
+                    return
+
+    try:
+        async with anyio.create_task_group() as tasks, heard, read, write:
+            tasks.start_soon(watch)
+            tasks.start_soon(pass_on)
+            try:
+                yield read, write
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            if running.running:
+                await running.stop(grace=_GRACE)
+
+
+class _Lines:
+    """Puts pieces together to lines and gives each that is a message; programs print other things too."""
+
+    def __init__(self, give: Callable[[SessionMessage | Exception], None]) -> None:
+        self._give = give
+        self._part = bytearray()
+
+    def feed(self, piece: bytes) -> None:
+        """One more piece."""
+        *lines, rest = (bytes(self._part) + piece).split(b"\n")
+        self._part = bytearray(rest[-MOST_LINE:])
+        for line in lines:
+            if line.lstrip().startswith(b"{"):
+                try:
+                    self._give(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+                except (ValueError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+                    log.debug("a line of an MCP server is no message: %s", error)

@@ -1,0 +1,165 @@
+"""The tools of a server as a toolset: those the owner accepted, as they were described then."""
+
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from hob.core.argument_roles import ArgumentRole
+from hob.core.content.images import Image
+from hob.core.errors import ToolFailed, ToolRefused
+from hob.core.ports.tools import Blobs, CallContext
+from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.trust.labels import Label, Origin, Trust
+from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
+from hob.tools.mcp.settings import McpServer
+
+MCP_LABEL = Label(Origin.MCP, Trust.UNTRUSTED)
+
+_MOST_IMAGES = 4
+_MOST_IMAGE = 8_000_000  # bytes
+_RESOURCES, _PROMPTS = "resources", "prompts"
+_TEXT: Mapping[str, Any] = {"type": "string"}
+
+Changed = Callable[[str, Sequence[str]], Awaitable[None]]
+"""Hears which tools of a server are described otherwise than the owner accepted."""
+
+
+class McpToolset:
+    """Implements `Toolset` for one server. `connect` gives the connection, loading the library at first."""
+
+    def __init__(
+        self,
+        server: AcceptedServer,
+        settings: McpServer,
+        connect: Callable[[], Awaitable[Any]],
+        blobs: Blobs,
+        changed: Changed,
+    ) -> None:
+        self._server = server
+        self._connect = connect
+        self._blobs = blobs
+        self._changed = changed
+        offered = [each for each in server.tools if _is_wanted(each.name, settings.tools)]
+        names, timeout = settings.rename, settings.timeout
+        specs = [spec_of(server.name, each, names.get(each.name, each.name), timeout) for each in offered]
+        self._by_name: Mapping[str, AcceptedTool] = {spec.name: each for spec, each in zip(specs, offered, strict=True)}
+        self._specs = (*{spec.name: spec for spec in specs}.values(), *_further(server, timeout))
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What was accepted; the very same tuple each time."""
+        return self._specs
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        """Make the call. Raises ToolFailed, ToolRefused where the tool is not what was accepted, AnswerNeeded."""
+        arguments = json.loads(call.arguments or "{}")
+        connection = await self._connect()
+        tool = self._by_name.get(call.name)
+        if tool is None:
+            return await self._further(call, arguments, connection)
+        await self._check(tool, connection)
+        result = await connection.call(tool.name, arguments, context.turn)
+        parts: list[str] = []
+        images: list[Image] = []
+        for block in result.content:
+            if block.type == "image" and len(images) < _MOST_IMAGES and len(block.data) < _MOST_IMAGE:
+                blob = await self._blobs.put(base64.b64decode(block.data), block.mime_type)
+                images.append(Image(blob, block.mime_type))
+            else:
+                parts.append(_text(block))
+        if result.structured_content is not None and not any(part.strip() for part in parts):
+            parts.append(json.dumps(result.structured_content, ensure_ascii=False))
+        text = "\n".join(filter(None, parts)) or ("(a picture)" if images else "(nothing)")
+        return ToolResult(call.id, text, MCP_LABEL, result.is_error, images=tuple(images))
+
+    async def _check(self, tool: AcceptedTool, connection: Any) -> None:
+        """Raises ToolRefused where the server describes the tool otherwise than the owner has accepted."""
+        from hob.tools.mcp.connection import hash_of_tool
+
+        now = await connection.tools()
+        if tool.name in now and hash_of_tool(now[tool.name]) == tool.hash:
+            return
+        name = self._server.name
+        if tool.name not in now:
+            raise ToolFailed(f"{name} has no tool {tool.name} any more")
+        others = [each.name for each in self._server.tools if each.name in now]
+        others = [each for each in others if hash_of_tool(now[each]) != self._hash_of(each)]
+        await self._changed(name, others)
+        raise ToolRefused(
+            f"{name} describes {tool.name} otherwise than the owner has accepted; the owner looks at it and accepts it "
+            f"with `hob mcp accept {name}`"
+        )
+
+    def _hash_of(self, tool: str) -> str:
+        return next(each.hash for each in self._server.tools if each.name == tool)
+
+    async def _further(self, call: ToolCall, arguments: Mapping[str, Any], connection: Any) -> ToolResult:
+        if call.name == tool_name(self._server.name, _RESOURCES):
+            if uri := arguments.get("uri"):
+                read = await connection.ask("read_resource", uri=str(uri))
+                texts = [getattr(each, "text", None) or f"({each.mime_type or 'bytes'})" for each in read.contents]
+            else:
+                listed = await connection.ask("list_resources")
+                texts = [
+                    f"{each.uri}  {each.title or each.name}  {each.description or ''}" for each in listed.resources
+                ]
+        elif call.name == tool_name(self._server.name, _PROMPTS):
+            if name := arguments.get("name"):
+                values = {key: str(value) for key, value in dict(arguments.get("arguments") or {}).items()}
+                got = await connection.ask("get_prompt", name=str(name), arguments=values)
+                texts = [f"{each.role}: {_text(each.content)}" for each in got.messages]
+            else:
+                listed = await connection.ask("list_prompts")
+                texts = [
+                    f"{each.name}({', '.join(one.name for one in each.arguments or ())})  {each.description or ''}"
+                    for each in listed.prompts
+                ]
+        else:
+            raise ToolFailed(f"there is no tool {call.name}")
+        return ToolResult(call.id, "\n".join(texts) or "(none)", MCP_LABEL)
+
+
+def _is_wanted(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, each) for each in patterns)
+
+
+def _further(server: AcceptedServer, timeout: float) -> Sequence[ToolSpec]:
+    """Reading what a server offers beside its tools."""
+    found = []
+    if server.resources:
+        schema = {"type": "object", "properties": {"uri": _TEXT}}
+        told = f"List what {server.name} offers to read, or read one of it by its URI."
+        found.append((_RESOURCES, told, schema, ArgumentRole(plain=("uri",))))
+    if server.prompts:
+        values = {"type": "object", "additionalProperties": _TEXT}
+        schema = {"type": "object", "properties": {"name": _TEXT, "arguments": values}}
+        told = f"List the prompts that {server.name} has ready, or fill one in."
+        found.append((_PROMPTS, told, schema, ArgumentRole(plain=("name", "arguments"))))
+    return [
+        ToolSpec(
+            tool_name(server.name, name),
+            told,
+            schema,
+            tier=Tier.READ,
+            effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
+            restart=Restart.AGAIN,
+            parallel=True,
+            timeout=timeout,
+            roles=roles,
+        )
+        for name, told, schema, roles in found
+    ]
+
+
+def _text(block: Any) -> str:
+    """A block of content as a text."""
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "resource":
+            return str(getattr(block.resource, "text", None) or f"({block.resource.uri})")
+        case "resource_link":
+            return f"({block.uri}  {block.title or block.name})"
+        case kind:
+            return f"({kind}: {getattr(block, 'mime_type', '')})"

@@ -1,0 +1,115 @@
+"""MCP servers of a home: their tools in turns, what they ask the owner, and what is told of them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hob.app.composition import App, open_app
+from hob.app.extras import Extras
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import Config, load_config
+from hob.core.models import ModelRequest
+from hob.core.steps import UserAsked
+from hob.core.turns import WaitsFor
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import follow
+from hob.testing.model import ScriptedModel, calls
+from hob.tools.mcp.accepted import save_accepted
+from tests.bus.bench import until
+from tests.tools.mcp.reaching import accept, connected, ours
+
+
+def configured(home: Path) -> Config:
+    server = ours()
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(
+        f'[mcp.notes]\nabout = "what is in the house"\ncommand = {json.dumps(server.command)}\n'
+        f"read = {json.dumps(server.read)}\n"
+    )
+    environ = {
+        "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+        "HOB_MODEL_NAME": "m",
+        "HOB_POLICY_MODE": "full",
+        "HOB_WORKSPACE_PATH": str(home.parent / "w"),
+    }
+    return load_config(SECTIONS, home=home, environ=environ)
+
+
+@asynccontextmanager
+async def hob_with_notes(home: Path, model: ScriptedModel, *, protocol: str = "") -> AsyncIterator[App]:
+    config = configured(home)
+    async with connected(home, ours()) as connection:
+        accepted = await accept(connection)
+    save_accepted(home, replace(accepted, protocol=protocol or accepted.protocol))
+    async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
+        yield app
+
+
+async def said(app: App, text: str) -> dict[str, Any]:
+    inbound = owners_inbound({"message": text}, None, app.api.clock)
+    events = [event async for event in follow(app.api, inbound, 60)]
+    return dict(events[-1].data)
+
+
+async def question(app: App) -> str:
+    """What the turn that waits for an answer in words has asked."""
+    async with asyncio.timeout(20):
+        while not (found := await app.store.turns.parked((WaitsFor.ANSWER,))):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    steps = await app.store.journal.load_steps(found[0])
+    return next(step.question for step in steps if isinstance(step, UserAsked))
+
+
+def tool_names(request: ModelRequest) -> list[str]:
+    return [spec.name for spec in request.tools]
+
+
+async def test_server_is_one_line_and_unreached_until_a_tool_of_it_is_called(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        "hello",
+        calls(("load_tools", '{"query": "read a note"}')),
+        calls(("notes__get_note", '{"name": "tea"}')),
+        "Green tea.",
+    )
+    async with hob_with_notes(tmp_path / "home", model) as app:
+        await said(app, "hi")
+        loader = model.requests[0].tools[-1]
+        assert "\nmcp_notes: what is in the house" in loader.description
+        assert "notes__get_note" not in tool_names(model.requests[0])
+        assert (await app.operations.status())["mcp"] == {"notes": {"state": "idle", "tools": 5}}
+        assert (await said(app, "what do I need?"))["reply"] == "Green tea."
+        assert "notes__get_note" in tool_names(model.requests[-1])
+        assert "Buy green tea." in model.requests[-1].messages[-1].text
+        assert (await app.operations.status())["mcp"]["notes"]["state"] == "connected"
+
+
+async def test_server_asks_the_owner_in_the_conversation_and_the_call_goes_on_with_the_answer(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        calls(("load_tools", '{"names": ["notes__delete_note"]}')),
+        calls(("notes__delete_note", '{"name": "tea"}')),
+        "Gone.",
+    )
+    async with hob_with_notes(tmp_path / "home", model, protocol="2025-11-25") as app:
+        asked = await said(app, "delete my note about tea")
+        assert "delete note (notes): tea" in asked["question"]
+        await said(app, f"approve:{asked['approvals'][0]}")
+        assert "notes: Delete tea?" in await question(app)
+        await said(app, "yes")
+        await until(lambda: len(model.requests) == 3)
+        assert "tea: accept True" in model.requests[-1].messages[-1].text
+
+
+async def test_server_that_is_switched_off_is_gone_with_the_next_reading_of_the_settings(tmp_path: Path) -> None:
+    model = ScriptedModel("hello", "hello again")
+    async with hob_with_notes(tmp_path / "home", model) as app:
+        await said(app, "hi")
+        with (tmp_path / "home/config.toml").open("a") as file:
+            file.write("on = false\n")
+        app.reload()
+        await said(app, "hi again")
+        assert "mcp_notes" in model.requests[0].tools[-1].description
+        assert "mcp_notes" not in model.requests[1].tools[-1].description

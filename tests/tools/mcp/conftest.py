@@ -1,0 +1,5 @@
+"""Without the extra there is nothing to try."""
+
+from importlib.util import find_spec
+
+collect_ignore_glob = [] if find_spec("mcp") else ["test_*.py"]

@@ -1,0 +1,79 @@
+"""Servers as they are published, in the sandbox and without a network."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import ToolFailed
+from hob.core.ports.tools import CallContext
+from hob.core.settings import Secret
+from hob.core.tools import Effect
+from hob.tools.mcp.settings import McpServer
+from tests.tools.calling import a_call
+from tests.tools.mcp.reaching import a_turn, accept, connected, toolset
+
+FOLDER = Path(__file__).with_name("servers")
+PROGRAMS = FOLDER / "node_modules" / ".bin"
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("node") is None or not PROGRAMS.is_dir(),
+    reason="Node or the servers are missing; `make web` adds them",
+)
+
+
+def server(name: str, *arguments: str, **more: list[str]) -> McpServer:
+    command = ["node", str(PROGRAMS / f"mcp-server-{name}"), *arguments]
+    return McpServer(command=command, read=[str(FOLDER), *more.get("read", [])], write=more.get("write", []))
+
+
+async def test_memory_server_keeps_what_it_is_told_in_its_own_folder(tmp_path: Path) -> None:
+    memory = replace(server("memory"), env={"MEMORY_FILE_PATH": Secret.of("{data}/memory.jsonl")})
+    entity = {"name": "tea", "entityType": "drink", "observations": ["green"]}
+    for _ in range(2):  # the second time it is started anew
+        async with connected(tmp_path / "home", memory, "memory") as connection:
+            tools = toolset(await accept(connection), memory, connection, tmp_path)
+            context = CallContext(a_turn())
+            await tools.call(a_call("memory__create_entities", entities=[entity]), context)
+            found = await tools.call(a_call("memory__search_nodes", query="tea"), context)
+            assert "green" in found.text
+            reading = next(spec for spec in tools.specs() if spec.name == "memory__read_graph")
+            assert reading.effects == {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
+
+
+async def test_filesystem_server_sees_the_folder_that_was_named_and_no_other(tmp_path: Path) -> None:
+    folder, other = tmp_path / "mine", tmp_path / "other"
+    for each in (folder, other):
+        each.mkdir()
+        (each / "a.txt").write_text(f"in {each.name}")
+    files = server("filesystem", str(folder), write=[str(folder)])
+    async with connected(tmp_path / "home", files, "files") as connection:
+        tools = toolset(await accept(connection), files, connection, tmp_path)
+        context = CallContext(a_turn())
+        assert (
+            "in mine" in (await tools.call(a_call("files__read_text_file", path=str(folder / "a.txt")), context)).text
+        )
+        await tools.call(a_call("files__write_file", path=str(folder / "b.txt"), content="new"), context)
+        assert (folder / "b.txt").read_text() == "new"
+        refused = await tools.call(a_call("files__read_text_file", path=str(other / "a.txt")), context)
+        assert refused.is_error
+        assert "in other" not in refused.text
+        specs = {spec.name: spec for spec in tools.specs()}
+        writing = specs["files__write_file"].roles
+        assert writing is not None
+        assert (writing.paths, writing.bodies) == (("path",), ("content",))
+
+
+async def test_server_with_everything_gives_texts_pictures_resources_and_prompts(tmp_path: Path) -> None:
+    everything = server("everything")
+    async with connected(tmp_path / "home", everything, "all") as connection:
+        tools = toolset(await accept(connection), everything, connection, tmp_path)
+        context = CallContext(a_turn())
+        assert "hello" in (await tools.call(a_call("all__echo", message="hello"), context)).text
+        picture = await tools.call(a_call("all__get-tiny-image"), context)
+        assert [image.media_type for image in picture.images] == ["image/png"]
+        assert "://" in (await tools.call(a_call("all__resources"), context)).text
+        assert "simple" in (await tools.call(a_call("all__prompts"), context)).text
+        with pytest.raises(ToolFailed, match="all"):
+            await tools.call(a_call("all__prompts", name="no such prompt"), context)

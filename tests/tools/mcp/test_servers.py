@@ -1,0 +1,168 @@
+"""Servers in the sandbox and on loopback: their tools, what they ask, how they fail and change."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hob.core.errors import AnswerNeeded, ToolFailed, ToolRefused
+from hob.core.ids import CallId
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, ToolCall, ToolResult
+from hob.core.trust.labels import Origin
+from hob.testing.clock import ManualClock
+from hob.tools.mcp.settings import McpServer
+from hob.tools.mcp.toolset import McpToolset
+from tests.bus.bench import until
+from tests.tools.mcp.reaching import SCRIPT, Told, a_turn, accept, connected, ours, toolset
+
+
+@pytest.fixture
+async def notes(tmp_path: Path) -> AsyncIterator[McpToolset]:
+    async with connected(tmp_path / "home", ours()) as connection:
+        yield toolset(await accept(connection), ours(), connection, tmp_path)
+
+
+@pytest.fixture
+async def asking(tmp_path: Path) -> AsyncIterator[McpToolset]:
+    """The same over the older protocol, in which a server asks in the middle of a call."""
+    async with connected(tmp_path / "home", ours(), protocol="2025-11-25") as connection:
+        assert (await connection.about()).protocol == "2025-11-25"
+        yield toolset(await accept(connection), ours(), connection, tmp_path)
+
+
+async def call(tools: McpToolset, tool: str, /, *answers: str, **arguments: Any) -> ToolResult:
+    made = ToolCall(CallId("c"), tool, json.dumps(arguments))
+    return await tools.call(made, CallContext(a_turn(*answers)))
+
+
+async def test_program_in_the_sandbox_is_called_and_its_words_are_untrusted(notes: McpToolset) -> None:
+    names = [spec.name for spec in notes.specs()]
+    assert names == [f"notes__{each}" for each in ("get_note", "delete_note", "crash", "resources", "prompts")]
+    result = await call(notes, "notes__get_note", name="tea")
+    assert (result.text, result.label.origin, result.label.trusted) == ("Buy green tea.", Origin.MCP, False)
+    assert "note://tea" in (await call(notes, "notes__resources")).text
+    assert (await call(notes, "notes__resources", uri="note://tea")).text == "Buy green tea."
+    assert "summary(topic)" in (await call(notes, "notes__prompts")).text
+    filled = await call(notes, "notes__prompts", name="summary", arguments={"topic": "tea"})
+    assert "Sum up tea." in filled.text
+
+
+async def test_effects_and_roles_are_guessed_at_their_worst(notes: McpToolset) -> None:
+    specs = {spec.name: spec for spec in notes.specs()}
+    reading, deleting, unknown = (specs[f"notes__{name}"] for name in ("get_note", "delete_note", "crash"))
+    assert reading.effects == {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}
+    assert deleting.effects >= {Effect.WRITES_FINALLY, Effect.COMMUNICATES}
+    assert unknown.effects == frozenset(Effect)
+    assert deleting.roles is not None
+    assert deleting.roles.things == ("name",)
+    assert deleting.roles.says == "delete note (notes): {name}"
+
+
+@pytest.mark.parametrize(("answer", "said"), [("yes", "tea: accept True"), ("nein", "tea: accept False")])
+async def test_server_asks_the_user_and_hears_the_answer(asking: McpToolset, answer: str, said: str) -> None:
+    with pytest.raises(AnswerNeeded, match=r"notes: Delete tea\?\n") as asked:
+        await call(asking, "notes__delete_note", name="tea")
+    assert asked.value.again
+    assert (await call(asking, "notes__delete_note", answer, name="tea")).text == said
+
+
+async def test_answer_that_does_not_fit_is_asked_for_again(asking: McpToolset) -> None:
+    with pytest.raises(AnswerNeeded):
+        await call(asking, "notes__delete_note", name="tea")
+    with pytest.raises(AnswerNeeded, match="sure must be yes or no"):
+        await call(asking, "notes__delete_note", "perhaps", name="tea")
+    assert "accept True" in (await call(asking, "notes__delete_note", "perhaps", "ja", name="tea")).text
+
+
+async def test_crash_is_told_and_the_server_is_started_again_after_a_pause(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with connected(tmp_path / "home", ours(), clock=clock) as connection:
+        notes = toolset(await accept(connection), ours(), connection, tmp_path)
+        for pause in (1, 2, 4):
+            with pytest.raises(ToolFailed, match="ended; whether the call took effect is unknown"):
+                await call(notes, "notes__crash")
+            await until(lambda: connection.state == "failing")
+            with pytest.raises(ToolFailed, match=f"tried again in {pause} s"):
+                await call(notes, "notes__get_note", name="tea")
+            await clock.advance(pause)
+            assert (await call(notes, "notes__get_note", name="tea")).text == "Buy green tea."
+
+
+async def test_changed_description_is_refused_until_the_owner_accepts_it(tmp_path: Path) -> None:
+    told = Told()
+    async with connected(tmp_path / "home", ours()) as connection:
+        accepted = await accept(connection)
+    async with connected(tmp_path / "home", ours("twisted")) as connection:
+        tools = toolset(accepted, ours(), connection, tmp_path, told)
+        with pytest.raises(ToolRefused, match="hob mcp accept notes"):
+            await call(tools, "notes__get_note", name="tea")
+        assert told.changed == [("notes", "get_note")]
+        tools = toolset(await accept(connection), ours(), connection, tmp_path, told)
+        assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
+
+
+async def test_program_without_network_and_outside_of_its_folders_reaches_nothing(tmp_path: Path) -> None:
+    (tmp_path / "private.txt").write_text("mine")
+    probe = tmp_path / "probe.py"
+    probe.write_text(
+        "import socket, sys, pathlib\n"
+        f"print('reads', pathlib.Path({str(tmp_path / 'private.txt')!r}).exists(), file=sys.stderr)\n"
+        "try:\n    socket.create_connection(('1.1.1.1', 53), 1); print('online', file=sys.stderr)\n"
+        "except OSError: print('offline', file=sys.stderr)\n"
+    )
+    folder = tmp_path / "seen"
+    folder.mkdir()
+    (folder / "probe.py").write_text(probe.read_text())
+    server = McpServer(command=["python3", str(folder / "probe.py")], read=[str(folder)])
+    async with connected(tmp_path / "home", server) as connection:
+        with pytest.raises(ToolFailed, match="it said: reads False offline"):
+            await connection.tools()
+
+
+async def test_tools_are_filtered_and_renamed(tmp_path: Path) -> None:
+    async with connected(tmp_path / "home", ours()) as connection:
+        accepted = replace(await accept(connection), resources=False, prompts=False)
+        server = replace(ours(), tools=["get_*"], rename={"get_note": "read"})
+        tools = toolset(accepted, server, connection, tmp_path)
+        assert [spec.name for spec in tools.specs()] == ["notes__read"]
+        assert (await call(tools, "notes__read", name="tea")).text == "Buy green tea."
+
+
+@asynccontextmanager
+async def on_loopback() -> AsyncIterator[str]:
+    """Our server on a port of its own."""
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(SCRIPT), "http", str(port), stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stderr is not None
+        async with asyncio.timeout(20):
+            while b"running on" not in await process.stderr.readline():
+                pass
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def test_server_on_loopback_is_reached_only_by_the_address_that_was_named(tmp_path: Path) -> None:
+    async with on_loopback() as url:
+        async with connected(tmp_path / "home", McpServer(url=url)) as connection:
+            tools = toolset(await accept(connection), McpServer(url=url), connection, tmp_path)
+            assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
+        rebound = url.replace("127.0.0.1", "localtest.me")
+        async with connected(tmp_path / "home", McpServer(url=rebound)) as connection:
+            with pytest.raises(ToolFailed, match=r"not on the public internet|there is no address"):
+                await connection.tools()
