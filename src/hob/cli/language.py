@@ -17,3 +17,9 @@ def _(message: str) -> str:
 def ngettext(one: str, many: str, count: int, **values: object) -> str:
     """The form of the message for this count, with the count and further values in its placeholders."""
     return translate_plural(one, many, count, terminal_language()).format(count=count, **values)
+
+
+def model_line(line: str, language: str) -> str:
+    """A model and why it is asked, as `MODEL (REASON)`, with the reason in this language."""
+    name, _bracket, reason = line.rpartition(" (")
+    return f"{name} ({translated(reason[:-1], language)})" if name else translated(line, language)

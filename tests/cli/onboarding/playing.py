@@ -50,7 +50,7 @@ class Person:
 
 
 SEARCH = ("searches the web", "")
-REST = [("call you", ""), ("own notes", ""), ("packages", ""), SEARCH, ("Dollars", ""), ("background", "")]
+REST = [("call you", ""), ("own messages", ""), ("packages", ""), SEARCH, ("Dollars", ""), ("background", "")]
 """Enter, Enter, Enter: what comes after the model."""
 
 

@@ -37,7 +37,7 @@ def unaccepted(machine: Machine) -> tuple[str, ...]:
 
 
 def test_all_answers_are_written_where_they_belong(machine: Machine) -> None:
-    answers = [("call you", "Anna"), ("own notes", "Deutsch"), ("packages", "yes")]
+    answers = [("call you", "Anna"), ("own messages", "Deutsch"), ("packages", "yes")]
     more = [("searches the web", "DuckDuckGo"), ("Dollars", "$12.50"), ("background", "no")]
     report = machine.set_up(person=Person([*SKIP, *answers, *more]))
     assert report.ok
@@ -56,7 +56,7 @@ def test_set_value_is_offered_and_enter_keeps_it(machine: Machine) -> None:
     before = (machine.config, user(machine))
     enter = [
         ("call you", ""),
-        ("own notes", ""),
+        ("own messages", ""),
         ("packages", ""),
         SEARCH,
         ("a month", ""),
@@ -68,7 +68,7 @@ def test_set_value_is_offered_and_enter_keeps_it(machine: Machine) -> None:
 
 
 def test_senseless_answer_is_asked_again(machine: Machine) -> None:
-    answers = [("call you", "<b>"), ("call you", "Anna"), ("own notes", ""), ("packages", ""), SEARCH]
+    answers = [("call you", "<b>"), ("call you", "Anna"), ("own messages", ""), ("packages", ""), SEARCH]
     person = Person([*SKIP, *answers, ("Dollars", "much"), ("Dollars", "-1"), ("Dollars", "7"), ("background", "")])
     assert machine.set_up(person=person).ok
     assert (name_in(user(machine)), tomllib.loads(machine.config)["spending"]["monthly"]) == ("Anna", 7)
@@ -86,7 +86,7 @@ def test_file_that_was_changed_is_neither_written_nor_accepted_on_the_way(machin
             *SKIP,
             ("call you", ""),
             ("read them", "yes"),
-            ("own notes", ""),
+            ("own messages", ""),
             ("packages", ""),
             SEARCH,
             ("Dollars", ""),

@@ -14,6 +14,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_a
 from hob.app.home import socket_of
 from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.language import model_line
 from hob.cli.output import tame
 from hob.core.errors import HomeTaken
 from hob.core.screening.media import HEAD, media_type_of
@@ -62,7 +63,7 @@ class ChatConnection:
         """Which model answers and why that one; how to connect one where there is none."""
         with suppress(NobodyThere, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
-            return tame(line) if line and line != "none" else say(ChatSentence.NO_MODEL, language)
+            return tame(model_line(line, language)) if line and line != "none" else say(ChatSentence.NO_MODEL, language)
         return say(ChatSentence.MODEL_UNKNOWN, language)
 
     def send(self, body: Mapping[str, Any], files: Sequence[Path] = ()) -> Generator[ClientEvent, None, None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import holder_of
-from hob.cli.language import _, ngettext
+from hob.cli.language import _, model_line, ngettext, terminal_language
 from hob.cli.output import age, line, paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.language import translatable
@@ -57,8 +57,7 @@ def status(*, json: bool = False) -> None:
         since = age(time.time() - seen["halted"])
         _row("turns", _("all stopped for {age}; `hob resume` lets Hob go on by itself").format(age=since), "red")
     _show_messages(seen)
-    name, _bracket, how = seen["model"].rpartition(" (")
-    _row("model", f"{name} ({_(how[:-1])})" if name else _(how))
+    _row("model", model_line(seen["model"], terminal_language()))
     for row in seen["resting"]:
         told = _("{model} (key {key}) rests for {left}: {reason}")
         left = age(max(0.0, row["until"] - time.time()))

@@ -39,10 +39,10 @@ def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
     now = config[AgentSettings].language
     wanted = wishes.language
     if not wanted and asks is not None:
-        question = "Hob answers in the language you write. And its own notes?"
+        question = "Which language should Hob use for its own messages? (It answers in the language you write.)"
         wanted = asks.choose(question, LANGUAGES, spoken_language(config))
     if not wanted or wanted == now:
-        return StepOutcome("language", StepStatus.KEPT, now)
+        return StepOutcome("language", StepStatus.KEPT, dict(LANGUAGES).get(now, now))
     return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
 
 
