@@ -143,6 +143,7 @@ async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -
     async with open_store(tmp_path, SETTINGS, clock) as store:
         passing, kept, open_ = message(DETAIL), message("said"), message(DETAIL)
         turn = await make_turn(store, passing, session=SessionKey(f"{ONE_TURN}m_1"))
+        await store.late_results.put(turn.id, ToolResult(CallId("c"), DETAIL))
         await store.journal.finish(finish_of(turn, DETAIL))
         await make_turn(store, kept)
         await make_turn(store, open_, session=SessionKey(f"{ONE_TURN}m_2"))
@@ -152,6 +153,7 @@ async def test_one_shot_sessions_expire_and_conversations_stay(tmp_path: Path) -
         assert await store.retention.drop_one_turn_sessions(now) > 3
         assert await store.retention.drop_one_turn_sessions(now) == 0
         gone, stays = await store.inbox.find_result(passing.id), await store.inbox.find_result(kept.id)
+        assert await store.late_results.find(turn.id, CallId("c")) is None
         assert gone is not None
         assert (gone.reply, gone.state) == ("", "done")
         assert stays is not None

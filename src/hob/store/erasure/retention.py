@@ -60,6 +60,7 @@ _SAID = (
     f" UNION SELECT body FROM steps WHERE turn IN ({_TURNS_OF}) UNION SELECT reply FROM turns WHERE session = :key"
     " UNION SELECT line FROM turns WHERE session = :key UNION SELECT question FROM turns WHERE session = :key"
     f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT body FROM late_results WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT question FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT bound FROM approvals WHERE turn IN ({_TURNS_OF})"
