@@ -370,6 +370,12 @@ class DeletedAnswer(TypedDict):
     deleted: int
 
 
+class StoppedAnswer(TypedDict):
+    """What was ended."""
+
+    stopped: Annotated[list[str], "the ids of tasks"]
+
+
 class RepoRow(TypedDict):
     """Something in a folder."""
 
@@ -492,6 +498,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("PATCH", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("GET", "/api/v1/audit"): ((200, AuditsAnswer),),
+    ("POST", "/api/v1/stop"): ((200, StoppedAnswer),),
     ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
     ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),
     ("GET", "/api/v1/memory/search"): ((200, MemoryItemsAnswer),),

@@ -49,6 +49,7 @@ TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
     ),
     ("main", "And what is seven times eight?", (Reply("Seven times eight is 56."),)),
 )
+KEPT = ("Anna is allergic to nuts.", "The bins go out on Thursday evening.", "Potsdam trips start from Wannsee, by S7.")
 ASKED = ("main", "Clean up the old build folder.", Reply(calls=(("exec", '{"command": "rm -rf ."}'),)))
 
 
@@ -63,13 +64,22 @@ async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Dae
             session, text, reply = ASKED
             world.model.script.append(reply)
             await daemon.post(text, session=session)
+        async with at_the_socket(world) as client:
+            for text in KEPT:
+                (await client.post("/memory/items", json={"text": text})).raise_for_status()
         yield daemon, await dashboard_of(world)
+
+
+def at_the_socket(world: World) -> httpx2.AsyncClient:
+    """The owner on this machine."""
+    return httpx2.AsyncClient(
+        transport=httpx2.AsyncHTTPTransport(uds=str(world.home / "hob.sock")), base_url="http://hob"
+    )
 
 
 async def link_of(world: World) -> str:
     """A link that signs one browser in."""
-    transport = httpx2.AsyncHTTPTransport(uds=str(world.home / "hob.sock"))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://hob") as client:
+    async with at_the_socket(world) as client:
         url: str = (await client.post("/dashboard/link")).raise_for_status().json()["url"]
         return url
 

@@ -139,7 +139,7 @@ async def test_nothing_that_others_write_is_run(world: World, browser: Browser) 
     async with world.serve() as daemon:
         await daemon.post(NASTY, session="main")
         tab = await open_tab(world, browser)
-        for view in ("home", "chat-approval", "timeline", "trace", "audit"):
+        for view in ("home", "chat-approval", "timeline", "trace", "audit", "memory", "files-changes", "work"):
             await show(tab.page, tab.base, view, nth=0)
             assert await tab.page.locator("#main img, #main script, #main [onerror], #main [onload]").count() == 0, view
             assert await tab.page.locator("a[href^='javascript:']").count() == 0, view
@@ -186,3 +186,48 @@ async def test_no_view_has_a_serious_fault_of_accessibility(
                 wide = await tab.page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
                 assert not wide, f"{view} is wider than the screen"
     assert found == {}
+
+
+async def test_memory_is_added_found_and_forgotten_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/memory")
+        page = tab.page
+        await page.get_by_role("button", name="Remember something").click()
+        await page.get_by_label("What Hob should remember").fill("The key lies under the third stone.")
+        await page.get_by_role("button", name="Remember", exact=True).click()
+        await expect(page.get_by_role("button", name="Fact what Hob was asked")).to_contain_text("1")
+        await page.get_by_label("Search memory").fill("third stone")
+        item = page.get_by_role("article", name="memory")
+        await expect(item).to_have_count(1)
+        await item.get_by_role("button").first.click()
+        await expect(item.get_by_label("Parts of the score")).to_be_visible()
+        await item.get_by_role("button", name="Forget…").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("The key lies under")
+        await page.get_by_role("button", name="Forget", exact=True).click()
+        await expect(item).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_change_is_looked_at_and_committed_in_the_browser(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/files?tab=changes")
+        page = tab.page
+        await expect(page.get_by_role("region", name="Changes")).to_contain_text("Sanssouci")
+        await page.get_by_label("What was changed, and why").fill("Notes on Potsdam")
+        await page.get_by_role("button", name="Commit one file").click()
+        await expect(page.get_by_text("Everything is committed.")).to_be_visible()
+        await page.get_by_role("button", name="History").click()
+        await expect(page.get_by_text("Notes on Potsdam")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_one_button_stops_all_that_runs_and_waits(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        for session in ("one", "two"):
+            world.model.script.append(ASKED[2])
+            await daemon.post("Clean up.", session=session)
+        tab = await open_tab(world, browser, "/work")
+        await tab.page.get_by_role("button", name="Stop everything").click()
+        await tab.page.get_by_role("button", name="Yes, stop all 2").click()
+        await expect(tab.page.get_by_text("Hob works on nothing.")).to_be_visible()
+        await expect(tab.page.get_by_text("cancelled").nth(2)).to_be_visible()

@@ -28,6 +28,7 @@ export const useUsage = (by: "day" | "model" | "session" | "sender" | "task", da
 export const useAudit = (kind: string) =>
   useQuery({ queryKey: ["audit", kind], queryFn: () => call("GET /api/v1/audit", { query: { limit: 200, kind } }) });
 export const useSettings = () => useQuery({ queryKey: ["settings"], queryFn: () => call("GET /api/v1/settings") });
+export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryFn: () => call("GET /api/v1/memory/status") });
 export const useTrace = (id: string) =>
   useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });
 export const useHistory = (session: string) =>
@@ -65,8 +66,9 @@ export function useConnection() {
 const CHANGES: Record<string, string[]> = {
   inbound: ["tasks", "sessions", "status"],
   outbound: ["sessions", "tasks"],
-  turn: ["tasks", "status", "usage", "approvals", "sessions"],
+  turn: ["tasks", "status", "usage", "approvals", "sessions", "memory"],
   model: ["usage"],
+  tool: ["repo"],
   approval: ["approvals", "grants", "status", "audit"],
   policy: ["audit"],
   session: ["sessions"],

@@ -1,19 +1,23 @@
 import {
-  Activity, CircleDollarSign, Home as HomeIcon, Keyboard, Languages, LogOut, MessageSquare, Moon, Search, Settings as Cog,
-  ShieldCheck, Sun, WifiOff, type LucideIcon,
+  Activity, Brain, CircleDollarSign, Ellipsis, FolderGit2, Home as HomeIcon, Keyboard, Languages, ListChecks, LogOut, MessageSquare,
+  Moon, Search, Settings as Cog, ShieldCheck, Sun, WifiOff, type LucideIcon,
 } from "lucide-react";
 import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
-import { useApprovals, useConnection, useLiveUpdates, useStatus, useUsage } from "../api/queries";
+import { useApprovals, useConnection, useLiveUpdates, useMemory, useStatus, useUsage } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Page, Skeleton } from "./basics";
+import { Led } from "./led";
 import { Mark } from "./mark";
 
 const Chat = lazy(() => import("../places/chat/chat").then((found) => ({ default: found.Chat })));
 const Timeline = lazy(() => import("../places/timeline/timeline").then((found) => ({ default: found.Timeline })));
+const Memory = lazy(() => import("../places/memory/memory").then((found) => ({ default: found.Memory })));
+const Work = lazy(() => import("../places/work/work").then((found) => ({ default: found.Work })));
+const Files = lazy(() => import("../places/files/files").then((found) => ({ default: found.Files })));
 const Trace = lazy(() => import("../places/trace/trace").then((found) => ({ default: found.Trace })));
 const Trust = lazy(() => import("../places/trust/trust").then((found) => ({ default: found.Trust })));
 const Costs = lazy(() => import("../places/costs/costs").then((found) => ({ default: found.Costs })));
@@ -24,10 +28,15 @@ const PLACES: readonly { path: string; key: string; word: string; icon: LucideIc
   { path: "/", key: "h", word: "Home", icon: HomeIcon },
   { path: "/chat", key: "c", word: "Chat", icon: MessageSquare },
   { path: "/timeline", key: "t", word: "Timeline", icon: Activity },
-  { path: "/trust", key: "f", word: "Trust", icon: ShieldCheck },
+  { path: "/memory", key: "m", word: "Memory", icon: Brain },
+  { path: "/work", key: "w", word: "Work", icon: ListChecks },
+  { path: "/files", key: "f", word: "Files", icon: FolderGit2 },
+  { path: "/trust", key: "a", word: "Trust", icon: ShieldCheck },
   { path: "/costs", key: "$", word: "Costs", icon: CircleDollarSign },
   { path: "/settings", key: "s", word: "Settings", icon: Cog },
 ];
+
+const AT_THE_THUMB = ["/", "/chat", "/timeline", "/trust"];
 
 const here = (path: string, place: string) => (place === "/" ? path === "/" : path.startsWith(place));
 
@@ -76,6 +85,9 @@ export function Shell() {
               <Route path="/chat" component={Chat} />
               <Route path="/timeline" component={Timeline} />
               <Route path="/trace/:id">{({ id }) => <Trace id={id} />}</Route>
+              <Route path="/memory" component={Memory} />
+              <Route path="/work" component={Work} />
+              <Route path="/files" component={Files} />
               <Route path="/trust" component={Trust} />
               <Route path="/approvals"><Redirect to="/trust" /></Route>
               <Route path="/costs" component={Costs} />
@@ -136,15 +148,13 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
 }
 
 function Bottom({ path, waiting }: { path: string; waiting: number }) {
+  const [more, setMore] = useState(false);
+  const look = (on: boolean) => `relative flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs ${on ? "text-accent" : "text-muted"}`;
+  const others = PLACES.filter((each) => !AT_THE_THUMB.includes(each.path));
   return (
     <nav aria-label={t("Places")} className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden">
-      {PLACES.filter((each) => each.path !== "/costs").map(({ path: place, word, icon: Icon }) => (
-        <Link
-          key={place}
-          href={place}
-          aria-current={here(path, place) ? "page" : undefined}
-          className={`relative flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs ${here(path, place) ? "text-accent" : "text-muted"}`}
-        >
+      {PLACES.filter((each) => AT_THE_THUMB.includes(each.path)).map(({ path: place, word, icon: Icon }) => (
+        <Link key={place} href={place} aria-current={here(path, place) ? "page" : undefined} className={look(here(path, place))}>
           <Icon size={20} aria-hidden />
           <span className="max-w-full truncate">{t(word)}</span>
           {place === "/trust" && waiting > 0 && (
@@ -152,6 +162,19 @@ function Bottom({ path, waiting }: { path: string; waiting: number }) {
           )}
         </Link>
       ))}
+      <button type="button" aria-haspopup="dialog" onClick={() => setMore(true)} className={look(others.some((each) => here(path, each.path)))}>
+        <Ellipsis size={20} aria-hidden />
+        <span>{t("More")}</span>
+      </button>
+      <Dialog open={more} onClose={() => setMore(false)} title={t("More")}>
+        <div className="grid grid-cols-2 gap-2">
+          {others.map(({ path: place, word, icon: Icon }) => (
+            <Link key={place} href={place} onClick={() => setMore(false)} className="flex min-h-14 items-center gap-3 rounded-md border border-line px-4 font-medium">
+              <Icon size={20} aria-hidden className="text-accent" /> {t(word)}
+            </Link>
+          ))}
+        </div>
+      </Dialog>
     </nav>
   );
 }
@@ -159,6 +182,7 @@ function Bottom({ path, waiting }: { path: string; waiting: number }) {
 function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: () => void; waiting: number }) {
   const status = useStatus().data;
   const today = useUsage("day", 1).data;
+  const memory = useMemory().data;
   const connection = useConnection();
   const running = status?.running ?? 0;
   return (
@@ -179,11 +203,12 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
           </Link>
         )}
         {running > 0 && (
-          <span className="hidden items-center gap-1.5 sm:flex">
+          <Link href="/work" className="hidden items-center gap-1.5 hover:text-text sm:flex">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
             {t("{count} running", { count: running })}
-          </span>
+          </Link>
         )}
+        {memory && <Link href="/memory" className="hidden md:inline" aria-label={t("Memory")}><Led led={memory.led} /></Link>}
         <span className="hidden md:inline" title={t("Cost today")}>{today ? money(today.total.cost_usd) : "–"}</span>
         <span
           className="hidden items-center gap-1.5 rounded-full border border-line px-2.5 py-1 text-xs lg:flex"

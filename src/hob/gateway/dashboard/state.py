@@ -88,6 +88,13 @@ async def sessions(call: EndpointCall[Which]) -> Response:
     return etagged(call.request, found)
 
 
+async def stop_all(call: EndpointCall[Nothing]) -> Response:
+    """End every turn that runs, waits or stands in a queue."""
+    rows = await call.api.store.tasks.find(1000, open_only=True)
+    ended = [row.id for row in rows if await call.api.operations.cancel(row.id, "/stop")]
+    return json_response({"stopped": ended})
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryQuery(ASession):
     """Which part of a session is shown."""

@@ -45,6 +45,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _same("GET", "/usage", also=_SEEN),
     _same("GET", "/unread"),
     _same("GET", "/prompt"),
+    _own("POST", "/stop", state.stop_all, ADMIN),
     _same("POST", "/retry/{id}"),
     _same("POST", "/undo"),
     _same("POST", "/chat"),

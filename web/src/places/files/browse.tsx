@@ -1,0 +1,135 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronRight, CornerDownRight, File, FileText, Folder, FolderOpen, Link2, Search } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { useSearchParams } from "wouter";
+import { call } from "../../api/client";
+import type { RepoRow } from "../../api/schema";
+import { number, t } from "../../i18n";
+import { Badge, Button, Card, Empty, Failure, Skeleton } from "../../parts/basics";
+import { Markdown } from "../../parts/markdown";
+import type { Repo } from "./files";
+
+/** The tree on the left, the chosen file beside it; lines that hold a text instead where one looks for it. */
+export function Browse({ repo }: { repo: Repo }) {
+  const [search, setSearch] = useSearchParams();
+  const chosen = search.get("path") ?? "";
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim());
+  const open = (path: string) => setSearch((before) => {
+    const next = new URLSearchParams(before);
+    if (path) next.set("path", path);
+    else next.delete("path");
+    return next;
+  });
+  return (
+    <div className="grid gap-4 md:grid-cols-[18rem_minmax(0,1fr)]">
+      <div className={chosen ? "hidden md:block" : ""}>
+        <label className="mb-2 flex h-9 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
+          <Search size={15} aria-hidden className="text-muted" />
+          <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search in files")} placeholder={t("Search in files")} className="w-full bg-transparent outline-none" />
+        </label>
+        <Card className="max-h-[70dvh] overflow-y-auto p-1.5">
+          {wanted.length > 1 ? <Matches repo={repo} text={wanted} onOpen={open} /> : <Branches repo={repo} path="" chosen={chosen} onOpen={open} />}
+        </Card>
+      </div>
+      <div className={chosen ? "min-w-0" : "hidden md:block"}>
+        {chosen ? (
+          <>
+            <Button look="quiet" className="mb-2 md:hidden" onClick={() => open("")}>← {t("All files")}</Button>
+            <Content key={chosen} repo={repo} path={chosen} />
+          </>
+        ) : (
+          <Empty icon={FileText} title={t("Choose a file")}>{t("Here stands what Hob writes for you, and what you give it to work with.")}</Empty>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Branches({ repo, path, chosen, onOpen }: { repo: Repo; path: string; chosen: string; onOpen: (path: string) => void }) {
+  const tree = useQuery({ queryKey: ["repo", repo, "tree", path], queryFn: () => call("GET /api/v1/repo/tree", { query: { repo, path } }) });
+  if (tree.isError) return <Failure error={tree.error} retry={() => void tree.refetch()} />;
+  if (!tree.data) return <Skeleton rows={path ? 1 : 6} className="h-8" />;
+  if (!tree.data.rows.length) return <p className="px-2 py-1 text-sm text-muted">{t("empty")}</p>;
+  return (
+    <ul>
+      {tree.data.rows.map((row) => <Row key={row.path} repo={repo} row={row} chosen={chosen} onOpen={onOpen} />)}
+    </ul>
+  );
+}
+
+function Row({ repo, row, chosen, onOpen }: { repo: Repo; row: RepoRow; chosen: string; onOpen: (path: string) => void }) {
+  const folder = row.type === "folder";
+  const [open, setOpen] = useState(chosen.startsWith(`${row.path}/`));
+  const Icon = folder ? (open ? FolderOpen : Folder) : row.type === "link" ? Link2 : File;
+  return (
+    <li>
+      <button
+        type="button"
+        aria-expanded={folder ? open : undefined}
+        aria-current={row.path === chosen ? "true" : undefined}
+        onClick={() => (folder ? setOpen(!open) : onOpen(row.path))}
+        className={`flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-start text-sm ${row.path === chosen ? "bg-accent-soft font-medium" : "hover:bg-sunken"}`}
+      >
+        <ChevronRight size={13} aria-hidden className={`shrink-0 text-muted ${folder ? "" : "invisible"} ${open ? "rotate-90" : ""}`} />
+        <Icon size={15} aria-hidden className={`shrink-0 ${folder ? "text-accent" : "text-muted"}`} />
+        <span dir="auto" className="truncate">{row.name}</span>
+      </button>
+      {folder && open && <div className="ms-4 border-s border-line ps-1"><Branches repo={repo} path={row.path} chosen={chosen} onOpen={onOpen} /></div>}
+    </li>
+  );
+}
+
+function Matches({ repo, text, onOpen }: { repo: Repo; text: string; onOpen: (path: string) => void }) {
+  const found = useQuery({
+    queryKey: ["repo", repo, "search", text],
+    queryFn: () => call("GET /api/v1/repo/search", { query: { repo, text } }),
+    placeholderData: (before) => before,
+  });
+  if (found.isError) return <Failure error={found.error} />;
+  if (!found.data) return <Skeleton rows={3} className="h-10" />;
+  if (!found.data.matches.length) return <p className="px-2 py-1 text-sm text-muted">{t("No file holds this.")}</p>;
+  return (
+    <ul>
+      {found.data.matches.map((each) => (
+        <li key={`${each.path}:${each.line}`}>
+          <button type="button" onClick={() => onOpen(each.path)} className="w-full rounded-md px-2 py-1.5 text-start text-sm hover:bg-sunken">
+            <span className="flex items-center gap-1 text-xs text-muted"><CornerDownRight size={12} aria-hidden /><span className="truncate">{each.path}</span>:{each.line}</span>
+            <span dir="auto" className="block truncate font-mono text-xs">{each.text.trim()}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Content({ repo, path }: { repo: Repo; path: string }) {
+  const file = useQuery({ queryKey: ["repo", repo, "file", path], queryFn: () => call("GET /api/v1/repo/file", { query: { repo, path } }) });
+  const markdown = /\.(md|markdown)$/i.test(path);
+  const [raw, setRaw] = useState(false);
+  if (file.isError) return <Failure error={file.error} retry={() => void file.refetch()} />;
+  if (!file.data) return <Skeleton rows={8} className="h-6" />;
+  const lines = file.data.content.split("\n");
+  return (
+    <Card className="overflow-hidden">
+      <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
+        <h2 dir="auto" className="min-w-0 flex-1 truncate font-mono text-sm font-semibold">{path}</h2>
+        {file.data.cut && <Badge tone="warn">{t("only the beginning")}</Badge>}
+        <span className="text-xs text-muted">{t("{count} bytes", { count: number(file.data.size) })}</span>
+        {markdown && <Button look="quiet" className="min-h-8" onClick={() => setRaw(!raw)}>{raw ? t("As a page") : t("As text")}</Button>}
+      </div>
+      {file.data.binary ? (
+        <p className="px-4 py-10 text-center text-muted">{t("This file is no text.")}</p>
+      ) : markdown && !raw ? (
+        <div className="max-w-3xl px-6 py-5"><Markdown text={file.data.content} /></div>
+      ) : (
+        <div role="region" aria-label={path} tabIndex={0} className="max-h-[70dvh] overflow-auto py-2 font-mono text-xs leading-5">
+          <div className="flex w-max min-w-full">
+            <pre aria-hidden className="sticky start-0 bg-surface px-3 text-end text-muted select-none">{lines.map((_, index) => index + 1).join("\n")}</pre>
+            <pre dir="auto" className="pe-4">{file.data.content}</pre>
+          </div>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,134 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ArrowDownToLine, ArrowUpFromLine, FolderGit2, GitBranch, GitPullRequest } from "lucide-react";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import { Problem, call } from "../../api/client";
+import { t } from "../../i18n";
+import { Badge, Button, Dialog, Empty, Failure, Page, Skeleton, Tabs } from "../../parts/basics";
+import { Browse } from "./browse";
+import { Changes, History } from "./changes";
+
+export type Repo = "work" | "identity";
+type Tab = "files" | "changes" | "history";
+
+/** The folder where tools work, and that of the identity files: what lies there, what was changed, what was kept. */
+export function Files() {
+  const [search, setSearch] = useSearchParams();
+  const repo: Repo = search.get("repo") === "identity" ? "identity" : "work";
+  const tab: Tab = search.get("tab") === "changes" ? "changes" : search.get("tab") === "history" ? "history" : "files";
+  const status = useQuery({ queryKey: ["repo", repo, "status"], queryFn: () => call("GET /api/v1/repo/status", { query: { repo } }) });
+  const go = (next: Record<string, string>) => setSearch({ ...(repo === "identity" ? { repo } : {}), ...(tab !== "files" ? { tab } : {}), ...next }, { replace: true });
+  const told = status.data;
+  const missing = status.error instanceof Problem && status.error.status === 404;
+  return (
+    <Page
+      title={t("Files")}
+      about={told?.root}
+      wide
+      more={
+        <Tabs label={t("Which folder")} chosen={repo} onChoose={(chosen) => setSearch(chosen === "identity" ? { repo: chosen } : {}, { replace: true })}
+          tabs={[["work", t("Work")], ["identity", t("Identity")]] as const} />
+      }
+    >
+      {missing ? (
+        <Empty icon={FolderGit2} title={t("There is no folder yet.")}>{t("It is made when Hob first writes a file or runs a command.")}</Empty>
+      ) : status.isError ? (
+        <Failure error={status.error} retry={() => void status.refetch()} />
+      ) : !told ? (
+        <Skeleton rows={6} className="h-10" />
+      ) : (
+        <>
+          <div className="mb-4 flex flex-wrap items-center gap-2">
+            <Tabs label={t("What is shown")} chosen={tab} onChoose={(chosen) => go({ tab: chosen })}
+              tabs={[["files", t("Files")], ["changes", told.changes.length ? t("Changes ({count})", { count: told.changes.length }) : t("Changes")], ["history", t("History")]] as const} />
+            {told.repository && <Branch repo={repo} status={told} />}
+          </div>
+          {tab === "files" ? <Browse repo={repo} /> : !told.repository ? <Begin repo={repo} /> : tab === "changes" ? <Changes repo={repo} changes={told.changes} /> : <History repo={repo} />}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Begin({ repo }: { repo: Repo }) {
+  const client = useQueryClient();
+  const begin = useMutation({
+    mutationFn: () => call("POST /api/v1/repo/init", { body: { repo } }),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["repo"] }),
+  });
+  return (
+    <Empty icon={FolderGit2} title={t("This folder has no history.")}>
+      <p>{t("As a git repository it shows what was changed, and takes it back.")}</p>
+      <Button look="main" className="mt-3" disabled={begin.isPending} onClick={() => begin.mutate()}>{t("Make it a repository")}</Button>
+      {begin.isError && <Failure error={begin.error} />}
+    </Empty>
+  );
+}
+
+function Branch({ repo, status }: { repo: Repo; status: { branch: string; remote: string; ahead: number; behind: number } }) {
+  const client = useQueryClient();
+  const [naming, setNaming] = useState<"branch" | "pr" | null>(null);
+  const [said, setSaid] = useState<{ text: string; bad: boolean } | null>(null);
+  const branches = useQuery({ queryKey: ["repo", repo, "branches"], queryFn: () => call("GET /api/v1/repo/branches", { query: { repo } }) });
+  const done = () => void client.invalidateQueries({ queryKey: ["repo", repo] });
+  const act = useMutation({
+    mutationFn: (run: () => Promise<{ result: string }>) => run(),
+    onSuccess: (told) => {
+      setSaid({ text: told.result.split("\n").at(-1) ?? "", bad: false });
+      setNaming(null);
+    },
+    onError: (error) => setSaid({ text: error.message, bad: true }),
+    onSettled: done,
+  });
+  const names = branches.data?.branches ?? [];
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 sm:ms-auto">
+        <label className="flex h-9 items-center gap-2 rounded-md border border-line bg-surface ps-2.5">
+          <GitBranch size={15} aria-hidden className="text-muted" />
+          <select aria-label={t("Branch")} value={status.branch} disabled={act.isPending} className="h-full max-w-44 rounded-md bg-surface pe-1 font-mono text-sm"
+            onChange={(event) => {
+              const branch = event.target.value;
+              if (!branch) setNaming("branch");
+              else act.mutate(() => call("POST /api/v1/repo/checkout", { body: { repo, branch } }));
+            }}>
+            {[...new Set([status.branch, ...names])].map((each) => <option key={each} value={each}>{each}</option>)}
+            <option value="">{t("New branch…")}</option>
+          </select>
+        </label>
+        {status.ahead > 0 && <Badge>↑ {status.ahead}</Badge>}
+        {status.behind > 0 && <Badge tone="warn">↓ {status.behind}</Badge>}
+        <Button look="quiet" icon={ArrowDownToLine} disabled={act.isPending} onClick={() => act.mutate(() => call("POST /api/v1/repo/pull", { body: { repo } }))}>{t("Pull")}</Button>
+        <Button look="quiet" icon={ArrowUpFromLine} disabled={act.isPending} onClick={() => act.mutate(() => call("POST /api/v1/repo/push", { body: { repo } }))}>{t("Push")}</Button>
+        <Button look="quiet" icon={GitPullRequest} label={t("Pull request")} className="px-2" onClick={() => setNaming("pr")} />
+      </div>
+      {said && (
+        <p role={said.bad ? "alert" : "status"} className={`w-full rounded-md px-3 py-2 text-sm whitespace-pre-wrap ${said.bad ? "bg-bad-soft text-bad" : "bg-sunken text-muted"}`}>
+          {said.text || t("Done.")}
+        </p>
+      )}
+      <Naming open={naming === "branch"} title={t("New branch")} label={t("Its name")} onClose={() => setNaming(null)}
+        onName={(branch) => act.mutate(() => call("POST /api/v1/repo/checkout", { body: { repo, branch, create: true } }))} />
+      <Naming open={naming === "pr"} title={t("Pull request")} label={t("Its title")} about={t("The branch is pushed first; then `gh` opens the request on GitHub.")} onClose={() => setNaming(null)}
+        onName={(title) => act.mutate(async () => {
+          await call("POST /api/v1/repo/push", { body: { repo } });
+          return call("POST /api/v1/repo/pr", { body: { repo, title } });
+        })} />
+    </>
+  );
+}
+
+function Naming({ open, title, label, about, onClose, onName }: {
+  open: boolean; title: string; label: string; about?: string; onClose: () => void; onName: (name: string) => void;
+}) {
+  const [name, setName] = useState("");
+  return (
+    <Dialog open={open} onClose={onClose} title={title}>
+      <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onName(name.trim()); }}>
+        {about && <p className="text-muted">{about}</p>}
+        <input autoFocus value={name} onChange={(event) => setName(event.target.value)} aria-label={label} placeholder={label} className="h-10 rounded-md border border-line bg-bg px-3" />
+        <Button type="submit" look="main" disabled={!name.trim()} className="self-end">{t("Go")}</Button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,199 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Brain, Plus, Recycle, Search, Trash2 } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { call } from "../../api/client";
+import { useMemory } from "../../api/queries";
+import type { MemoryItemAnswer } from "../../api/schema";
+import { exact, t } from "../../i18n";
+import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
+import { Led } from "../../parts/led";
+import { Forget } from "./forget";
+import { Pipeline } from "./pipeline";
+
+/** What Hob remembers: where it comes from, what of it reaches a prompt, and how it is forgotten. */
+export function Memory() {
+  const memory = useMemory();
+  const client = useQueryClient();
+  const [search, setSearch] = useSearchParams();
+  const [adding, setAdding] = useState(false);
+  const [forgetting, setForgetting] = useState<{ id?: string; layer?: string } | null>(null);
+  const layer = search.get("layer") ?? "";
+  const [text, setText] = useState(search.get("query") ?? "");
+  const query = useDeferredValue(text.trim());
+  const prune = useMutation({
+    mutationFn: () => call("POST /api/v1/memory/prune"),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
+  });
+  const status = memory.data;
+  const choose = (name: string) => setSearch(name && name !== layer ? { layer: name } : {}, { replace: true });
+  return (
+    <Page
+      title={t("Memory")}
+      about={t("What Hob remembers, where it comes from, and how it is forgotten.")}
+      wide
+      more={
+        <div className="flex flex-wrap items-center gap-2">
+          {status && <Led led={status.led} words />}
+          <Button icon={Recycle} disabled={prune.isPending} onClick={() => prune.mutate()}>
+            {prune.data ? t("{count} let go", { count: prune.data.deleted }) : t("Tidy up")}
+          </Button>
+          <Button look="main" icon={Plus} onClick={() => setAdding(true)}>{t("Remember something")}</Button>
+        </div>
+      }
+    >
+      {memory.isError ? (
+        <Failure error={memory.error} retry={() => void memory.refetch()} />
+      ) : !status ? (
+        <Skeleton rows={1} className="h-64" />
+      ) : (
+        <Pipeline status={status} layer={layer} onChoose={choose} />
+      )}
+      <Section
+        title={layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}
+        more={
+          <div className="flex w-full flex-wrap items-center gap-2 sm:w-auto">
+            <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
+              <Search size={15} aria-hidden className="text-muted" />
+              <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search memory")}
+                placeholder={t("Search memory")} className="w-full bg-transparent outline-none" />
+            </label>
+            {layer && (
+              <Button look="danger" icon={Trash2} onClick={() => setForgetting({ layer })}>{t("Empty this layer")}</Button>
+            )}
+          </div>
+        }
+      >
+        <Items query={query} layer={layer} onForget={(id) => setForgetting({ id })} />
+      </Section>
+      <Adding open={adding} onClose={() => setAdding(false)} />
+      {forgetting && <Forget what={forgetting} onClose={() => setForgetting(null)} />}
+    </Page>
+  );
+}
+
+function Items({ query, layer, onForget }: { query: string; layer: string; onForget: (id: string) => void }) {
+  const [open, setOpen] = useState("");
+  const found = useQuery({
+    queryKey: ["memory", "items", query, layer],
+    queryFn: () => call("GET /api/v1/memory/search", { query: { query, layer, limit: 60 } }),
+    placeholderData: (before) => before,
+  });
+  if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data) return <Skeleton rows={5} className="h-16" />;
+  const items = found.data.items;
+  if (!items.length) {
+    return (
+      <Empty icon={Brain} title={query ? t("Nothing in memory helps with that.") : t("Nothing is remembered here yet.")}>
+        {t("What is said and found enters memory by itself; what should stay, say: remember that …")}
+      </Empty>
+    );
+  }
+  const best = Math.max(...items.map((each) => each.score ?? 0), 0.0001);
+  return (
+    <Card className="divide-y divide-line">
+      {items.map((each) => (
+        <Item key={each.id} item={each} best={best} open={open === each.id} onOpen={() => setOpen(open === each.id ? "" : each.id)} onForget={() => onForget(each.id)} />
+      ))}
+    </Card>
+  );
+}
+
+function Item({ item, best, open, onOpen, onForget }: {
+  item: MemoryItemAnswer; best: number; open: boolean; onOpen: () => void; onForget: () => void;
+}) {
+  return (
+    <article aria-label={t("memory")} className="px-4 py-3">
+      <button type="button" aria-expanded={open} onClick={onOpen} className="flex w-full items-start gap-3 text-start">
+        <span aria-hidden className="mt-1.5 size-2.5 shrink-0 rounded-full" style={{ background: item.color }} />
+        <span className="min-w-0 flex-1">
+          <span dir="auto" className={`break-words ${open ? "block whitespace-pre-wrap" : "line-clamp-2"} ${item.trust === "untrusted" ? "text-muted" : ""}`}>{item.text}</span>
+          <span className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+            <span>{t(item.layer)}</span>
+            <span className="max-w-60 truncate font-mono">{item.source.replace(/^[a-z0-9]+:/, "")}</span>
+            {item.trust === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
+            <When at={item.at} />
+          </span>
+        </span>
+        {item.score !== undefined && (
+          <span className="w-20 shrink-0 pt-1.5" title={t("score {score}", { score: item.score.toFixed(3) })}>
+            <span className="block h-1.5 overflow-hidden rounded-full bg-sunken">
+              <span className="block h-full rounded-full bg-accent" style={{ width: `${Math.max(3, (100 * item.score) / best)}%` }} />
+            </span>
+            <span className="mt-0.5 block text-end text-xs text-muted">{item.score.toFixed(2)}</span>
+          </span>
+        )}
+      </button>
+      {open && <Whole item={item} onForget={onForget} />}
+    </article>
+  );
+}
+
+function Whole({ item, onForget }: { item: MemoryItemAnswer; onForget: () => void }) {
+  const whole = useQuery({
+    queryKey: ["memory", "item", item.id],
+    queryFn: () => call("GET /api/v1/memory/items/{id}", { path: { id: item.id } }),
+  }).data;
+  const facts: [string, string][] = [
+    [t("kept"), exact(item.at)],
+    [t("from"), [item.origin, item.speaker].filter(Boolean).join(", ")],
+    ...(whole?.expires_at ? [[t("goes"), exact(whole.expires_at)] as [string, string]] : []),
+    ...(whole?.valid_from ? [[t("holds from"), exact(whole.valid_from)] as [string, string]] : []),
+    ...(whole?.valid_to ? [[t("held until"), exact(whole.valid_to)] as [string, string]] : []),
+    ...(whole?.superseded_by ? [[t("replaced by"), whole.superseded_by.slice(0, 12)] as [string, string]] : []),
+    [t("id"), item.id.slice(0, 12)],
+  ];
+  const parts = Object.entries(item.parts ?? {}).filter((each): each is [string, number] => typeof each[1] === "number" && each[1] !== 0);
+  const most = Math.max(...parts.map(([, value]) => Math.abs(value)), 0.0001);
+  return (
+    <div className="mt-3 flex flex-col gap-3 ps-5.5">
+      {parts.length > 0 && (
+        <dl className="grid max-w-md grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 text-xs" aria-label={t("Parts of the score")}>
+          {parts.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="text-muted">{t(name)}</dt>
+              <dd className="h-1.5 overflow-hidden rounded-full bg-sunken"><span className="block h-full rounded-full bg-accent" style={{ width: `${(100 * Math.abs(value)) / most}%` }} /></dd>
+              <dd className="text-end">{value.toFixed(2)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
+        {facts.map(([name, value]) => <div key={name} className="flex gap-1.5"><dt className="text-muted">{name}</dt><dd>{value}</dd></div>)}
+      </dl>
+      <div className="flex flex-wrap gap-2">
+        {item.session && (
+          <Link href={`/chat?session=${encodeURIComponent(item.session)}`} className="inline-flex min-h-9 items-center rounded-md border border-line px-3 font-medium hover:bg-sunken">
+            {t("Where it was said")}
+          </Link>
+        )}
+        <Button look="danger" icon={Trash2} onClick={onForget}>{t("Forget…")}</Button>
+      </div>
+    </div>
+  );
+}
+
+function Adding({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const client = useQueryClient();
+  const [text, setText] = useState("");
+  const add = useMutation({
+    mutationFn: () => call("POST /api/v1/memory/items", { body: { text } }),
+    onSuccess: () => {
+      setText("");
+      onClose();
+      void client.invalidateQueries({ queryKey: ["memory"] });
+    },
+  });
+  return (
+    <Dialog open={open} onClose={onClose} title={t("Remember something")}>
+      <form onSubmit={(event) => { event.preventDefault(); add.mutate(); }} className="flex flex-col gap-3">
+        <textarea autoFocus dir="auto" rows={4} value={text} onChange={(event) => setText(event.target.value)}
+          aria-label={t("What Hob should remember")} placeholder={t("e.g. Anna is allergic to nuts.")}
+          className="w-full rounded-md border border-line bg-bg px-3 py-2" />
+        <p className="text-sm text-muted">{t("It is kept for good, as your own word, until you forget it.")}</p>
+        {add.isError && <Failure error={add.error} />}
+        <Button type="submit" look="main" disabled={!text.trim() || add.isPending} className="self-end">{t("Remember")}</Button>
+      </form>
+    </Dialog>
+  );
+}

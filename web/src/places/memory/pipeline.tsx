@@ -1,0 +1,101 @@
+import { ArrowRight, MessageSquareText, ScrollText } from "lucide-react";
+import type { LayerAnswer, MemoryStatusAnswer } from "../../api/schema";
+import { number, t } from "../../i18n";
+import { Card } from "../../parts/basics";
+
+const ALWAYS = ["conversation", "tool", "fact", "document", "soul"];
+
+/** From what happens, over the layers, into the prompt; each layer's disc as large as what it holds. */
+export function Pipeline({ status, layer, onChoose }: {
+  status: MemoryStatusAnswer; layer: string; onChoose: (layer: string) => void;
+}) {
+  const layers = status.layers.filter((each) => each.chunk_count || ALWAYS.includes(each.name));
+  const most = Math.max(...layers.map((each) => each.chunk_count), 1);
+  const { total_chunks: total, max_chunks: max } = status.totals;
+  const recall = status.config.recall !== false;
+  return (
+    <Card className="mb-8 p-4 sm:p-6">
+      <div className="grid items-stretch md:grid-cols-[10rem_5rem_minmax(0,1fr)_5rem_11rem]">
+        <End icon={MessageSquareText} title={t("What happens")} text={t("conversations, tools, files, what you tell it to keep")} />
+        <Fan layers={layers} most={most} />
+        <ul className="my-3 flex flex-col md:my-0" aria-label={t("Layers")}>
+          {layers.map((each) => (
+            <li key={each.name} className="flex flex-1">
+              <button type="button" aria-pressed={each.name === layer} onClick={() => onChoose(each.name)}
+                className={`flex min-h-12 w-full items-center gap-3 rounded-md px-2 text-start ${each.name === layer ? "bg-accent-soft" : "hover:bg-sunken"}`}>
+                <span aria-hidden className="flex size-11 shrink-0 items-center justify-center">
+                  <Disc layer={each} most={most} />
+                </span>
+                <span className="min-w-0 flex-1">
+                  <span className="block font-medium first-letter:uppercase">{t(each.name)}</span>
+                  <span className="block truncate text-xs text-muted">{t(each.description)}</span>
+                </span>
+                <span className="text-end">
+                  <span className="block font-semibold">{number(each.chunk_count)}</span>
+                  <span className="block text-xs text-muted">{each.ttl_days ? t("{count} days", { count: each.ttl_days }) : t("for good")}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        <Fan layers={layers} most={most} into />
+        <End icon={ScrollText} title={t("Prompt")} text={recall ? t("what helps with a message is recalled into it") : t("recall is off; the tool memory_search still looks")} />
+      </div>
+      <div className="mt-5 border-t border-line pt-4">
+        <div className="flex justify-between text-xs text-muted">
+          <span>{t("{count} memories", { count: number(total) })}</span>
+          <span>{t("room for {count} that expire", { count: number(max) })}</span>
+        </div>
+        <div className="mt-1.5 flex h-2 overflow-hidden rounded-full bg-sunken" aria-hidden>
+          {layers.filter((each) => each.chunk_count).map((each) => (
+            <span key={each.name} style={{ width: `${(100 * each.chunk_count) / Math.max(max, total)}%`, minWidth: 3, background: each.color }} />
+          ))}
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function Disc({ layer, most }: { layer: LayerAnswer; most: number }) {
+  const size = layer.chunk_count ? 12 + 24 * Math.sqrt(layer.chunk_count / most) : 12;
+  return (
+    <span
+      className="rounded-full"
+      style={{
+        width: size, height: size,
+        background: layer.chunk_count ? layer.color : "transparent",
+        border: layer.chunk_count ? "none" : `2px dashed ${layer.color}`,
+      }}
+    />
+  );
+}
+
+/** Strands between the ends and the layers. */
+function Fan({ layers, most, into }: { layers: LayerAnswer[]; most: number; into?: boolean }) {
+  const rows = layers.length;
+  const middle = rows / 2;
+  return (
+    <>
+      <svg aria-hidden viewBox={`0 0 100 ${rows}`} preserveAspectRatio="none" className="hidden h-full w-full md:block">
+        {layers.map((each, row) => {
+          const y = row + 0.5;
+          const [from, to] = into ? [y, middle] : [middle, y];
+          return (
+            <path key={each.name} d={`M0 ${from} C55 ${from} 45 ${to} 100 ${to}`} fill="none" stroke={each.color} vectorEffect="non-scaling-stroke"
+              strokeWidth={each.chunk_count ? 1.5 + 5 * Math.sqrt(each.chunk_count / most) : 1} strokeDasharray={each.chunk_count ? undefined : "3 5"} opacity={0.55} />
+          );
+        })}
+      </svg>
+      <ArrowRight size={18} aria-hidden className="mx-auto my-1 rotate-90 text-muted md:hidden" />
+    </>
+  );
+}
+
+function End({ icon: Icon, title, text }: { icon: typeof ScrollText; title: string; text: string }) {
+  return (
+    <div className="flex flex-col justify-center rounded-md bg-sunken px-4 py-3 md:my-auto">
+      <p className="flex items-center gap-2 font-semibold"><Icon size={16} aria-hidden className="text-accent" />{title}</p>
+      <p className="text-xs text-muted">{text}</p>
+    </div>
+  );
+}
