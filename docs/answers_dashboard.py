@@ -376,6 +376,126 @@ class StoppedAnswer(TypedDict):
     stopped: Annotated[list[str], "the ids of tasks"]
 
 
+class LogLineAnswer(TypedDict):
+    """A line of the log."""
+
+    time: str
+    level: str
+    logger: str
+    trace: str | None
+    text: str
+
+
+class LogsAnswer(TypedDict):
+    """Lines of the log, the newest last."""
+
+    lines: list[LogLineAnswer]
+
+
+class FindingAnswer(TypedDict):
+    """Something that is wrong."""
+
+    id: str
+    severity: Annotated[str, "`critical`, `warn` or `info`"]
+    title: str
+    advice: str
+    where: str
+
+
+class SkippedAnswer(TypedDict):
+    """A check that could not be made."""
+
+    id: str
+    reason: str
+
+
+class DoctorAnswer(TypedDict):
+    """What is wrong."""
+
+    checks: int
+    findings: list[FindingAnswer]
+    skipped: list[SkippedAnswer]
+
+
+class ModelsAnswer(TypedDict):
+    """Models by their references and the owner's names for them."""
+
+    models: list[str]
+
+
+class TriedAnswer(TypedDict):
+    """What came of trying a model."""
+
+    model: str
+    ok: bool
+    tools: Annotated[bool | None, "whether it calls tools"]
+    trouble: Annotated[str, "why not"]
+    first: NotRequired[Annotated[float, "seconds to the first piece"]]
+    seconds: NotRequired[float]
+    cost: NotRequired[Annotated[int | None, "in micro-dollars"]]
+    answer: NotRequired[str]
+
+
+class ChannelAnswer(TypedDict):
+    """A channel that runs."""
+
+    name: str
+    account: str
+    text_limit: Annotated[int, "most characters of one message; 0: not known"]
+    undelivered: int
+
+
+class ChannelsAnswer(TypedDict):
+    """Channels that run."""
+
+    channels: list[ChannelAnswer]
+
+
+class PluginAnswer(TypedDict):
+    """A plug-in."""
+
+    name: str
+    package: str
+    version: str
+    on: bool
+    declares: list[str]
+    commands: list[str]
+
+
+class PluginsAnswer(TypedDict):
+    """Plug-ins."""
+
+    plugins: list[PluginAnswer]
+
+
+PersonAnswer = TypedDict(
+    "PersonAnswer",
+    {"id": str, "name": str, "class": Annotated[str, "`owner`, `known` or the like"], "addresses": list[str]},
+)
+
+
+class PeopleAnswer(TypedDict):
+    """Whom Hob knows."""
+
+    people: list[PersonAnswer]
+
+
+class PairingRequestAnswer(TypedDict):
+    """Somebody who asks to be let in."""
+
+    code: str
+    address: str
+    name: str
+    asked: float
+    expires: float
+
+
+class PairingAnswer(TypedDict):
+    """Who asks to be let in."""
+
+    requests: list[PairingRequestAnswer]
+
+
 class RepoRow(TypedDict):
     """Something in a folder."""
 
@@ -498,6 +618,14 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("PATCH", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("GET", "/api/v1/audit"): ((200, AuditsAnswer),),
+    ("GET", "/api/v1/logs"): ((200, LogsAnswer),),
+    ("GET", "/api/v1/doctor"): ((200, DoctorAnswer),),
+    ("GET", "/api/v1/models"): ((200, ModelsAnswer),),
+    ("POST", "/api/v1/models/test"): ((200, TriedAnswer),),
+    ("GET", "/api/v1/channels"): ((200, ChannelsAnswer),),
+    ("GET", "/api/v1/plugins"): ((200, PluginsAnswer),),
+    ("GET", "/api/v1/people"): ((200, PeopleAnswer),),
+    ("GET", "/api/v1/pairing"): ((200, PairingAnswer),),
     ("POST", "/api/v1/stop"): ((200, StoppedAnswer),),
     ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
     ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),

@@ -30,8 +30,12 @@ VIEWS = {
     "files-history": "/files?tab=history",
     "trust": "/trust",
     "audit": "/trust?tab=audit",
+    "people": "/trust?tab=people",
     "costs": "/costs",
     "settings": "/settings",
+    "models": "/settings?tab=models",
+    "log": "/settings?tab=log",
+    "doctor": "/settings?tab=doctor",
     "login": "/",
 }
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""

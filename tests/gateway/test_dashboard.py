@@ -320,3 +320,28 @@ async def test_repository_is_the_work_folder_and_no_other(hob: Machine) -> None:
         assert (await page.post("/api/v1/repo/commit", json={"message": "One"})).json()["hash"]
         identity = (await page.get("/api/v1/repo/tree", params={"repo": "identity"})).json()
         assert identity["root"] == str(work.parent)
+
+
+async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
+    folder = hob.app.home / "logs"
+    folder.mkdir(exist_ok=True)
+    (folder / "hob.log.1").write_text("2026-05-01T08:00:00.000+00:00 INFO hob.bus abc older\n")
+    (folder / "hob.log").write_text(
+        "2026-05-02T08:00:00.000+00:00 INFO hob.bus abc <b>began</b>\n"
+        "2026-05-02T08:00:01.000+00:00 WARNING hob.store - slow disk\nno line of a log\n"
+    )
+    async with signed_in(hob) as page:
+
+        async def texts(**wanted: Any) -> list[str]:
+            answer = await page.get("/api/v1/logs", params=wanted)
+            return [line["text"] for line in answer.raise_for_status().json()["lines"]]
+
+        assert await texts() == ["older", "<b>began</b>", "slow disk"]
+        assert await texts(level="warning") == ["slow disk"]
+        assert await texts(limit=2) == ["<b>began</b>", "slow disk"]
+        assert await texts(trace_id="abc", text="BEGAN") == ["<b>began</b>"]
+        assert (await page.get("/api/v1/models")).json()["models"]
+        assert (await page.get("/api/v1/channels")).json()["channels"][0]["undelivered"] == 0
+        assert (await page.get("/api/v1/plugins")).json() == {"plugins": []}
+        assert (await page.get("/api/v1/people")).json()["people"] is not None
+        assert (await page.get("/api/v1/doctor")).json()["checks"] > 10

@@ -14,6 +14,8 @@ function App() {
   return csrf && !location.hash.startsWith("#login=") ? <Shell key={language} /> : <Login key={language} />;
 }
 
+if (isSecureContext && "serviceWorker" in navigator) void navigator.serviceWorker.register("/sw.js");
+
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

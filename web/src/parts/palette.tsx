@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { Activity, MessageSquare, type LucideIcon } from "lucide-react";
+import { Activity, Brain, FileText, MessageSquare, SquareSlash, type LucideIcon } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../api/client";
 import { useSessions } from "../api/queries";
 import { t } from "../i18n";
 import { Dialog, When } from "./basics";
+import { COMMANDS } from "./commands";
 
 type Found = { key: string; icon: LucideIcon; text: string; more: string; at?: number; href: string };
 
-/** Ctrl-K: places, conversations and what was said. */
+/** Ctrl-K: places, conversations, what was said, memory, files and commands. */
 export function Palette({ onClose, places }: {
   onClose: () => void; places: readonly { path: string; word: string; icon: LucideIcon }[];
 }) {
@@ -22,6 +23,20 @@ export function Palette({ onClose, places }: {
     queryKey: ["search", wanted],
     queryFn: () => call("GET /api/v1/timeline", { query: { text: wanted, kind: "inbound,outbound", limit: 12 } }),
     enabled: wanted.length > 1,
+    placeholderData: (before) => before,
+  });
+  const memories = useQuery({
+    queryKey: ["memory", "items", wanted, "", "search"],
+    queryFn: () => call("GET /api/v1/memory/search", { query: { query: wanted, limit: 5 } }),
+    enabled: wanted.length > 2,
+    retry: false,
+    placeholderData: (before) => before,
+  });
+  const files = useQuery({
+    queryKey: ["repo", "work", "search", wanted],
+    queryFn: () => call("GET /api/v1/repo/search", { query: { text: wanted } }),
+    enabled: wanted.length > 2,
+    retry: false,
     placeholderData: (before) => before,
   });
   const low = wanted.toLowerCase();
@@ -40,6 +55,17 @@ export function Palette({ onClose, places }: {
       key: each.event_id, icon: Activity, text: each.text.slice(0, 160), more: each.session ?? "", at: each.at,
       href: `/trace/${each.trace_id}`,
     })),
+    ...(wanted.length > 2 ? (memories.data?.items ?? []) : []).map((each) => ({
+      key: each.id, icon: Brain, text: each.text.slice(0, 160), more: t("memory"), at: each.at,
+      href: `/memory?query=${encodeURIComponent(wanted)}`,
+    })),
+    ...(wanted.length > 2 ? (files.data?.matches ?? []) : []).slice(0, 6).map((each) => ({
+      key: `${each.path}:${each.line}`, icon: FileText, text: each.text.trim().slice(0, 160), more: each.path,
+      href: `/files?path=${encodeURIComponent(each.path)}`,
+    })),
+    ...COMMANDS.filter(([name, what]) => low && `${name} ${t(what)}`.toLowerCase().includes(low)).map(([name, what]) => ({
+      key: name, icon: SquareSlash, text: `${name}  ${t(what)}`, more: t("command"), href: `/chat?say=${encodeURIComponent(name)}`,
+    })),
   ];
   const open = (each: Found | undefined) => {
     if (!each) return;
@@ -54,8 +80,8 @@ export function Palette({ onClose, places }: {
         aria-expanded="true"
         aria-controls="found"
         aria-activedescendant={found[chosen] ? `found-${chosen}` : undefined}
-        aria-label={t("Search conversations and messages")}
-        placeholder={t("Search conversations and messages")}
+        aria-label={t("Search conversations, messages, memory, files")}
+        placeholder={t("Search conversations, messages, memory, files")}
         value={text}
         onChange={(event) => {
           setText(event.target.value);

@@ -1,6 +1,6 @@
 """What `hob doctor` and `hob security audit` look at."""
 
-from hob.app.subsystem import Checks, Subsystem
+from hob.app.subsystem import Checks, Endpoints, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.guard.audit.security.settings import SecuritySettings
 
@@ -12,5 +12,19 @@ def _checks() -> Checks:
     return CHECKS
 
 
-DOCTOR = Subsystem(name="doctor", checks=_checks)
+@Lazy
+def _api_v1() -> Endpoints:
+    from hob.gateway.dashboard.house import ENDPOINTS
+
+    return ENDPOINTS
+
+
+@Lazy
+def _open() -> Open:
+    from hob.app.diagnostics.opening import open_house
+
+    return open_house
+
+
+DOCTOR = Subsystem(name="doctor", checks=_checks, api_v1=_api_v1, open=_open)
 SECURITY = Subsystem(name="security", settings={"security": SecuritySettings})

@@ -3,27 +3,16 @@ import { useEffect, useRef, useState } from "react";
 import { call } from "../../api/client";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
+import { COMMANDS } from "../../parts/commands";
 
 export type Draft = { text: string; files: { id: string; name: string }[] };
-
-const COMMANDS: [string, string][] = [
-  ["/help", "what can be typed here"],
-  ["/status", "what Hob does"],
-  ["/model", "another model for this conversation"],
-  ["/mode", "how much Hob may do without asking"],
-  ["/usage", "what was spent"],
-  ["/compact", "sum up what was said"],
-  ["/reset", "begin anew"],
-  ["/undo", "take back the last turn"],
-  ["/stop", "end what runs"],
-];
 
 /** Where one writes: Enter sends, Shift-Enter breaks the line; files by drop, paste or choice. What is unsent is kept. */
 export function Composer({ onSend, onStop, connected, session }: {
   onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string;
 }) {
   const kept = `hob.draft.${session}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(kept) ?? "");
+  const [text, setText] = useState(() => new URLSearchParams(location.search).get("say") ?? sessionStorage.getItem(kept) ?? "");
   const [files, setFiles] = useState<Draft["files"]>([]);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(0);

@@ -6,12 +6,39 @@ import { call } from "../../api/client";
 import { useSettings, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
-import { Badge, Button, Card, Failure, Page, Section, Skeleton } from "../../parts/basics";
+import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs } from "../../parts/basics";
+import { Channels, Doctor, Logs, Models, Plugins } from "./house";
+
+const TABS = ["settings", "models", "channels", "plugins", "log", "doctor"] as const;
+type Tab = (typeof TABS)[number];
+
+/** How Hob is set up, and how it is. */
+export function Settings() {
+  const status = useStatus().data;
+  const [search, setSearch] = useSearchParams();
+  const tab = TABS.find((each) => each === search.get("tab")) ?? "settings";
+  const words: Record<Tab, string> = {
+    settings: t("Settings"), models: t("Models"), channels: t("Channels"), plugins: t("Plug-ins"), log: t("Log"), doctor: t("Doctor"),
+  };
+  return (
+    <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
+      <div className="mb-6">
+        <Tabs label={t("What is shown")} chosen={tab} onChoose={(chosen) => setSearch(chosen === "settings" ? {} : { tab: chosen }, { replace: true })}
+          tabs={TABS.map((each) => [each, words[each]] as const)} />
+      </div>
+      {tab === "settings" && <AllSettings />}
+      {tab === "models" && <Models />}
+      {tab === "channels" && <Channels />}
+      {tab === "plugins" && <Plugins />}
+      {tab === "log" && <Logs />}
+      {tab === "doctor" && <Doctor />}
+    </Page>
+  );
+}
 
 /** Every setting with its value and where that comes from. */
-export function Settings() {
+function AllSettings() {
   const settings = useSettings();
-  const status = useStatus().data;
   const [search, setSearch] = useSearchParams();
   const [wanted, setWanted] = useState(search.get("find") ?? "");
   const [live, setLive] = useState(false);
@@ -28,7 +55,7 @@ export function Settings() {
     return [...found];
   }, [settings.data, wanted, only, live]);
   return (
-    <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
+    <>
       <div className="mb-6 flex flex-wrap gap-3">
         <input
           type="search"
@@ -58,7 +85,7 @@ export function Settings() {
           </Section>
         ))
       )}
-    </Page>
+    </>
   );
 }
 

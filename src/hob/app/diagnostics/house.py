@@ -1,0 +1,112 @@
+"""The house as its owner sees it in a browser: the log, what the doctor finds, channels and plug-ins."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.app.diagnostics.report import examine_house
+from hob.app.logs.log_file import NAME, full_files
+from hob.app.logs.log_lines import LogLine, read_line, view
+from hob.app.plugins.manifest import read_manifests
+from hob.bus.directory import ChannelDirectory
+from hob.gateway.house import LogFilter
+from hob.store.store import Store
+
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+
+
+class OwnerHouse:
+    """Implements the gateway's `House`."""
+
+    def __init__(self, home: Path, environ: Mapping[str, str], store: Store, channels: ChannelDirectory) -> None:
+        self._home = home
+        self._environ = environ
+        self._store = store
+        self._channels = channels
+
+    async def logs(self, wanted: LogFilter) -> Sequence[Mapping[str, Any]]:
+        """Lines of the log, the newest last."""
+        return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", wanted)]
+
+    async def examine(self, *, online: bool) -> Mapping[str, Any]:
+        """What `hob doctor` finds; with `online` it asks models and other servers too."""
+        context = DiagnosticContext(self._home, self._environ, online=online)
+        report = await asyncio.to_thread(examine_house, context)
+        return {
+            "checks": report.checks,
+            "findings": [
+                {
+                    "id": each.id,
+                    "severity": each.found.severity.value,
+                    "title": str(each.found.title),
+                    "advice": str(each.found.advice),
+                    "where": str(each.found.where),
+                }
+                for each in report.findings
+            ],
+            "skipped": [{"id": id, "reason": str(reason)} for id, reason in report.skipped],
+        }
+
+    async def channels(self) -> Sequence[Mapping[str, Any]]:
+        """The channels that run, and what each still owes."""
+        stuck = [row.outbound.to for row in await self._store.outbox.stuck(500)]
+        return [
+            {
+                "name": name,
+                "account": account,
+                "text_limit": channel.text_limit,
+                "undelivered": sum(
+                    (row.outbound.to.channel, row.outbound.to.account) == (name, account) for row in stuck
+                ),
+            }
+            for (name, account), channel in sorted(self._channels.all.items())
+        ]
+
+    async def plugins(self) -> Sequence[Mapping[str, Any]]:
+        """The plug-ins that are installed here."""
+        found = await asyncio.to_thread(read_manifests, self._home)
+        return [
+            {
+                "name": name,
+                "package": each.package,
+                "version": each.version,
+                "on": each.on,
+                "declares": list(each.declares),
+                "commands": sorted(each.commands),
+            }
+            for name, each in sorted(found.items())
+        ]
+
+
+def _newest(folder: Path, wanted: LogFilter) -> list[LogLine]:
+    """Read from the newest file backwards, as many files as it takes."""
+    least, text = _LEVELS.index(wanted.level), wanted.text.casefold()
+    found: deque[LogLine] = deque()
+    for file in (folder / NAME, *full_files(folder)):
+        some = [
+            line
+            for line in _lines(file)
+            if _weight(line) >= least
+            and (not text or text in line.text.casefold() or text in line.logger)
+            and (not wanted.trace or line.trace == wanted.trace)
+        ]
+        found.extendleft(reversed(some[-(wanted.limit - len(found)) :]))
+        if len(found) >= wanted.limit:
+            break
+    return list(found)
+
+
+def _weight(line: LogLine) -> int:
+    name = line.level.lower()
+    return _LEVELS.index(name) if name in _LEVELS else len(_LEVELS)
+
+
+def _lines(file: Path) -> Iterator[LogLine]:
+    try:
+        texts = file.read_text("utf-8", "replace").split("\n")
+    except OSError:
+        return
+    yield from (line for text in texts if (line := read_line(text)) is not None)

@@ -1,0 +1,80 @@
+"""The house below `/api/v1`: log, doctor, models, channels, plug-ins, people."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.trust.scopes import TokenScope
+from hob.gateway.dashboard.naming import Known, own
+from hob.gateway.house import House, HouseAtHand, LogFilter
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.routes.table import ENDPOINTS as OWN
+
+
+@dataclass(frozen=True, slots=True)
+class LogsQuery:
+    """Which lines are shown."""
+
+    level: str = field("at least that weighty", "info", one_of=("debug", "info", "warning", "error", "critical"))
+    text: str = field("those that hold this", "", characters=(0, 200))
+    trace_id: str = field("those of this trace", "", characters=(0, 64))
+    limit: int = field("at most so many, the newest", 200, at_least=1, at_most=2000)
+
+
+@dataclass(frozen=True, slots=True)
+class Examining:
+    """How far the doctor looks."""
+
+    online: bool = field("ask models and other servers too", False)
+
+
+def _house(call: EndpointCall[Any]) -> House:
+    return call.api.port(HouseAtHand).get()
+
+
+async def logs(call: EndpointCall[LogsQuery]) -> Response:
+    """What stands in the log, the newest last."""
+    asked = call.asked
+    wanted = LogFilter(asked.level, asked.text, asked.trace_id, asked.limit)
+    return etagged(call.request, {"lines": await _house(call).logs(wanted)})
+
+
+async def doctor(call: EndpointCall[Examining]) -> Response:
+    """What is wrong, and what to do about it, what matters most first. Nothing is changed."""
+    return json_response(await _house(call).examine(online=call.asked.online))
+
+
+async def models(call: EndpointCall[Nothing]) -> Response:
+    """The models that are set up, the usual one first."""
+    return etagged(call.request, {"models": list(call.api.models.names())})
+
+
+async def channels(call: EndpointCall[Nothing]) -> Response:
+    """The channels that run, with how many messages could not be delivered."""
+    return etagged(call.request, {"channels": await _house(call).channels()})
+
+
+async def plugins(call: EndpointCall[Nothing]) -> Response:
+    """The plug-ins that are installed here."""
+    return etagged(call.request, {"plugins": await _house(call).plugins()})
+
+
+_same = Known(OWN).same
+READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
+ENDPOINTS = (
+    own("GET", "/logs", logs, ADMIN, LogsQuery),
+    own("GET", "/doctor", doctor, ADMIN, Examining),
+    own("GET", "/models", models, READ),
+    own("GET", "/channels", channels, READ),
+    own("GET", "/plugins", plugins, READ),
+    _same("POST", "/models/test"),
+    _same("GET", "/people"),
+    _same("POST", "/people/link"),
+    _same("POST", "/people/unlink"),
+    _same("GET", "/pairing"),
+    _same("POST", "/pairing/approve"),
+    _same("POST", "/pairing/deny"),
+)

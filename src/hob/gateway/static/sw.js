@@ -1,0 +1,30 @@
+// The page opens without a network too: its own files are kept, nothing of the owner's is.
+const KEPT = "hob-page";
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(KEPT).then((cache) => cache.add("/")).then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin || /^\/(api|ws|health|views)(\/|$)/.test(pathname)) return;
+  const name = request.mode === "navigate" ? "/" : request;
+  event.respondWith(
+    fetch(request)
+      .then((response) => {
+        if (response.ok) {
+          const copy = response.clone();
+          event.waitUntil(caches.open(KEPT).then((cache) => cache.put(name, copy)));
+        }
+        return response;
+      })
+      .catch(async (error) => {
+        const kept = await caches.match(name);
+        if (kept) return kept;
+        throw error;
+      }),
+  );
+});

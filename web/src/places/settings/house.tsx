@@ -1,0 +1,187 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { CircleAlert, CircleCheck, Info, Plug, RadioTower, Search, Stethoscope, TriangleAlert, Zap, type LucideIcon } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { Link } from "wouter";
+import { call } from "../../api/client";
+import { useStatus } from "../../api/queries";
+import { clock, duration, t } from "../../i18n";
+import { Badge, Button, Card, Empty, Failure, Section, Skeleton, Wide } from "../../parts/basics";
+
+/** The models that are set up; each can be tried. */
+export function Models() {
+  const models = useQuery({ queryKey: ["models"], queryFn: () => call("GET /api/v1/models") });
+  const status = useStatus().data;
+  if (models.isError) return <Failure error={models.error} retry={() => void models.refetch()} />;
+  if (!models.data) return <Skeleton rows={3} className="h-16" />;
+  const names = models.data.models;
+  return (
+    <Section title={t("Models")} more={status?.model ? <span className="text-sm text-muted">{status.model}</span> : undefined}>
+      {names.length ? (
+        <Card className="divide-y divide-line">{names.map((name, place) => <Model key={name} name={name} usual={!place} />)}</Card>
+      ) : (
+        <Empty icon={Zap} title={t("No model is connected.")}>
+          <p>{t("Hob needs a model to think with. On the machine where Hob runs:")}</p>
+          <pre className="mt-3 rounded-md bg-sunken px-4 py-2 text-start font-mono text-text">hob onboard</pre>
+        </Empty>
+      )}
+    </Section>
+  );
+}
+
+function Model({ name, usual }: { name: string; usual: boolean }) {
+  const probe = useMutation({ mutationFn: () => call("POST /api/v1/models/test", { body: { model: name } }) });
+  const told = probe.data;
+  return (
+    <div className="flex min-h-14 flex-wrap items-center gap-3 px-4 py-2">
+      <span className="min-w-0 flex-1 truncate font-mono">{name}</span>
+      {usual && <Badge tone="accent">{t("usual")}</Badge>}
+      {told && (told.trouble ? <Badge tone="bad">{told.seconds === undefined ? t("does not answer") : t("answers, with trouble")}</Badge> : <Badge tone="good">{t("answers in {time}", { time: duration(told.seconds) })}</Badge>)}
+      <Button icon={Zap} disabled={probe.isPending} onClick={() => probe.mutate()}>{probe.isPending ? t("Trying…") : t("Try it")}</Button>
+      {(told?.trouble || probe.isError) && <p role="alert" className="w-full text-sm break-words text-bad">{told?.trouble ?? probe.error?.message}</p>}
+    </div>
+  );
+}
+
+export function Channels() {
+  const channels = useQuery({ queryKey: ["channels"], queryFn: () => call("GET /api/v1/channels") });
+  if (channels.isError) return <Failure error={channels.error} retry={() => void channels.refetch()} />;
+  if (!channels.data) return <Skeleton rows={2} className="h-14" />;
+  if (!channels.data.channels.length) {
+    return <Empty icon={RadioTower} title={t("No channel runs.")}>{t("This page, the terminal and the API reach Hob without one; channels bring messages from elsewhere.")}</Empty>;
+  }
+  return (
+    <Card className="divide-y divide-line">
+      {channels.data.channels.map((each) => (
+        <div key={`${each.name}:${each.account}`} className="flex min-h-14 items-center gap-3 px-4 py-2">
+          <RadioTower size={18} aria-hidden className="text-accent" />
+          <span className="flex-1 font-medium">{each.name} <span className="font-normal text-muted">{each.account}</span></span>
+          {each.undelivered ? <Badge tone="bad">{t("{count} undelivered", { count: each.undelivered })}</Badge> : <Badge tone="good">{t("runs")}</Badge>}
+        </div>
+      ))}
+    </Card>
+  );
+}
+
+export function Plugins() {
+  const plugins = useQuery({ queryKey: ["plugins"], queryFn: () => call("GET /api/v1/plugins") });
+  if (plugins.isError) return <Failure error={plugins.error} retry={() => void plugins.refetch()} />;
+  if (!plugins.data) return <Skeleton rows={2} className="h-14" />;
+  if (!plugins.data.plugins.length) {
+    return <Empty icon={Plug} title={t("No plug-in is installed.")}>{t("A package with tools or channels is switched on by `hob plugin enable NAME`.")}</Empty>;
+  }
+  return (
+    <Card className="divide-y divide-line">
+      {plugins.data.plugins.map((each) => (
+        <div key={each.name} className="flex min-h-14 flex-wrap items-center gap-3 px-4 py-2">
+          <Plug size={18} aria-hidden className="text-accent" />
+          <span className="min-w-0 flex-1"><span className="font-medium">{each.name}</span> <span className="text-muted">{each.package} {each.version}</span>
+            <span className="block truncate text-xs text-muted">{each.declares.join(", ")}</span></span>
+          <Badge tone={each.on ? "good" : "plain"}>{each.on ? t("on") : t("off")}</Badge>
+        </div>
+      ))}
+    </Card>
+  );
+}
+
+const SEVERITIES: Record<string, [LucideIcon, string]> = {
+  critical: [CircleAlert, "text-bad"], warn: [TriangleAlert, "text-warn"], info: [Info, "text-muted"],
+};
+
+/** What `hob doctor` finds. */
+export function Doctor() {
+  const [online, setOnline] = useState(false);
+  const found = useQuery({ queryKey: ["doctor", online], queryFn: () => call("GET /api/v1/doctor", { query: { online } }), staleTime: 0, gcTime: 0 });
+  return (
+    <Section
+      title={found.data ? t("{count} checks", { count: found.data.checks }) : t("Looking…")}
+      more={
+        <div className="flex gap-2">
+          <Button icon={Stethoscope} disabled={found.isFetching} onClick={() => void found.refetch()}>{t("Look again")}</Button>
+          {!online && <Button disabled={found.isFetching} onClick={() => setOnline(true)}>{t("Ask models and servers too")}</Button>}
+        </div>
+      }
+    >
+      {found.isError ? (
+        <Failure error={found.error} retry={() => void found.refetch()} />
+      ) : !found.data ? (
+        <Skeleton rows={4} className="h-16" />
+      ) : found.data.findings.length ? (
+        <Card className="divide-y divide-line">
+          {found.data.findings.map((each, place) => {
+            const [Icon, colour] = SEVERITIES[each.severity] ?? SEVERITIES.info!;
+            return (
+              <div key={place} className="flex items-start gap-3 px-4 py-3">
+                <Icon size={18} className={`mt-0.5 shrink-0 ${colour}`} aria-label={t(each.severity)} />
+                <div className="min-w-0">
+                  <p className="font-medium break-words">{each.title}</p>
+                  <p className="text-sm break-words text-muted">{each.advice}</p>
+                  {each.where && <code className="font-mono text-xs break-all text-muted">{each.where}</code>}
+                </div>
+              </div>
+            );
+          })}
+        </Card>
+      ) : (
+        <Empty icon={CircleCheck} title={t("Nothing is wrong.")}>{t("Settings, files, database, machine and service were looked at.")}</Empty>
+      )}
+      {!!found.data?.skipped.length && (
+        <details className="mt-3 text-sm text-muted">
+          <summary>{t("{count} could not be looked at", { count: found.data.skipped.length })}</summary>
+          <ul className="mt-1 ps-4">{found.data.skipped.map((each) => <li key={each.id}><code className="font-mono">{each.id}</code>: {each.reason}</li>)}</ul>
+        </details>
+      )}
+    </Section>
+  );
+}
+
+const TONES: Record<string, "plain" | "warn" | "bad"> = { warning: "warn", error: "bad", critical: "bad" };
+
+export function Logs() {
+  const [level, setLevel] = useState<"debug" | "info" | "warning" | "error">("info");
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim());
+  const logs = useQuery({
+    queryKey: ["logs", level, wanted],
+    queryFn: () => call("GET /api/v1/logs", { query: { level, text: wanted, limit: 300 } }),
+    staleTime: 0,
+    placeholderData: (before) => before,
+  });
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap gap-2">
+        <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
+          <Search size={15} aria-hidden className="text-muted" />
+          <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search the log")} placeholder={t("Search the log")} className="w-full bg-transparent outline-none" />
+        </label>
+        <select aria-label={t("At least")} value={level} onChange={(event) => setLevel(event.target.value as "info")} className="h-9 rounded-md border border-line bg-surface px-2">
+          {["debug", "info", "warning", "error"].map((each) => <option key={each} value={each}>{t("from {level} on", { level: each })}</option>)}
+        </select>
+        <Button disabled={logs.isFetching} onClick={() => void logs.refetch()}>{t("Read again")}</Button>
+      </div>
+      {logs.isError ? (
+        <Failure error={logs.error} retry={() => void logs.refetch()} />
+      ) : !logs.data ? (
+        <Skeleton rows={8} className="h-6" />
+      ) : logs.data.lines.length ? (
+        <Wide label={t("Log")} className="max-h-[65dvh] overflow-y-auto">
+          <table className="w-full text-xs">
+            <tbody>
+              {logs.data.lines.toReversed().map((each, place) => (
+                <tr key={place} className="border-b border-line align-top last:border-b-0">
+                  <td className="px-3 py-1.5 whitespace-nowrap text-muted" title={each.time}>{clock(Date.parse(each.time) / 1000, true)}</td>
+                  <td className="py-1.5"><Badge tone={TONES[each.level] ?? "plain"}>{each.level}</Badge></td>
+                  <td className="px-3 py-1.5 font-mono leading-5 break-words whitespace-pre-wrap" dir="auto">
+                    <span className="text-muted">{each.logger.replace(/^hob\./, "")}</span> {each.text}{" "}
+                    {each.trace && <Link href={`/trace/${each.trace}`} className="text-accent hover:underline">{each.trace.slice(0, 8)}</Link>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Wide>
+      ) : (
+        <Empty icon={CircleCheck} title={t("Nothing of that weight stands in the log.")} />
+      )}
+    </>
+  );
+}
