@@ -187,6 +187,13 @@ class SessionAnswer(TypedDict):
     updated: float
 
 
+class ForkedAnswer(SessionAnswer):
+    """A session that goes on from another one."""
+
+    copied: Annotated[int, "entries that were taken over"]
+    of: Annotated[str, "the session it comes from"]
+
+
 class SessionsAnswer(TypedDict):
     """Sessions, the latest first."""
 
@@ -613,6 +620,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/trace-graph/{id}"): ((200, GraphAnswer),),
     ("GET", "/api/v1/policy-decisions"): ((200, DecisionsAnswer),),
     ("GET", "/api/v1/sessions"): ((200, SessionsAnswer),),
+    ("POST", "/api/v1/sessions/fork"): ((200, ForkedAnswer),),
     ("GET", "/api/v1/sessions/history"): ((200, HistoryAnswer),),
     ("GET", "/api/v1/tasks/{id}"): ((200, TaskAnswer),),
     ("GET", "/api/v1/settings"): ((200, SettingsAnswer),),

@@ -322,6 +322,33 @@ async def test_repository_is_the_work_folder_and_no_other(hob: Machine) -> None:
         assert identity["root"] == str(work.parent)
 
 
+async def test_fork_goes_on_from_a_place_and_leaves_the_old_session(hob: Machine) -> None:
+    for text in ("one", "two"):
+        await hob.tcp.post("/chat", json={"message": text})
+    async with signed_in(hob) as page:
+
+        async def texts(session: str) -> list[str]:
+            answer = await page.get("/api/v1/sessions/history", params={"session": session})
+            return [each["text"] for each in answer.raise_for_status().json()["entries"]]
+
+        entries = (await page.get("/api/v1/sessions/history", params={"session": "api:main"})).json()["entries"]
+        wanted = {"session": "api:main", "before": entries[2]["n"]}
+        made = (await page.post("/api/v1/sessions/fork", json=wanted)).raise_for_status().json()
+        assert (made["copied"], made["of"]) == (2, "api:main")
+        assert await texts(made["session"]) == ["one", "Hello!"]
+        assert await texts("api:main") == ["one", "Hello!", "two", "Again."]
+        assert (await page.post("/api/v1/sessions/fork", json={**wanted, "before": 1})).status_code == 400
+        assert (await page.post("/api/v1/sessions/fork", json={"session": "api:nowhere"})).status_code == 404
+
+
+async def test_slash_fork_leads_the_chat_into_the_copy(hob: Machine) -> None:
+    await hob.tcp.post("/chat", json={"message": "one"})
+    said = (await hob.tcp.post("/chat", json={"message": "/fork", "session": "main"})).json()
+    assert "api:main-" in said["reply"]
+    sessions = [each["session"] for each in (await hob.tcp.get("/sessions")).json()["sessions"]]
+    assert len(sessions) == 2
+
+
 async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
     folder = hob.app.home / "logs"
     folder.mkdir(exist_ok=True)

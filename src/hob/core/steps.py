@@ -24,7 +24,8 @@ class ModelAsked:
 
     `trust` is that of everything in the request: what the model writes next is trusted no more than that. `models` are
     the references that may answer, best first, where they are known. `remarks` are what is told beside whatever comes
-    of it, one line each, in the owner's language.
+    of it, one line each, in the owner's language. `sections` are the parts of the request: name, bytes, tokens, and
+    whether a provider's cache can hold it.
     """
 
     model: str
@@ -34,6 +35,7 @@ class ModelAsked:
     trust: Trust = Trust.UNTRUSTED
     models: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    sections: tuple[tuple[str, int, int, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +318,7 @@ _READERS: dict[str, Any] = {
     "continuation": lambda value: Continuation(**value),
     "models": tuple,
     "remarks": tuple,
+    "sections": lambda value: tuple(tuple(part) for part in value),
     "call": _call,
     "restart": Restart,
     "result": _result,

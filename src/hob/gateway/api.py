@@ -41,6 +41,9 @@ class Conversations(Protocol):
     async def delete(self, name: str) -> Mapping[str, Any]:
         """Erase all that was said in it. Raises InvalidRequest while it works on something."""
 
+    async def fork(self, name: str, before: int | None = None) -> Mapping[str, Any]:
+        """A new session with what was said in this one, up to a place of it. Raises InvalidRequest."""
+
 
 class Models(Protocol):
     """The models that callers may choose among."""

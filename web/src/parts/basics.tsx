@@ -167,7 +167,7 @@ export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: {
   label: string; tabs: readonly (readonly [T, string])[]; chosen: T; onChoose: (tab: T) => void;
 }) {
   return (
-    <div role="group" aria-label={label} className="flex max-w-full gap-1 overflow-x-auto rounded-md bg-sunken p-1">
+    <div role="group" aria-label={label} className="flex w-fit max-w-full gap-1 overflow-x-auto rounded-md bg-sunken p-1">
       {tabs.map(([tab, name]) => (
         <button
           key={tab}

@@ -70,8 +70,11 @@ async def ask(run: TurnRun) -> None:
             for remark in news:  # not lost if the answer is
                 _tell(run, heard, remark)
             told = heard.take()
+            parts_of = tuple((part.name, part.bytes, part.tokens, part.cached) for part in prompt.sections)
             record.add(
-                ModelAsked(request.first, request_hash(request), estimate, held.worst, prompt.trust, models, told)
+                ModelAsked(
+                    request.first, request_hash(request), estimate, held.worst, prompt.trust, models, told, parts_of
+                )
             )
             await record.flush()
     except BudgetExceeded as error:

@@ -58,9 +58,7 @@ class OwnerHouse:
                 "name": name,
                 "account": account,
                 "text_limit": channel.text_limit,
-                "undelivered": sum(
-                    (row.outbound.to.channel, row.outbound.to.account) == (name, account) for row in stuck
-                ),
+                "undelivered": sum((to.channel, to.account) == (name, account) for to in stuck),
             }
             for (name, account), channel in sorted(self._channels.all.items())
         ]

@@ -1,5 +1,6 @@
 """Conversations, for their owner to look at, name, hold and delete."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,6 +66,19 @@ class OwnerSessions:
         erased = await self._erasure.erase_session(session.key, "the session was deleted")
         await self._store.sessions.reset(session.key, "deleted")
         return {"session": session.key, "erased": erased}
+
+    async def fork(self, name: str, before: int | None = None) -> Mapping[str, Any]:
+        """A new session with what was said in this one, up to a place of it; this one stays. Raises InvalidRequest."""
+        session = await self._find(name)
+        into = SessionKey(f"{session.key}-{os.urandom(3).hex()}")
+        copied = await self._store.transcript.fork(session.key, before, into)
+        if not copied:
+            raise InvalidRequest(translatable("nothing was said in {session} before that", session=session.key))
+        chosen = SessionChange(title=session.title) if session.title else SessionChange()
+        if session.model:
+            chosen["model"] = session.model
+        await self._store.sessions.change(into, **chosen)
+        return {**_view(await self._store.sessions.get(into)), "copied": copied, "of": session.key}
 
     async def _find(self, name: str) -> Session:
         key = SessionKey(name) if ":" in name else named_key("local", name)

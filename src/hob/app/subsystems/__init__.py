@@ -12,6 +12,7 @@ from hob.app.subsystems.openai_api import OPENAI_API
 from hob.app.subsystems.outbox_alarm import OUTBOX_ALARM
 from hob.app.subsystems.repositories import REPOSITORIES
 from hob.app.subsystems.subagents import SUBAGENTS
+from hob.app.subsystems.sessions import SESSIONS
 from hob.app.subsystems.tools import TOOLS
 from hob.app.subsystems.webhooks import WEBHOOKS
 
@@ -29,6 +30,7 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     DOCTOR,
     SECURITY,
     REPOSITORIES,
+    SESSIONS,
     DASHBOARD,
 )
 SLASH_COMMANDS = (*COMMANDS, *(each.row for subsystem in SUBSYSTEMS for each in subsystem.slash_commands))

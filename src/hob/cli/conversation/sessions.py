@@ -100,6 +100,22 @@ def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore i
 
 
 @app.command
+def fork(
+    session: Session = "main",
+    *,
+    before: Annotated[int | None, Parameter(help="Only what stands before this place of it.")] = None,
+    json: Json = False,
+) -> None:
+    """Begin a new conversation with what was said in one, which stays as it is."""
+    made = reach("POST", "/sessions/fork", {"session": session, "before": before})
+    if json:
+        print_json(made)
+    else:
+        told = _("{session} goes on from {of} with {copied} entries")
+        print(told.format(session=tame(made["session"]), of=tame(made["of"]), copied=made["copied"]))
+
+
+@app.command
 def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
     """Erase a conversation for ever; its cost stays known."""
     if not yes and not confirm("Erase all of this for ever?", "Nothing was erased.", about=lambda: show(session)):

@@ -35,6 +35,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("GET", "/sessions/history", state.history, READ, state.HistoryQuery, errors=("not_found",)),
     _same("POST", "/sessions/change"),
     _same("POST", "/sessions/delete"),
+    _same("POST", "/sessions/fork"),
     _own("GET", "/tasks", state.tasks, READ, TasksQuery, also=_SEEN),
     _own("GET", "/tasks/{id}", state.task, READ, also=_SEEN, errors=("not_found",)),
     _same("GET", "/approvals", "/approvals/pending"),

@@ -255,6 +255,10 @@ def _replied(asked: ModelAsked | None, step: ModelReplied) -> dict[str, Any]:
         "attempts": step.attempts,
         "trust": None if asked is None else asked.trust.value,
         "request_hash": None if asked is None else asked.request_hash,
+        "sections": [
+            {"name": name, "bytes": size, "tokens": tokens, "cached": cached}
+            for name, size, tokens, cached in (asked.sections if asked is not None else ())
+        ],
         "input_estimate": None if asked is None else asked.input_estimate,
         "prompt_tokens": None if usage is None else usage.input,
         "cached_tokens": None if usage is None else usage.cache_read,

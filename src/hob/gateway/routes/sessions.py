@@ -32,6 +32,19 @@ class Changing:
     archived: bool | None = field("whether it is put away", None)
 
 
+@dataclass(frozen=True, slots=True)
+class Forking:
+    """Where a new session begins."""
+
+    session: str = field("its key, or the name of one of the terminal's", "main")
+    before: int | None = field("take over only what stands before this place; without it all", None, at_least=1)
+
+
+async def fork(call: EndpointCall[Forking]) -> Response:
+    """Begin a new session with what was said in this one, which stays as it is."""
+    return json_response(await call.api.operations.conversations.fork(call.asked.session, call.asked.before))
+
+
 async def sessions(call: EndpointCall[Which]) -> Response:
     """Every session, the latest first."""
     return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))

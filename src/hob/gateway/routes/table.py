@@ -69,6 +69,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/sessions/show", sessions.show, READ, sessions.ASession, errors=("not_found",)),
     Endpoint("POST", "/sessions/change", sessions.change, ADMIN, sessions.Changing, errors=("not_found",)),
     Endpoint("POST", "/sessions/delete", sessions.delete, ADMIN, sessions.ASession, errors=("not_found",)),
+    Endpoint("POST", "/sessions/fork", sessions.fork, ADMIN, sessions.Forking, errors=("not_found",)),
     Endpoint("GET", "/usage", state.usage, READ, state.UsageQuery),
     Endpoint("GET", "/unread", state.unread, READ, state.Unread),
     Endpoint("GET", "/tasks", state.tasks, READ, state.TasksQuery),

@@ -35,6 +35,10 @@ _ROUND = (
     f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n >= ? AND t.hidden = 0"  # noqa: S608
     " AND t.n > (SELECT since FROM sessions WHERE key = t.session) AND c.text IS NOT NULL ORDER BY t.n LIMIT ?"
 )
+_FORKED = (
+    f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.session = ? AND t.n < ? AND t.hidden = 0"  # noqa: S608
+    " AND t.n > (SELECT since FROM sessions WHERE key = t.session) AND c.text IS NOT NULL ORDER BY t.n"
+)
 _MOST_RESULTS = 100
 _HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidden = 1"
 # The index is named since SQLite prefers the one over all turns of the session, and reads every one of them.
@@ -170,6 +174,23 @@ class StoredTranscript:
             sql = "UPDATE transcript SET hidden = 1 WHERE turn = ? AND session = ? AND n > ?"
             connection.execute(sql, (last[0], session, floor))
             return tuple(load_entry(row) for row in rows)
+
+        return await self._writer.write(job)
+
+    async def fork(self, session: SessionKey, before: int | None, into: SessionKey) -> int:
+        """Copy what stands in a session since its last reset, up to that place (None: all), into a new one.
+
+        How many entries that are. Their turns stay those in which they were said, so that whatever erases or explains
+        one finds both. Raises StoreErrors.
+        """
+        at = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> int:
+            keep = ContentWriter(connection)
+            values = (session, 2**62 if before is None else before)
+            entries = [load_entry(row) for row in all_rows(connection, _FORKED, values)]
+            write_entries(connection, keep, into, entries, at)
+            return len(entries)
 
         return await self._writer.write(job)
 

@@ -1,15 +1,15 @@
-import { ArrowUp, Paperclip, Square, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { ArrowUp, Mic, Paperclip, Square, X } from "lucide-react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { call } from "../../api/client";
 import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
 
-export type Draft = { text: string; files: { id: string; name: string }[] };
+export type Draft = { text: string; files: { id: string; name: string; picture?: string }[] };
 
 /** Where one writes: Enter sends, Shift-Enter breaks the line; files by drop, paste or choice. What is unsent is kept. */
-export function Composer({ onSend, onStop, connected, session }: {
-  onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string;
+export function Composer({ onSend, onStop, connected, session, model }: {
+  onSend: (draft: Draft) => void; onStop?: () => void; connected: boolean; session: string; model?: ReactNode;
 }) {
   const kept = `hob.draft.${session}`;
   const [text, setText] = useState(() => new URLSearchParams(location.search).get("say") ?? sessionStorage.getItem(kept) ?? "");
@@ -33,7 +33,8 @@ export function Composer({ onSend, onStop, connected, session }: {
       setProblem("");
       try {
         const { id } = await call("POST /api/v1/attachments", { body: file });
-        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file" }]);
+        const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
+        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture }]);
       } catch (error) {
         setProblem(error instanceof Error ? error.message : String(error));
       }
@@ -88,6 +89,7 @@ export function Composer({ onSend, onStop, connected, session }: {
           <ul className="flex flex-wrap gap-2 px-3 pt-3">
             {files.map((file) => (
               <li key={file.id} className="flex items-center gap-1 rounded-full bg-sunken ps-3 text-sm">
+                {file.picture && <img src={file.picture} alt="" className="-ms-2 size-8 rounded-full object-cover" />}
                 <span className="max-w-48 truncate">{file.name}</span>
                 <Button look="quiet" icon={X} label={t("Remove {name}", { name: file.name })} className="min-h-8 px-2"
                   onClick={() => setFiles((all) => all.filter((each) => each !== file))} />
@@ -119,6 +121,8 @@ export function Composer({ onSend, onStop, connected, session }: {
         <div className="flex items-center gap-2 px-2 pb-2">
           <input ref={choose} type="file" multiple hidden onChange={(event) => void take(event.target.files ?? [])} />
           <Button look="quiet" icon={Paperclip} label={t("Add files")} className="px-2" disabled={!connected} onClick={() => choose.current?.click()} />
+          <Voice disabled={!connected} onRecorded={(file) => void take([file])} onProblem={setProblem} />
+          {model}
           {problem && <span role="alert" className="truncate text-sm text-bad">{problem}</span>}
           <span className="ms-auto text-xs text-muted"><span className="hidden sm:inline">{t("Shift+Enter for a new line")}</span></span>
           {onStop ? (
@@ -129,5 +133,38 @@ export function Composer({ onSend, onStop, connected, session }: {
         </div>
       </div>
     </form>
+  );
+}
+
+/** A voice note: one press begins, the next ends it; browsers allow it over HTTPS and on this machine only. */
+function Voice({ disabled, onRecorded, onProblem }: { disabled: boolean; onRecorded: (file: File) => void; onProblem: (text: string) => void }) {
+  const recorder = useRef<MediaRecorder | null>(null);
+  const [since, setSince] = useState(0);
+  useEffect(() => () => recorder.current?.stop(), []);
+  if (!isSecureContext || !navigator.mediaDevices || typeof MediaRecorder === "undefined") return null;
+  async function begin() {
+    try {
+      const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+      const made = new MediaRecorder(stream);
+      const pieces: Blob[] = [];
+      made.ondataavailable = (event) => pieces.push(event.data);
+      made.onstop = () => {
+        stream.getTracks().forEach((track) => track.stop());
+        recorder.current = null;
+        setSince(0);
+        const kind = made.mimeType.split(";")[0] || "audio/webm";
+        if (pieces.length) onRecorded(new File(pieces, `voice.${kind.split("/")[1] ?? "webm"}`, { type: kind }));
+      };
+      made.start();
+      recorder.current = made;
+      setSince(Date.now());
+    } catch {
+      onProblem(t("The microphone cannot be used; the browser's settings for this page say why."));
+    }
+  }
+  return (
+    <Button look={since ? "danger" : "quiet"} icon={since ? Square : Mic} label={since ? t("End the voice note") : t("Record a voice note")}
+      aria-pressed={!!since} className={`px-2 ${since ? "animate-pulse" : ""}`} disabled={disabled && !since}
+      onClick={() => (since ? recorder.current?.stop() : void begin())} />
   );
 }

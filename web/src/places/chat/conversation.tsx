@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Activity, ArrowDown, Copy, Sparkles, Wrench } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { Link } from "wouter";
-import { Problem } from "../../api/client";
+import { Activity, ArrowDown, Copy, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
+import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import { Problem, call } from "../../api/client";
 import { live, type Message } from "../../api/live";
-import { useApprovals, useConnection, useHistory } from "../../api/queries";
+import { useApprovals, useConnection, useHistory, useModels, useSessions } from "../../api/queries";
 import type { EntryAnswer } from "../../api/schema";
 import { clock, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -15,6 +15,9 @@ import { Picture } from "./picture";
 
 /** What is being said: sent by this page, not yet part of the history. */
 type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean };
+
+/** Says a message of before otherwise, in a copy of the conversation up to there. */
+const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
 
 export function Conversation({ session }: { session: string }) {
   const client = useQueryClient();
@@ -75,6 +78,29 @@ export function Conversation({ session }: { session: string }) {
     [hear, session],
   );
 
+  const [, go] = useLocation();
+  const [forked, setForked] = useState("");
+  const edit = useCallback(
+    async (entry: EntryAnswer, text: string) => {
+      let into = `${session}-${crypto.randomUUID().slice(0, 6)}`; // before the first message there is nothing to copy
+      try {
+        into = (await call("POST /api/v1/sessions/fork", { body: { session, before: entry.n } })).session;
+      } catch (error) {
+        if (!(error instanceof Problem && error.status === 400)) return setForked(error instanceof Error ? error.message : String(error));
+      }
+      sessionStorage.setItem(`hob.send.${into}`, text);
+      void client.invalidateQueries({ queryKey: ["sessions"] });
+      go(`/chat?session=${encodeURIComponent(into)}`);
+    },
+    [client, go, session],
+  );
+  useEffect(() => {
+    const text = sessionStorage.getItem(`hob.send.${session}`);
+    if (!text || connection.state !== "open") return;
+    sessionStorage.removeItem(`hob.send.${session}`);
+    send({ text, files: [] });
+  }, [connection.state, send, session]);
+
   // after a break: whoever waits is followed again by its id
   const was = useRef(connection.state);
   useEffect(() => {
@@ -94,7 +120,7 @@ export function Conversation({ session }: { session: string }) {
   const shownIn = useMemo(() => new Set(entries.map((each) => `${each.role}:${each.text}`)), [entries]);
 
   return (
-    <>
+    <Edit value={edit}>
       <div ref={box} className="relative min-h-0 flex-1 overflow-y-auto" data-testid="conversation" role="region" aria-label={t("Conversation")} tabIndex={0}>
         <h1 className="sr-only">{t("Conversation")} {session}</h1>
         <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-6">
@@ -115,11 +141,23 @@ export function Conversation({ session }: { session: string }) {
                 </p>
               )}
               {one.answer && <Markdown text={one.answer} />}
-              {!one.answer && !one.over && !asked.length && <Thinking />}
+              {one.id && !one.answer && !one.over && working[0] !== one && (
+                <p className="-mt-3 flex items-center justify-end gap-2 text-xs text-muted">
+                  {t("waits its turn")}
+                  <button type="button" className="inline-flex items-center gap-1 hover:text-text" onClick={() => {
+                    live.ask({ type: "stop", id: one.id }, () => undefined);
+                    setGrowing((all) => all.filter((each) => each.key !== one.key));
+                  }}>
+                    <X size={12} aria-hidden /> {t("Take out")}
+                  </button>
+                </p>
+              )}
+              {!one.answer && !one.over && !asked.length && working[0] === one && <Thinking />}
               {one.problem && <Failure error={one.problem} />}
             </div>
           ))}
           {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+          {forked && <Failure error={forked} />}
         </div>
       </div>
       {!atEnd && (
@@ -128,8 +166,9 @@ export function Conversation({ session }: { session: string }) {
         </div>
       )}
       <div className="sr-only" aria-live="polite">{announced}</div>
-      <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session} />
-    </>
+      <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
+        model={<ModelChoice session={session} connected={connection.state === "open"} />} />
+    </Edit>
   );
 }
 
@@ -171,18 +210,61 @@ function Thinking() {
 }
 
 function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
+  const say = useContext(Edit);
+  const [draft, setDraft] = useState<string | null>(null);
+  if (entry && draft !== null) {
+    return (
+      <form className="flex flex-col gap-2 rounded-xl border border-accent bg-surface p-3" onSubmit={(event) => { event.preventDefault(); say(entry, draft.trim()); }}>
+        <textarea autoFocus dir="auto" rows={Math.min(8, draft.split("\n").length + 1)} value={draft} onChange={(event) => setDraft(event.target.value)}
+          aria-label={t("Say it otherwise")} className="resize-none bg-transparent outline-none" />
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          <span className="me-auto text-xs text-muted">{t("Goes on in a copy; this conversation stays as it is.")}</span>
+          <Button onClick={() => setDraft(null)}>{t("Leave it")}</Button>
+          <Button type="submit" look="main" disabled={!draft.trim()}>{t("Send")}</Button>
+        </div>
+      </form>
+    );
+  }
   return (
     <div className="flex flex-col items-end gap-1">
       <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
         {text}
       </div>
       {entry?.images.map((each) => <Picture key={each.id} id={each.id} mediaType={each.media_type} />)}
-      {entry && <Under entry={entry} />}
+      {entry && (
+        <Under entry={entry}>
+          <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
+            <Pencil size={12} aria-hidden /> {t("Edit")}
+          </button>
+          <button type="button" onClick={() => say(entry, entry.text)} className="inline-flex items-center gap-1 hover:text-text">
+            <RotateCcw size={12} aria-hidden /> {t("Again")}
+          </button>
+        </Under>
+      )}
     </div>
   );
 }
 
-function Under({ entry }: { entry: EntryAnswer }) {
+/** Which model answers in this conversation. */
+function ModelChoice({ session, connected }: { session: string; connected: boolean }) {
+  const client = useQueryClient();
+  const models = useModels().data?.models ?? [];
+  const chosen = useSessions().data?.sessions.find((each) => each.session === session)?.model ?? "";
+  if (models.length < 2 && !chosen) return null;
+  const choose = (name: string) =>
+    live.ask({ type: "send", message: `/model ${name || "default"}`, session }, (message) => {
+      if (message.type === "result") void client.invalidateQueries({ queryKey: ["sessions"] });
+    });
+  return (
+    <select aria-label={t("Model")} title={t("Model")} value={chosen} disabled={!connected} onChange={(event) => choose(event.target.value)}
+      className="h-9 max-w-40 rounded-md bg-transparent px-1.5 text-xs text-muted hover:bg-sunken">
+      <option value="">{t("usual model")}</option>
+      {[...new Set([...models, ...(chosen ? [chosen] : [])])].map((each) => <option key={each} value={each}>{each}</option>)}
+    </select>
+  );
+}
+
+function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }) {
   return (
     <div className="flex items-center gap-3 text-xs text-muted">
       <span>{clock(entry.at)}</span>
@@ -194,6 +276,7 @@ function Under({ entry }: { entry: EntryAnswer }) {
       <button type="button" onClick={() => void navigator.clipboard.writeText(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
         <Copy size={12} aria-hidden /> {t("Copy")}
       </button>
+      {children}
     </div>
   );
 }

@@ -3,13 +3,13 @@ import { CircleAlert, CircleCheck, Info, Plug, RadioTower, Search, Stethoscope, 
 import { useDeferredValue, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
-import { useStatus } from "../../api/queries";
+import { useModels, useStatus } from "../../api/queries";
 import { clock, duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, Wide } from "../../parts/basics";
 
 /** The models that are set up; each can be tried. */
 export function Models() {
-  const models = useQuery({ queryKey: ["models"], queryFn: () => call("GET /api/v1/models") });
+  const models = useModels();
   const status = useStatus().data;
   if (models.isError) return <Failure error={models.error} retry={() => void models.refetch()} />;
   if (!models.data) return <Skeleton rows={3} className="h-16" />;

@@ -1,11 +1,16 @@
-import type { ReactNode } from "react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Undo2 } from "lucide-react";
+import { useState, type ReactNode } from "react";
+import { call } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
 import { duration, exact, money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
-import { Badge, Card } from "../../parts/basics";
+import { Badge, Button, Card } from "../../parts/basics";
+import { Diff } from "../../parts/diff";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 
+type Part = { name: string; bytes: number; tokens: number; cached: boolean };
 type Calls = { name: string; arguments: unknown }[];
 
 /** The chosen span: what was asked, what came of it, why it was allowed. */
@@ -25,7 +30,9 @@ export function Detail({ span, decisions, approvals }: {
         {text("trust") === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
         <span className="text-sm text-muted">{exact(span.started_at)}{span.seconds !== null && ` · ${duration(span.seconds)}`}</span>
       </div>
+      {span.type === "LLM" && <Sections sections={(data.sections as Part[] | undefined) ?? []} />}
       {span.type === "LLM" && <Tokens span={span} />}
+      {span.kind === "turn" && span.event.turn && <Changed turn={span.event.turn} />}
       {verdicts.map((each) => (
         <p key={each.time} className="text-sm">
           <Badge tone={each.allowed ? "good" : each.verdict === "ask" ? "warn" : "bad"}>
@@ -57,6 +64,70 @@ export function Detail({ span, decisions, approvals }: {
       )}
       {mine.map((each) => <ApprovalCard key={each.id} approval={each} />)}
     </section>
+  );
+}
+
+const HUES = ["var(--accent)", "var(--inbound)", "var(--outbound)", "var(--llm)", "var(--tool)", "var(--approval)", "var(--event)", "var(--policy)"];
+
+/** What the prompt was made of: one bar, the part that a cache holds hatched. */
+function Sections({ sections }: { sections: Part[] }) {
+  if (!sections.length) return null;
+  const whole = sections.reduce((sum, each) => sum + each.tokens, 0) || 1;
+  const size = sections.reduce((sum, each) => sum + each.bytes, 0);
+  return (
+    <div>
+      <h3 className="mb-1.5 text-sm font-semibold text-muted">
+        {t("Prompt")} · {t("{count} tokens", { count: number(whole) })} · {t("{count} bytes", { count: number(size) })}
+      </h3>
+      <div className="flex h-6 gap-px overflow-hidden rounded-md bg-sunken" aria-hidden>
+        {sections.map((each, place) => (
+          <span key={each.name} title={each.name} className={each.cached ? "hatched" : ""}
+            style={{ width: `${(100 * each.tokens) / whole}%`, minWidth: 2, backgroundColor: HUES[place % HUES.length] }} />
+        ))}
+      </div>
+      <ul className="mt-2 grid gap-x-6 gap-y-1 text-sm sm:grid-cols-2 lg:grid-cols-3">
+        {sections.map((each, place) => (
+          <li key={each.name} className="flex items-center gap-2">
+            <span aria-hidden className={`size-2.5 shrink-0 rounded-sm ${each.cached ? "hatched" : ""}`} style={{ backgroundColor: HUES[place % HUES.length] }} />
+            <span className="min-w-0 flex-1 truncate">{t(each.name)}{each.cached && <span className="text-muted"> · {t("cacheable")}</span>}</span>
+            <span className="text-muted">{number(each.bytes)} B</span>
+            <span className="w-14 text-end font-medium">{number(each.tokens)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The files that a turn changed, with what was changed, and a way back. */
+function Changed({ turn }: { turn: string }) {
+  const client = useQueryClient();
+  const [sure, setSure] = useState(false);
+  const preview = useQuery({
+    queryKey: ["undo", turn],
+    queryFn: () => call("POST /api/v1/undo", { body: { id: turn, preview: true } }),
+    retry: false,
+  });
+  const undo = useMutation({
+    mutationFn: () => call("POST /api/v1/undo", { body: { id: turn } }),
+    onSettled: () => {
+      setSure(false);
+      for (const key of ["undo", "repo"]) void client.invalidateQueries({ queryKey: [key] });
+    },
+  });
+  const told = preview.data;
+  if (!told || !(told.restored.length || told.kept.length)) return null;
+  return (
+    <Block title={told.restored.length === 1 ? t("One file would be put back") : t("{count} files would be put back", { count: told.restored.length })}>
+      {told.diff && <Diff text={told.diff} />}
+      <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
+        <span className="min-w-0 flex-1 text-sm text-muted">{t("Shown is what undoing would do; a later change is never overwritten.")}</span>
+        {undo.isError && <span role="alert" className="text-sm text-bad">{undo.error.message}</span>}
+        <Button look="danger" icon={Undo2} disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} onBlur={() => setSure(false)}>
+          {sure ? t("Yes, put back") : t("Undo")}
+        </Button>
+      </div>
+    </Block>
   );
 }
 

@@ -1,4 +1,4 @@
-import { ArrowLeft, Braces, MessageSquare, RotateCcw } from "lucide-react";
+import { ArrowLeft, Braces, ChartGantt, MessageSquare, RotateCcw, Workflow } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
@@ -9,20 +9,22 @@ import { duration, money, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Detail } from "./detail";
+import { Graph } from "./graph";
 import { ordered, type Placed } from "./tree";
 
 /** One message's journey: the waterfall, and the chosen part of it. */
 export function Trace({ id }: { id: string }) {
   const trace = useTrace(id);
   const [chosen, setChosen] = useState("");
+  const [graph, setGraph] = useState(false);
   const spans = useMemo(() => ordered(trace.data?.spans ?? []), [trace.data]);
   if (trace.isPending) return <Page title={t("Trace")} wide><Skeleton rows={8} className="h-9" /></Page>;
   if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
   const span = spans.find((each) => each.span.id === chosen) ?? spans.find((each) => each.span.type === "LLM") ?? spans[0];
   return (
-    <Page title={title(trace.data)} wide more={<Acts trace={trace.data} />}>
+    <Page title={title(trace.data)} wide more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} />}>
       <Facts trace={trace.data} />
-      <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />
+      {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
       {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} />}
     </Page>
   );
@@ -33,7 +35,7 @@ function title(trace: TraceAnswer): string {
   return first?.output.split("\n")[0]?.slice(0, 90) || t("Trace {id}", { id: trace.trace_id.slice(0, 8) });
 }
 
-function Acts({ trace }: { trace: TraceAnswer }) {
+function Acts({ trace, graph, onGraph }: { trace: TraceAnswer; graph: boolean; onGraph: () => void }) {
   const retry = useMutation({ mutationFn: (id: string) => call("POST /api/v1/retry/{id}", { path: { id } }) });
   const session = trace.task?.session ?? trace.spans[0]?.event.session;
   const [copied, setCopied] = useState(false);
@@ -50,6 +52,7 @@ function Acts({ trace }: { trace: TraceAnswer }) {
       {trace.task && ["failed", "set_aside"].includes(trace.task.state) && (
         <Button icon={RotateCcw} disabled={retry.isPending} onClick={() => retry.mutate(trace.task!.id)}>{t("Retry")}</Button>
       )}
+      <Button icon={graph ? ChartGantt : Workflow} onClick={onGraph}>{graph ? t("As a waterfall") : t("As a graph")}</Button>
       <Button
         icon={Braces}
         onClick={() => void navigator.clipboard.writeText(JSON.stringify(trace, null, 2)).then(() => setCopied(true))}

@@ -1,0 +1,29 @@
+"""Slash commands about conversations that need more than the session's own rules."""
+
+from collections.abc import Awaitable, Callable
+
+from hob.agent.commands.table import Moment, SlashCommand
+from hob.app.subsystem import FeatureCommand, Subsystem
+from hob.core.lazy import Lazy
+from hob.core.trust.scopes import TokenScope
+
+
+@Lazy
+def _fork() -> Callable[..., Awaitable[str]]:
+    from hob.app.maintenance.forking import fork
+
+    return fork
+
+
+SESSIONS = Subsystem(
+    name="sessions",
+    one_shot=True,
+    slash_commands=(
+        FeatureCommand(
+            SlashCommand(
+                "fork", Moment.LANE, "/fork", "go on in a copy of this conversation", owner=True, scope=TokenScope.ADMIN
+            ),
+            _fork,
+        ),
+    ),
+)
