@@ -8,7 +8,9 @@ from benchmarks.history import fill
 from benchmarks.processes import cpu_of, memory_of, python, run_often
 from benchmarks.programs.routes import ROUTES
 from benchmarks.rows import Row
+from hob.app.daemon.unix_http import call
 from hob.app.endpoints import ENDPOINTS
+from hob.app.home import socket_of
 
 SERVE = (python(), "-m", "benchmarks.programs.routes")
 LIBRARIES = "import asyncio, apsw, httptools, starlette.applications, uvicorn"
@@ -23,6 +25,16 @@ _LOOKS = (
     "/unread",
     "/approvals",
     "/v1/models",
+)
+_PAGES = (
+    "/api/v1/status",
+    "/api/v1/timeline",
+    "/api/v1/tasks",
+    "/api/v1/sessions",
+    "/api/v1/usage",
+    "/api/v1/settings",
+    "/api/v1/memory/status",
+    "/api/v1/approvals/pending",
 )
 BARE = "bare asyncio HTTP server, nothing kept"
 
@@ -59,6 +71,13 @@ def measure(bench: Bench) -> Iterator[Row]:
         for path in _LOOKS:
             cost = _milliseconds(daemon.pid, client, "GET", path, None, max(calls // 4, 100))
             yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+        before = memory_of(daemon.pid).pss
+        page = Client(call(socket_of(home), "POST", "/dashboard/link").body["address"])
+        for path in _PAGES:
+            cost = _milliseconds(daemon.pid, page, "GET", path, None, max(calls // 4, 100))
+            yield Row(f"GET {path}, a home in use", cost, "ms CPU", 1.5, baseline=least, beside=BARE)
+        grown = memory_of(daemon.pid).pss - before
+        yield Row("the dashboard's listener once it was used", grown, "MiB PSS", 10)
 
 
 def _milliseconds(

@@ -377,6 +377,20 @@ class DeletedAnswer(TypedDict):
     deleted: int
 
 
+class ViewAnswer(TypedDict):
+    """A page of a plug-in."""
+
+    name: str
+    title: str
+    asks: Annotated[list[str], "the paths that it may get"]
+
+
+class ViewsAnswer(TypedDict):
+    """Pages of plug-ins."""
+
+    views: list[ViewAnswer]
+
+
 class StoppedAnswer(TypedDict):
     """What was ended."""
 
@@ -634,6 +648,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/plugins"): ((200, PluginsAnswer),),
     ("GET", "/api/v1/people"): ((200, PeopleAnswer),),
     ("GET", "/api/v1/pairing"): ((200, PairingAnswer),),
+    ("GET", "/api/v1/views"): ((200, ViewsAnswer),),
     ("POST", "/api/v1/stop"): ((200, StoppedAnswer),),
     ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
     ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),

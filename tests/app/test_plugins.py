@@ -38,7 +38,7 @@ def wheel(project: Path, folder: Path, version: str = "0.1.0") -> Path:
     files = {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {described['name']}\nVersion: {version}\n"}
     files[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     files[f"{info}/entry_points.txt"] = points
-    for source in sorted((project / "src").rglob("*.py")):
+    for source in sorted(each for each in (project / "src").rglob("*.*") if each.suffix != ".pyc" and each.is_file()):
         files[str(source.relative_to(project / "src"))] = source.read_text()
     files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in (*files, f"{info}/RECORD"))
     path = folder / f"{module}-{version}-py3-none-any.whl"

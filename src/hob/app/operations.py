@@ -21,6 +21,7 @@ from hob.app.models.usage_report import UsageReport, in_order
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.bus.halt import halt, lift
 from hob.bus.session_queues import SessionQueues
+from hob.config.loading import Config
 from hob.core.content.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
@@ -74,6 +75,7 @@ class DaemonOperations:
         self._address = address
         self._on_hand_over = on_hand_over
         self._began = kernel.clock.now().timestamp()
+        self._shown: tuple[Config, Sequence[Mapping[str, Any]]] | None = None
 
     async def status(self) -> Mapping[str, Any]:
         inbox = await self._store.inbox.counts()
@@ -116,7 +118,10 @@ class DaemonOperations:
         return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
 
     def settings(self) -> Sequence[Mapping[str, Any]]:
-        return settings_view(self._reloading.config)
+        config = self._reloading.config
+        if self._shown is None or self._shown[0] is not config:  # hundreds of them, and they seldom change
+            self._shown = config, settings_view(config)
+        return self._shown[1]
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
         return await SettingsWriter(self._store, self._reloading).change(values, by)

@@ -44,6 +44,20 @@ class StaticFiles(NamedTuple):
     folder: str = "static"
 
 
+class DashboardView(NamedTuple):
+    """A page in the dashboard: files of a package, shown in a frame that can do nothing by itself.
+
+    `name` is in its address, `title` in the rail. What it wants to know it asks the page around it for: `asks` are the
+    paths below `/api/v1/` that it may get.
+    """
+
+    name: str
+    title: str
+    package: str
+    folder: str = "view"
+    asks: tuple[str, ...] = ()
+
+
 class ToolGroup(NamedTuple):
     """Tools that a session opens together: the few words that announce them, and their names."""
 
@@ -88,6 +102,8 @@ class Subsystem:
     """Endpoints of the dashboard's listener, loaded when somebody knocks there; their paths begin with `/api/v1/`."""
     static_files: tuple[StaticFiles, ...] = ()
     """What the dashboard's listener serves to anybody: files of a package, nothing of the owner's."""
+    views: tuple[DashboardView, ...] = ()
+    """Its pages in the dashboard."""
     checks: Lazy[Checks] | None = None
     files: tuple[KeptFiles, ...] = ()
     cli: tuple[CliCommand, ...] = ()

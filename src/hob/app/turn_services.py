@@ -456,4 +456,9 @@ def make_api(kernel: Kernel, features: Features, services: TurnServices, accept:
         services.attempts,
         features.ports,
         dashboard=dashboard,
+        views=[
+            {"name": view.name, "title": view.title, "asks": list(view.asks)}
+            for subsystem, _ in features.opened.values()
+            for view in subsystem.views
+        ],
     )

@@ -166,6 +166,8 @@ class Api:
     """The WebSockets that are open."""
     dashboard: str = ""
     """Where browsers reach it; empty where it does not listen."""
+    views: Sequence[Mapping[str, Any]] = ()
+    """Pages that features have in the dashboard: `name`, `title` and what they `ask`."""
     login_codes: LoginCodes = field(default_factory=LoginCodes)
     """By which browsers are let in."""
     _kept: dict[type, object] = field(default_factory=dict)

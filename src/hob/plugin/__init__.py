@@ -6,13 +6,24 @@ needs `hob.core`, and none of this.
 """
 
 from hob.agent.commands.table import Moment, SlashCommand
-from hob.app.subsystem import Checks, CliCommand, Endpoints, FeatureCommand, KeptFiles, Open, Subsystem, ToolGroup
+from hob.app.subsystem import (
+    Checks,
+    CliCommand,
+    DashboardView,
+    Endpoints,
+    FeatureCommand,
+    KeptFiles,
+    Open,
+    Subsystem,
+    ToolGroup,
+)
 from hob.core.lazy import Lazy
 from hob.core.settings import Secret, setting
 
 __all__ = [
     "Checks",
     "CliCommand",
+    "DashboardView",
     "Endpoints",
     "FeatureCommand",
     "KeptFiles",

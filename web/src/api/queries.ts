@@ -29,6 +29,7 @@ export const useAudit = (kind: string) =>
   useQuery({ queryKey: ["audit", kind], queryFn: () => call("GET /api/v1/audit", { query: { limit: 200, kind } }) });
 export const useSettings = () => useQuery({ queryKey: ["settings"], queryFn: () => call("GET /api/v1/settings") });
 export const useModels = () => useQuery({ queryKey: ["models"], queryFn: () => call("GET /api/v1/models") });
+export const useViews = () => useQuery({ queryKey: ["views"], queryFn: () => call("GET /api/v1/views") });
 export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryFn: () => call("GET /api/v1/memory/status") });
 export const useTrace = (id: string) =>
   useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });

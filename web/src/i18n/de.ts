@@ -460,4 +460,6 @@ export const GERMAN: Record<string, string> = {
   "usual model": "übliches Modell",
   "what Hob remembers": "was Hob sich merkt",
   "{count} files would be put back": "{count} Dateien würden zurückgesetzt",
+  "No plug-in has this page.": "Kein Plug-in hat diese Seite.",
+  "page of a plug-in": "Seite eines Plug-ins",
 };

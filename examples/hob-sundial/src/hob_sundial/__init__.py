@@ -1,6 +1,6 @@
-"""An endpoint and a check in two files: `GET /sundial` tells the hour to a token that may read."""
+"""An endpoint, a check and a page: `GET /sundial` tells the hour to a token that may read, the dashboard shows it."""
 
-from hob.plugin import Checks, Endpoints, Lazy, Subsystem
+from hob.plugin import Checks, DashboardView, Endpoints, Lazy, Subsystem
 
 
 @Lazy
@@ -17,4 +17,18 @@ def _checks() -> Checks:
     return CHECKS
 
 
-SUNDIAL = Subsystem(name="sundial", one_shot=True, endpoints=_endpoints, checks=_checks)
+@Lazy
+def _api_v1() -> Endpoints:
+    from hob_sundial.routes import API_V1
+
+    return API_V1
+
+
+SUNDIAL = Subsystem(
+    name="sundial",
+    one_shot=True,
+    endpoints=_endpoints,
+    api_v1=_api_v1,
+    views=(DashboardView("sundial", "Sundial", "hob_sundial", asks=("/api/v1/sundial",)),),
+    checks=_checks,
+)

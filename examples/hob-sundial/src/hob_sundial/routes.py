@@ -8,4 +8,5 @@ async def show(call: EndpointCall[Nothing]) -> Response:
     return json_response({"hour": call.api.clock.now().hour})
 
 
+API_V1 = (Endpoint("GET", "/api/v1/sundial", show, TokenScope.READ, Nothing),)
 ENDPOINTS = (Endpoint("GET", "/sundial", show, TokenScope.READ, Nothing),)

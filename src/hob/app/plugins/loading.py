@@ -101,6 +101,8 @@ def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
     for endpoint in feature.endpoints() if feature.endpoints is not None else ():
         scope = endpoint.scope.value if endpoint.scope is not None else "for everybody"
         yield f"endpoint {endpoint.method} {endpoint.path} ({scope})"
+    for view in feature.views:
+        yield f"page {view.title} in the dashboard" + (f" (reads {', '.join(view.asks)})" if view.asks else "")
     yield from (f"file {each.name}" for each in feature.files)
     yield from (f"needs {port.__name__}" for port in feature.needs)
 

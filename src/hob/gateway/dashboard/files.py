@@ -14,7 +14,7 @@ from hob.core.values import dataclass
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:;"
     " connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none';"
-    " frame-ancestors 'none'"
+    " frame-src 'self'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": _POLICY,
@@ -22,6 +22,13 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(self)",
 }
+FRAMED = {
+    **HEADERS,
+    "content-security-policy": "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'self';"
+    " img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    "x-frame-options": "SAMEORIGIN",
+}
+"""A page of a plug-in: it belongs to no origin, reaches no network, and no cookie is sent with what it does."""
 _TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json", ".woff2": "font/woff2"}
 _NOT_BUILT = "The dashboard is not built here. `make web` builds it; installed packages have it."
 
@@ -37,8 +44,9 @@ class _File:
 class PackageFiles:
     """An ASGI application: the files in a folder of a package, and its `index.html` for every other path."""
 
-    def __init__(self, package: str, folder: str) -> None:
+    def __init__(self, package: str, folder: str, headers: Mapping[str, str] = HEADERS) -> None:
         self._files = _read(package, folder)
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._answer(scope)(scope, receive, send)
@@ -52,7 +60,7 @@ class PackageFiles:
         file = self._files.get(name) or self._files.get("index.html")
         if file is None:
             return Response(_NOT_BUILT, 404, media_type="text/plain")
-        headers, wanted = {**HEADERS, "etag": file.etag, "vary": "accept-encoding"}, Headers(scope=scope)
+        headers, wanted = {**self._headers, "etag": file.etag, "vary": "accept-encoding"}, Headers(scope=scope)
         if file.etag in wanted.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         if file.packed and "gzip" in wanted.get("accept-encoding", ""):

@@ -88,6 +88,11 @@ async def sessions(call: EndpointCall[Which]) -> Response:
     return etagged(call.request, found)
 
 
+async def views(call: EndpointCall[Nothing]) -> Response:
+    """The pages that plug-ins have here, each below `/views/`."""
+    return etagged(call.request, {"views": call.api.views})
+
+
 async def stop_all(call: EndpointCall[Nothing]) -> Response:
     """End every turn that runs, waits or stands in a queue."""
     rows = await call.api.store.tasks.find(1000, open_only=True)

@@ -46,6 +46,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _same("GET", "/usage", also=_SEEN),
     _same("GET", "/unread"),
     _same("GET", "/prompt"),
+    _own("GET", "/views", state.views, READ, also=_SEEN),
     _own("POST", "/stop", state.stop_all, ADMIN),
     _same("POST", "/retry/{id}"),
     _same("POST", "/undo"),

@@ -95,7 +95,7 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
       <div role="listbox" aria-label={t("Spans")}>
         <div className="grid grid-cols-[minmax(9rem,22rem)_minmax(4rem,1fr)_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
-          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : ""}>{part ? duration(whole * part) : "0"}</span>)}</div>
+          <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : part === 0.5 ? "hidden sm:inline" : ""}>{part ? duration(whole * part) : "0"}</span>)}</div>
           <span className="text-end">{t("took")}</span>
         </div>
         {spans.map(({ span, depth }) => {
