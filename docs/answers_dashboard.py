@@ -391,6 +391,27 @@ class ViewsAnswer(TypedDict):
     views: list[ViewAnswer]
 
 
+class StageAnswer(TypedDict):
+    """What one stage of the policy said."""
+
+    stage: str
+    verdict: str
+    rule: str
+
+
+class ExplainedAnswer(TypedDict):
+    """What the policy would say of a call."""
+
+    verdict: Annotated[str, "`allow`, `ask` or `deny`"]
+    rule: str
+    reason: str
+    acts: Annotated[list[str], "what the call would do"]
+    tier: int | None
+    stages: list[StageAnswer]
+    known: Annotated[bool, "whether there is such a tool; else the strictest rules hold"]
+    told: Annotated[list[str], "the same in words"]
+
+
 class StoppedAnswer(TypedDict):
     """What was ended."""
 
@@ -527,6 +548,12 @@ class RepoRow(TypedDict):
     size: int
 
 
+class WorkRepoAnswer(TypedDict):
+    """Where tools work."""
+
+    path: str
+
+
 class TreeAnswer(TypedDict):
     """A folder."""
 
@@ -649,6 +676,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/people"): ((200, PeopleAnswer),),
     ("GET", "/api/v1/pairing"): ((200, PairingAnswer),),
     ("GET", "/api/v1/views"): ((200, ViewsAnswer),),
+    ("POST", "/api/v1/policy/explain"): ((200, ExplainedAnswer),),
     ("POST", "/api/v1/stop"): ((200, StoppedAnswer),),
     ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
     ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),
@@ -660,6 +688,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("POST", "/api/v1/memory/prune"): ((200, DeletedAnswer),),
     ("POST", "/api/v1/memory/reset"): ((200, DeletedAnswer),),
     ("POST", "/api/v1/memory/config"): ((200, SettingsAnswer),),
+    ("GET", "/api/v1/workrepo"): ((200, WorkRepoAnswer),),
     ("GET", "/api/v1/repo/tree"): ((200, TreeAnswer),),
     ("GET", "/api/v1/repo/file"): ((200, FileAnswer),),
     ("GET", "/api/v1/repo/status"): ((200, RepoStatusAnswer),),

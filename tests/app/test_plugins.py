@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from hob.app.daemon.unix_http import call
@@ -211,6 +212,12 @@ async def use_each(house: House, postbox: Path, daemon: asyncio.subprocess.Proce
     assert "we do not talk about bedtime" in await said("ask", "is it bedtime?")
     assert "Hedgehogs eat slugs." in await said("ask", 'CALL recall {"query": "hedgehogs", "untrusted": true}')
     assert call(socket, "GET", "/sundial").body["hour"] in range(24)
+    page = call(socket, "POST", "/dashboard/link").body["address"]
+    async with httpx2.AsyncClient(base_url=page) as browser:
+        shown = await browser.get("/views/sundial/")
+        assert (shown.status_code, "sandbox allow-scripts" in shown.headers["content-security-policy"]) == (200, True)
+        assert (await browser.get("/views/sundial/sundial.js")).headers["content-type"].startswith("text/javascript")
+        assert (await browser.get("/api/v1/sundial")).status_code == 401
     assert "owner" in await said("people", "link", "postbox:folder", "owner")
     (postbox / "in" / "part").write_text("good morning")
     (postbox / "in" / "part").rename(postbox / "in" / "letter.txt")

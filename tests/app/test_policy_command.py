@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.cli.trust.policy import Guarding, Supposed, explain_call
+from hob.app.trust.explaining import Guarding, Supposed
+from hob.cli.trust.policy import explain_call
 from hob.core.trust.labels import SenderClass
 from hob.guard.policy.modes import Mode
 from tests.confined import BACKEND

@@ -30,6 +30,8 @@ VIEWS = {
     "files-history": "/files?tab=history",
     "trust": "/trust",
     "audit": "/trust?tab=audit",
+    "trace-graph": "/timeline",
+    "explain": "/trust?tab=explain",
     "people": "/trust?tab=people",
     "costs": "/costs",
     "settings": "/settings",
@@ -81,10 +83,12 @@ async def show(page: Page, base: str, view: str, *, nth: int = 1) -> None:
     await page.locator("#main").wait_for()
     await page.wait_for_load_state("networkidle")
     await expect(page.locator(".skeleton")).to_have_count(0)
-    if view == "trace":
+    if view.startswith("trace"):
         # the turn with tools: its model was asked twice
         await page.get_by_role("article", name="message").nth(nth).get_by_role("link", name="Trace").click()
         await page.get_by_role("listbox").wait_for()
+    if view == "trace-graph":
+        await page.get_by_role("button", name="As a graph").click()
 
 
 async def main(folder: Path, views: Collection[str]) -> None:

@@ -161,7 +161,7 @@ async def test_login_by_token_and_out_again(world: World, browser: Browser) -> N
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="make web brings axe")
-@pytest.mark.parametrize("size", [(1280, 800), (360, 740)], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [(1280, 800), (768, 1024), (360, 740)], ids=["desktop", "tablet", "phone"])
 async def test_no_view_has_a_serious_fault_of_accessibility(
     world: World, browser: Browser, size: tuple[int, int]
 ) -> None:
@@ -231,3 +231,51 @@ async def test_one_button_stops_all_that_runs_and_waits(world: World, browser: B
         await tab.page.get_by_role("button", name="Yes, stop all 2").click()
         await expect(tab.page.get_by_text("Hob works on nothing.")).to_be_visible()
         await expect(tab.page.get_by_text("cancelled").nth(2)).to_be_visible()
+
+
+async def test_edited_message_goes_on_in_a_copy(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        for text, answer in (("one", "First."), ("two", "Second.")):
+            world.model.script.append(Reply(answer))
+            await daemon.post(text, session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("Second.")).to_be_visible()
+        await conversation.get_by_role("button", name="Edit").last.click()
+        await page.get_by_label("Say it otherwise").fill("two, but better")
+        world.model.script.append(Reply("Better."))
+        await conversation.get_by_role("button", name="Send").click()
+        await expect(page).to_have_url(re.compile("session=api%3Amain-"))
+        await expect(conversation.get_by_text("Better.", exact=True)).to_be_visible()
+        await expect(conversation.get_by_text("First.")).to_be_visible()
+        await expect(conversation.get_by_text("Second.")).to_have_count(0)
+        await page.goto(f"{tab.base}/chat?session=api:main")
+        await expect(conversation.get_by_text("Second.")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_trace_shows_the_prompt_a_graph_and_the_way_back(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/chat?session=api:weekend")
+        page = tab.page
+        await page.get_by_test_id("conversation").get_by_role("link", name="Trace").last.click()
+        await expect(page.get_by_text("cacheable").first).to_be_visible()
+        await page.get_by_role("button", name="As a graph").click()
+        await page.get_by_role("region", name="Spans").get_by_role("button", name="turn").click()
+        await expect(page.get_by_role("region", name="Changes")).to_contain_text("Sanssouci")
+        await page.get_by_role("button", name="Undo").click()
+        await page.get_by_role("button", name="Yes, put back").click()
+        await page.goto(f"{tab.base}/files")
+        await expect(page.get_by_text("empty", exact=True)).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_page_opens_without_a_network(world: World, browser: Browser, port: str) -> None:
+    async with world.serve(HOB_DASHBOARD_PORT=port):
+        tab = await open_tab(world, browser)
+        await tab.page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+        await tab.page.reload()
+        await expect(tab.page.get_by_text("Nothing needs you.")).to_be_visible()
+    await tab.page.goto(f"{tab.base}/work")
+    await expect(tab.page.get_by_role("status").filter(has_text="Not connected since")).to_be_visible(timeout=10_000)
+    assert await tab.page.evaluate("() => caches.open('hob-page').then(c => c.keys()).then(k => k.map(r => r.url))")

@@ -349,6 +349,19 @@ async def test_slash_fork_leads_the_chat_into_the_copy(hob: Machine) -> None:
     assert len(sessions) == 2
 
 
+async def test_policy_says_what_it_would_say(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+
+        async def said(**asked: Any) -> tuple[str, str]:
+            told = (await page.post("/api/v1/policy/explain", json=asked)).raise_for_status().json()
+            assert told["told"]
+            return told["verdict"], told["rule"]
+
+        assert await said(tool="exec", arguments="rm -rf .", tainted=True) == ("deny", "hard.state")
+        assert (await said(tool="no_such_tool"))[0] != "allow"
+        assert (await page.post("/api/v1/policy/explain", json={"tool": "exec", "mode": "x"})).status_code == 400
+
+
 async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
     folder = hob.app.home / "logs"
     folder.mkdir(exist_ok=True)

@@ -462,4 +462,16 @@ export const GERMAN: Record<string, string> = {
   "{count} files would be put back": "{count} Dateien würden zurückgesetzt",
   "No plug-in has this page.": "Kein Plug-in hat diese Seite.",
   "page of a plug-in": "Seite eines Plug-ins",
+  "Arguments: as JSON, or the one that matters most": "Argumente: als JSON, oder nur das wichtigste",
+  "Ask what would be said of a call. Nothing is done.": "Frag, was zu einem Aufruf gesagt würde. Es wird nichts getan.",
+  "It would": "Es würde",
+  "There is no such tool here, so the strictest rules hold.":
+    "Ein solches Werkzeug gibt es hier nicht; darum gelten die strengsten Regeln.",
+  "Tool": "Werkzeug",
+  "What if…": "Was wäre wenn …",
+  "What would be said?": "Was würde gesagt?",
+  "after the turn has read what others wrote": "nachdem die Runde gelesen hat, was andere schrieben",
+  "allow": "erlaubt",
+  "ask": "fragt",
+  "deny": "verweigert",
 };

@@ -1,6 +1,6 @@
 """Hob's own tools."""
 
-from hob.app.subsystem import KeptFiles, Open, Subsystem
+from hob.app.subsystem import Endpoints, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
 from hob.tools.sandbox.settings import SandboxSettings
@@ -14,11 +14,19 @@ def _open() -> Open:
     return open_tools
 
 
+@Lazy
+def _api_v1() -> Endpoints:
+    from hob.gateway.dashboard.policy import ENDPOINTS
+
+    return ENDPOINTS
+
+
 TOOLS = Subsystem(
     name="tools",
     needs=(MemorySearch,),
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),
+    api_v1=_api_v1,
     open=_open,
 )

@@ -23,6 +23,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
+from hob.gateway.policy import PolicyAtHand, PolicyExplainer
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.registry.builtin_specs import KnownTools
@@ -41,6 +42,13 @@ def _maker() -> "Callable[..., ToolRuntime]":
     from hob.app.tools.runtime import make_hands
 
     return make_hands
+
+
+@Lazy
+def _explaining() -> Callable[..., PolicyExplainer]:
+    from hob.app.trust.explaining import OwnerPolicy
+
+    return OwnerPolicy
 
 
 class LazyToolRuntime:
@@ -165,11 +173,20 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
     async def warn(remark: Remark) -> None:
         await kernel.notifier.tell(render(remark, kernel.language), "obeyed")
 
+    now = kernel.config
+
+    def become(new: Config) -> None:
+        nonlocal now
+        now = new
+
     config, store, clock, memory = kernel.config, kernel.store, kernel.clock, kernel.port(MemorySearch)
     opening = open_tool_runtime(
         config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory
     )
     async with opening as tool_runtime:
+        policy = PolicyAtHand(lambda: _explaining()(now, tool_runtime, kernel.known))
         yield Contribution(
-            provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime}, erase=tool_runtime.erase
+            provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime, PolicyAtHand: policy},
+            erase=tool_runtime.erase,
+            on_settings=become,
         )

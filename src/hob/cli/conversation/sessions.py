@@ -103,11 +103,11 @@ def archive(session: Session, *, back: Annotated[bool, Parameter(help="Restore i
 def fork(
     session: Session = "main",
     *,
-    before: Annotated[int | None, Parameter(help="Only what stands before this place of it.")] = None,
+    before: Annotated[int, Parameter(help="Only what stands before this place of it; 0 is all.")] = 0,
     json: Json = False,
 ) -> None:
     """Begin a new conversation with what was said in one, which stays as it is."""
-    made = reach("POST", "/sessions/fork", {"session": session, "before": before})
+    made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
     if json:
         print_json(made)
     else:

@@ -2,8 +2,8 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,26 +11,21 @@ from cyclopts import App, Parameter
 
 from hob.app.settings_sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
-from hob.app.trust.guard import BackendHere, rules_of
+from hob.app.trust.explaining import Guarding, Supposed, context_of, decision_view, guarding_over
 from hob.bus.notices import Hub
 from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
-from hob.core.errors import NotConfigured
 from hob.core.ports.guard import Allow, Ask, Deny
-from hob.core.tools import ToolSpec
 from hob.core.translation.language import translatable
-from hob.core.trust.labels import SenderClass, Trust
-from hob.core.values import dataclass
+from hob.core.trust.labels import SenderClass
 from hob.guard.approvals.question_text import visible
-from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
-from hob.guard.policy.context import Context, Sandbox
-from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.modes import Autonomy, Mode
-from hob.guard.policy.policy import Policy, PolicyDecisionTrace
+from hob.guard.policy.policy import PolicyDecisionTrace
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
@@ -38,29 +33,6 @@ from hob.store.store import open_store
 app = App(name="policy", help="Explain what the policy allows, and by which rule.")
 
 _COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
-
-
-@dataclass(frozen=True, slots=True)
-class Guarding:
-    """The guard as this home has it, and the tools that there are."""
-
-    policy: Policy
-    reader: ArgumentReader
-    specs: Sequence[ToolSpec] = ()
-    sandbox: Sandbox = field(default_factory=Sandbox)
-
-
-@dataclass(frozen=True, slots=True)
-class Supposed:
-    """The turn in which the call would be made; `words` are what the owner would have written."""
-
-    sender: SenderClass = SenderClass.OWNER
-    tainted: bool = False
-    mode: Mode | None = None
-    autonomy: Autonomy | None = None
-    group: bool = False
-    unattended: bool = False
-    words: str = ""
 
 
 @app.command(name="explain")
@@ -95,24 +67,17 @@ async def _guarding(config: Config) -> Guarding:
             open_store(empty.home, config[StoreSettings], clock) as store,
             open_tool_runtime(empty, store, Hub(), clock, environ) as tool_runtime,
         ):
-            policy, reader = rules_of(
-                config, tool_runtime.made, lambda text: ("a secret",) if known(text) != text else ()
-            )
-            try:
-                sandbox = await BackendHere(tool_runtime.made, config).sandbox()
-            except NotConfigured:
-                sandbox = Sandbox(confined=False, versioned=False)
-            return Guarding(policy, reader, tuple(tool_runtime.named().values()), sandbox)
+            return await guarding_over(config, tool_runtime, known)
 
 
 def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *, as_json: bool = False) -> None:
     """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
     spec = next((each for each in guarding.specs if each.name == tool), None)
     arguments = arguments_from(text, spec.roles if spec is not None else None)
-    context = _context(guarding, supposed)
+    context = context_of(guarding, supposed)
     decided, analysis = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
     if as_json:
-        print_json(_view(decided, analysis))
+        print_json(decision_view(decided, analysis))
         return
     first, *rest = _lines(decided, analysis, tool, known=spec is not None)
     print(paint(visible(_(first)), _COLOURS[type(decided.verdict)]))
@@ -120,39 +85,7 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
         print(visible(_(line)))
 
 
-def _context(guarding: Guarding, supposed: Supposed) -> Context:
-    settings, places = guarding.policy.settings, guarding.reader.places
-    words = [supposed.words] if supposed.sender is SenderClass.OWNER else []
-    tainted = supposed.tainted or supposed.sender is not SenderClass.OWNER
-    return Context(
-        sender=supposed.sender,
-        trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
-        named=read_words(words, base=places.base, home=places.home, country=guarding.reader.country),
-        mode=supposed.mode or Mode(settings.mode),
-        autonomy=supposed.autonomy or Autonomy(settings.autonomy),
-        group=supposed.group,
-        answerable=not supposed.unattended,
-        sandbox=guarding.sandbox,
-    )
-
-
 def _lines(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None, tool: str, *, known: bool) -> Iterable[str]:
     yield from explanation(decided, analysis)
     if not known:
         yield translatable("there is no tool {tool} here, so the strictest rules were used", tool=tool)
-
-
-def _view(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> dict[str, object]:
-    verdict = decided.verdict
-    return {
-        "verdict": type(verdict).__name__.lower(),
-        "rule": verdict.rule,
-        "reason": "" if isinstance(verdict, Allow) else verdict.reason,
-        "acts": [] if analysis is None else sorted(analysis.acts),
-        "tier": None if analysis is None else int(analysis.tier),
-        "stages": [
-            {"stage": stage, "verdict": type(said).__name__.lower(), "rule": said.rule}
-            for stage, said in decided.trail
-            if said is not None
-        ],
-    }

@@ -91,6 +91,11 @@ def _repos(call: EndpointCall[Any]) -> Repositories:
     return call.api.port(RepositoriesAtHand).get()
 
 
+async def work_repo(call: EndpointCall[Nothing]) -> Response:
+    """Where the folder lies in which tools work."""
+    return etagged(call.request, _repos(call).place("work"))
+
+
 async def tree(call: EndpointCall[RepoPath]) -> Response:
     """What lies in a folder, folders first."""
     return etagged(call.request, await _repos(call).tree(call.asked.repo, call.asked.path))
@@ -177,6 +182,7 @@ async def pull_request(call: EndpointCall[RepoPullRequest]) -> Response:
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 _MISSING = ("not_found",)
 ENDPOINTS = (
+    own("GET", "/workrepo", work_repo, READ, errors=_MISSING),
     own("GET", "/repo/tree", tree, READ, RepoPath, errors=_MISSING),
     own("GET", "/repo/file", file, READ, RepoPath, errors=_MISSING),
     own("GET", "/repo/status", status, READ, WhichRepo, errors=_MISSING),

@@ -1,5 +1,6 @@
 """How Hob is, for the page: before login only that it is there."""
 
+import platform
 from typing import Any
 
 from starlette.requests import Request
@@ -40,7 +41,7 @@ async def status(call: EndpointCall[Nothing]) -> Response:
     return json_response(
         {
             **public,
-            "agent_id": "hob",
+            "agent_id": f"hob-{platform.node() or 'here'}",
             "uptime_seconds": round(api.clock.now().timestamp() - since),
             "group_enabled": False,
             "orchestrator_enabled": False,

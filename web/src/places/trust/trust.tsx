@@ -6,6 +6,7 @@ import { useApprovals, useAudit, useGrants } from "../../api/queries";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
+import { Explain } from "./explain";
 import { People } from "./people";
 
 const GOOD = new Set(["allow", "allowed", "used", "ok", "right", "approved"]);
@@ -14,7 +15,7 @@ const BAD = new Set(["deny", "denied", "wrong", "too_often", "turned_away", "blo
 /** What Hob asks, what it may without asking, and what was decided. */
 export function Trust() {
   const [search, setSearch] = useSearchParams();
-  const tab = (["audit", "people"] as const).find((each) => each === search.get("tab")) ?? "approvals";
+  const tab = (["audit", "people", "explain"] as const).find((each) => each === search.get("tab")) ?? "approvals";
   return (
     <Page
       title={t("Trust")}
@@ -24,11 +25,11 @@ export function Trust() {
           label={t("What is shown")}
           chosen={tab}
           onChoose={(chosen) => setSearch(chosen === "approvals" ? {} : { tab: chosen }, { replace: true })}
-          tabs={[["approvals", t("Approvals")], ["people", t("People")], ["audit", t("Audit")]] as const}
+          tabs={[["approvals", t("Approvals")], ["people", t("People")], ["explain", t("What if…")], ["audit", t("Audit")]] as const}
         />
       }
     >
-      {tab === "audit" ? <Audit /> : tab === "people" ? <People /> : <Approvals />}
+      {tab === "audit" ? <Audit /> : tab === "people" ? <People /> : tab === "explain" ? <Explain /> : <Approvals />}
     </Page>
   );
 }

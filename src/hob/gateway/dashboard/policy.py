@@ -1,0 +1,36 @@
+"""What the policy would say, below `/api/v1`."""
+
+from starlette.responses import Response
+
+from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
+from hob.gateway.dashboard.naming import own
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import field
+from hob.gateway.http.reply import json_response
+from hob.gateway.policy import PolicyAtHand, SupposedCall
+from hob.guard.policy.modes import Autonomy, Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Explaining:
+    """A call that somebody would make for the owner."""
+
+    tool: str = field("the tool", characters=(1, 200))
+    arguments: str = field("its arguments as JSON, or the one that matters most as it is", "")
+    tainted: bool = field("the turn has read what others wrote", False)
+    mode: Mode | None = field("the session's mode; without it the usual one", None)
+    autonomy: Autonomy | None = field("how much it does without asking; without it the usual", None)
+    words: str = field("what the owner has written", "")
+
+
+async def explain(call: EndpointCall[Explaining]) -> Response:
+    """Whether a call would be allowed, asked about or refused, and by which rule. Nothing is done."""
+    asked = call.asked
+    supposed = SupposedCall(
+        asked.tool, asked.arguments, asked.tainted, asked.mode or "", asked.autonomy or "", asked.words
+    )
+    return json_response(await call.api.port(PolicyAtHand).get().explain(supposed))
+
+
+ENDPOINTS = (own("POST", "/policy/explain", explain, TokenScope.READ, Explaining),)

@@ -1,0 +1,28 @@
+"""What the policy would say: the port behind the route."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+
+class SupposedCall(NamedTuple):
+    """A call of a tool in a turn of the owner's. `arguments` are JSON, or the one that matters most as it is."""
+
+    tool: str
+    arguments: str = ""
+    tainted: bool = False
+    mode: str = ""
+    autonomy: str = ""
+    words: str = ""
+
+
+class PolicyExplainer(Protocol):
+    """Says what would be allowed, asked about or refused; does nothing."""
+
+    async def explain(self, asked: SupposedCall) -> Mapping[str, Any]:
+        """What would be said of this call, and by which rule."""
+
+
+class PolicyAtHand(NamedTuple):
+    """Leads to it; loaded when somebody asks."""
+
+    get: Callable[[], PolicyExplainer]
