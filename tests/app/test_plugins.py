@@ -214,7 +214,7 @@ async def use_each(house: House, postbox: Path, daemon: asyncio.subprocess.Proce
     assert call(socket, "GET", "/sundial").body["hour"] in range(24)
     page = call(socket, "POST", "/dashboard/link").body["address"]
     async with httpx2.AsyncClient(base_url=page) as browser:
-        shown = await browser.get("/views/sundial/")
+        shown = await browser.get("/views/sundial/", headers={"origin": "null"})
         assert (shown.status_code, "sandbox allow-scripts" in shown.headers["content-security-policy"]) == (200, True)
         assert (await browser.get("/views/sundial/sundial.js")).headers["content-type"].startswith("text/javascript")
         assert (await browser.get("/api/v1/sundial")).status_code == 401

@@ -11,8 +11,8 @@ from hob.app.subsystems.memory import MEMORY, MEMORY_COMMANDS
 from hob.app.subsystems.openai_api import OPENAI_API
 from hob.app.subsystems.outbox_alarm import OUTBOX_ALARM
 from hob.app.subsystems.repositories import REPOSITORIES
-from hob.app.subsystems.subagents import SUBAGENTS
 from hob.app.subsystems.sessions import SESSIONS
+from hob.app.subsystems.subagents import SUBAGENTS
 from hob.app.subsystems.tools import TOOLS
 from hob.app.subsystems.webhooks import WEBHOOKS
 

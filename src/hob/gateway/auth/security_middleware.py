@@ -19,6 +19,8 @@ HEADERS = (
 )
 """On every answer that has no such header of its own: whatever it holds, a browser shows, keeps and frames nothing."""
 
+VIEWS = "/views/"
+"""Where pages of plug-ins are: files for everybody, which a frame without an origin loads."""
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": "authorization, content-type, idempotency-key, x-hob-session, x-request-id",
@@ -67,7 +69,8 @@ class HttpSecurityMiddleware:
         if not is_our_host(host, settings.hosts):
             return Failure("wrong_host", "the API is not known by this name; add it to gateway.hosts")
         scheme = _HTTP_OF.get(str(scope["scheme"]), str(scope["scheme"]))
-        if origin and not is_our_origin(origin, scheme, host, settings.cors_origins):
+        page = scope["type"] == "http" and str(scope["path"]).startswith(VIEWS)  # of no origin, and nothing but files
+        if origin and not page and not is_our_origin(origin, scheme, host, settings.cors_origins):
             return Failure("wrong_origin", "pages of this origin may not call; add it to gateway.cors_origins")
         return None
 
