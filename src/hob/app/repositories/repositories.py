@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 
-from hob.app.repositories.git import NETWORK_SECONDS, GitFailed, Programs
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.repositories import PullRequest
+from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
 from hob.workspace.repositories import begin_repository
 
 _MOST_ROWS = 2_000

@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from hob.app.settings_sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
-from hob.app.trust.explaining import Guarding, Supposed, context_of, decision_view, guarding_over
+from hob.app.trust.explaining import guarding_over
 from hob.bus.notices import Hub
 from hob.cli.language import _
 from hob.cli.output import paint, print_json
@@ -26,6 +26,7 @@ from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.policy.policy import PolicyDecisionTrace
+from hob.guard.policy.supposed import Guarding, Supposed, context_of, decision_view
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
