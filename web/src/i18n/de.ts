@@ -474,4 +474,10 @@ export const GERMAN: Record<string, string> = {
   "allow": "erlaubt",
   "ask": "fragt",
   "deny": "verweigert",
+  "{count} byte": "{count} Byte",
+  "{count} check": "{count} Prüfung",
+  "{count} day": "{count} Tag",
+  "{count} file would be put back": "{count} Datei würde zurückgesetzt",
+  "{count} memory": "{count} Erinnerung",
+  "{count} memory goes, and all that was made of it.": "{count} Erinnerung geht, und alles, was aus ihr gemacht wurde.",
 };

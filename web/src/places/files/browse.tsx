@@ -4,7 +4,7 @@ import { useDeferredValue, useState } from "react";
 import { useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import type { RepoRow } from "../../api/schema";
-import { number, t } from "../../i18n";
+import { t, tn } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
 import type { Repo } from "./files";
@@ -115,7 +115,7 @@ function Content({ repo, path }: { repo: Repo; path: string }) {
       <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
         <h2 dir="auto" className="min-w-0 flex-1 truncate font-mono text-sm font-semibold">{path}</h2>
         {file.data.cut && <Badge tone="warn">{t("only the beginning")}</Badge>}
-        <span className="text-xs text-muted">{t("{count} bytes", { count: number(file.data.size) })}</span>
+        <span className="text-xs text-muted">{tn("{count} byte", "{count} bytes", file.data.size)}</span>
         {markdown && <Button look="quiet" className="min-h-8" onClick={() => setRaw(!raw)}>{raw ? t("As a page") : t("As text")}</Button>}
       </div>
       {file.data.binary ? (

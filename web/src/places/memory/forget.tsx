@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { call } from "../../api/client";
-import { t } from "../../i18n";
+import { t, tn } from "../../i18n";
 import { Button, Dialog, Failure, Skeleton } from "../../parts/basics";
 
 /** What would go, where copies remain; then it goes. */
@@ -30,7 +30,7 @@ export function Forget({ what, onClose }: { what: { id?: string; layer?: string 
         <Skeleton rows={2} />
       ) : (
         <div className="flex flex-col gap-3">
-          <p>{told.items.length === 1 ? t("One memory goes, and all that was made of it.") : t("{count} memories go, and all that was made of them.", { count: told.items.length })}</p>
+          <p>{tn("{count} memory goes, and all that was made of it.", "{count} memories go, and all that was made of them.", told.items.length)}</p>
           <ul className="max-h-48 overflow-y-auto rounded-md bg-sunken px-3 py-2 text-sm">
             {told.items.slice(0, 50).map((each) => <li key={each.id} dir="auto" className="truncate py-0.5">{each.text}</li>)}
           </ul>

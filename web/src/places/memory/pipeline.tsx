@@ -1,6 +1,6 @@
 import { ArrowRight, MessageSquareText, ScrollText } from "lucide-react";
 import type { LayerAnswer, MemoryStatusAnswer } from "../../api/schema";
-import { number, t } from "../../i18n";
+import { number, t, tn } from "../../i18n";
 import { Card } from "../../parts/basics";
 
 const ALWAYS = ["conversation", "tool", "fact", "document", "soul"];
@@ -32,7 +32,7 @@ export function Pipeline({ status, layer, onChoose }: {
                 </span>
                 <span className="text-end">
                   <span className="block font-semibold">{number(each.chunk_count)}</span>
-                  <span className="block text-xs text-muted">{each.ttl_days ? t("{count} days", { count: each.ttl_days }) : t("for good")}</span>
+                  <span className="block text-xs text-muted">{each.ttl_days ? tn("{count} day", "{count} days", each.ttl_days) : t("for good")}</span>
                 </span>
               </button>
             </li>
@@ -43,7 +43,7 @@ export function Pipeline({ status, layer, onChoose }: {
       </div>
       <div className="mt-5 border-t border-line pt-4">
         <div className="flex justify-between text-xs text-muted">
-          <span>{t("{count} memories", { count: number(total) })}</span>
+          <span>{tn("{count} memory", "{count} memories", total)}</span>
           <span>{t("room for {count} that expire", { count: number(max) })}</span>
         </div>
         <div className="mt-1.5 flex h-2 overflow-hidden rounded-full bg-sunken" aria-hidden>

@@ -4,7 +4,7 @@ import { useDeferredValue, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useModels, useStatus } from "../../api/queries";
-import { clock, duration, t } from "../../i18n";
+import { clock, duration, t, tn } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, Wide } from "../../parts/basics";
 
 /** The models that are set up; each can be tried. */
@@ -93,7 +93,7 @@ export function Doctor() {
   const found = useQuery({ queryKey: ["doctor", online], queryFn: () => call("GET /api/v1/doctor", { query: { online } }), staleTime: 0, gcTime: 0 });
   return (
     <Section
-      title={found.data ? t("{count} checks", { count: found.data.checks }) : t("Looking…")}
+      title={found.data ? tn("{count} check", "{count} checks", found.data.checks) : t("Looking…")}
       more={
         <div className="flex gap-2">
           <Button icon={Stethoscope} disabled={found.isFetching} onClick={() => void found.refetch()}>{t("Look again")}</Button>

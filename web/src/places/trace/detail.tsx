@@ -3,7 +3,7 @@ import { Undo2 } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { call } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
-import { duration, exact, money, number, t } from "../../i18n";
+import { duration, exact, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card } from "../../parts/basics";
 import { Diff } from "../../parts/diff";
@@ -77,7 +77,7 @@ function Sections({ sections }: { sections: Part[] }) {
   return (
     <div>
       <h3 className="mb-1.5 text-sm font-semibold text-muted">
-        {t("Prompt")} · {t("{count} tokens", { count: number(whole) })} · {t("{count} bytes", { count: number(size) })}
+        {t("Prompt")} · {tn("{count} token", "{count} tokens", whole)} · {tn("{count} byte", "{count} bytes", size)}
       </h3>
       <div className="flex h-6 gap-px overflow-hidden rounded-md bg-sunken" aria-hidden>
         {sections.map((each, place) => (
@@ -118,7 +118,7 @@ function Changed({ turn }: { turn: string }) {
   const told = preview.data;
   if (!told || !(told.restored.length || told.kept.length)) return null;
   return (
-    <Block title={told.restored.length === 1 ? t("One file would be put back") : t("{count} files would be put back", { count: told.restored.length })}>
+    <Block title={tn("{count} file would be put back", "{count} files would be put back", told.restored.length)}>
       {told.diff && <Diff text={told.diff} />}
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
         <span className="min-w-0 flex-1 text-sm text-muted">{t("Shown is what undoing would do; a later change is never overwritten.")}</span>
