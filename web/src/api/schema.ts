@@ -1,6 +1,11 @@
 // Written by `make docs` from docs/openapi-v1.json.
 /* eslint-disable */
 
+/** One code. */
+export interface ACode {
+  code?: string | null;
+}
+
 /** A layer of memory. */
 export interface ALayer {
   layer?: string | null;
@@ -19,6 +24,11 @@ export interface Adding {
 /** Whether messages can be accepted. */
 export interface AliveAnswer {
   ok: boolean;
+}
+
+/** One address. */
+export interface AnAddress {
+  address?: string | null;
 }
 
 /** A question for approval. */
@@ -95,6 +105,19 @@ export interface Changing {
   archived?: boolean | null;
 }
 
+/** A channel that runs. */
+export interface ChannelAnswer {
+  name: string;
+  account: string;
+  text_limit: number;
+  undelivered: number;
+}
+
+/** Channels that run. */
+export interface ChannelsAnswer {
+  channels: ChannelAnswer[];
+}
+
 /** What became of a message. */
 export interface ChatAnswer {
   id: string;
@@ -159,6 +182,13 @@ export interface DiffAnswer {
   diff: string;
 }
 
+/** What is wrong. */
+export interface DoctorAnswer {
+  checks: number;
+  findings: FindingAnswer[];
+  skipped: SkippedAnswer[];
+}
+
 /** What a span is a part of. */
 export interface EdgeAnswer {
   source: string;
@@ -210,6 +240,28 @@ export interface EventAnswer {
   usage: UsageAnswer | null;
 }
 
+/** What the policy would say of a call. */
+export interface ExplainedAnswer {
+  verdict: string;
+  rule: string;
+  reason: string;
+  acts: string[];
+  tier: number | null;
+  stages: StageAnswer[];
+  known: boolean;
+  told: string[];
+}
+
+/** A call that somebody would make for the owner. */
+export interface Explaining {
+  tool: string;
+  arguments?: string | null;
+  tainted?: boolean | null;
+  mode?: "read-only" | "guarded" | "workspace" | "full" | null;
+  autonomy?: "supervised" | "cautious" | "autonomous" | null;
+  words?: string | null;
+}
+
 /** An error. */
 export interface Failed {
   error: ErrorBody;
@@ -222,6 +274,15 @@ export interface FileAnswer {
   size: number;
   binary: boolean;
   cut: boolean;
+}
+
+/** Something that is wrong. */
+export interface FindingAnswer {
+  id: string;
+  severity: string;
+  title: string;
+  advice: string;
+  where: string;
 }
 
 /** What is to be forgotten. */
@@ -241,6 +302,25 @@ export interface ForgottenAnswer {
   turns: string[];
   backups: string[];
   erased: number;
+}
+
+/** A session that goes on from another one. */
+export interface ForkedAnswer {
+  session: string;
+  title: string;
+  model: string | null;
+  paused: boolean;
+  archived: boolean;
+  entries: number;
+  updated: number;
+  copied: number;
+  of: string;
+}
+
+/** Where a new session begins. */
+export interface Forking {
+  session?: string | null;
+  before?: number | null;
 }
 
 /** How `gh` is. */
@@ -323,6 +403,13 @@ export interface LayerAnswer {
   color: string;
 }
 
+/** A code and who it was told to. */
+export interface LettingIn {
+  code?: string | null;
+  person?: string | null;
+  name?: string | null;
+}
+
 /** A limit of spending. */
 export interface LimitAnswer {
   key: string;
@@ -332,9 +419,25 @@ export interface LimitAnswer {
   left_usd: number;
 }
 
+/** An address and whose it is. */
+export interface Linking {
+  address?: string | null;
+  person?: string | null;
+  name?: string | null;
+}
+
 /** Commits, the newest first. */
 export interface LogAnswer {
   commits: CommitAnswer[];
+}
+
+/** A line of the log. */
+export interface LogLineAnswer {
+  time: string;
+  level: string;
+  logger: string;
+  trace: string | null;
+  text: string;
 }
 
 /** One of both. */
@@ -353,6 +456,11 @@ export interface LoginAnswer {
 /** The login holds no more. */
 export interface LogoutAnswer {
   valid: boolean;
+}
+
+/** Lines of the log, the newest last. */
+export interface LogsAnswer {
+  lines: LogLineAnswer[];
 }
 
 /** A line that holds the text. */
@@ -429,6 +537,11 @@ export interface MemoryTotals {
   newest: number | null;
 }
 
+/** Models by their references and the owner's names for them. */
+export interface ModelsAnswer {
+  models: string[];
+}
+
 /** A span as a node. */
 export interface NodeAnswer {
   id: string;
@@ -448,6 +561,33 @@ export interface PageAnswer {
   events: PlacedEvent[];
   before: number | null;
   newest: number;
+}
+
+/** Who asks to be let in. */
+export interface PairingAnswer {
+  requests: PairingRequestAnswer[];
+}
+
+/** Somebody who asks to be let in. */
+export interface PairingRequestAnswer {
+  code: string;
+  address: string;
+  name: string;
+  asked: number;
+  expires: number;
+}
+
+/** Whom Hob knows. */
+export interface PeopleAnswer {
+  people: PersonAnswer[];
+}
+
+/** dict() -> new empty dictionary */
+export interface PersonAnswer {
+  id: string;
+  name: string;
+  class: string;
+  addresses: string[];
 }
 
 /** A picture that came along. */
@@ -481,6 +621,21 @@ export interface PlacedEvent {
   usage: UsageAnswer | null;
   cursor: number;
   span_type: string;
+}
+
+/** A plug-in. */
+export interface PluginAnswer {
+  name: string;
+  package: string;
+  version: string;
+  on: boolean;
+  declares: string[];
+  commands: string[];
+}
+
+/** Plug-ins. */
+export interface PluginsAnswer {
+  plugins: PluginAnswer[];
 }
 
 /** What went wrong, as RFC 9457 has it. */
@@ -652,6 +807,12 @@ export interface Settling {
   scope?: string | null;
 }
 
+/** A check that could not be made. */
+export interface SkippedAnswer {
+  id: string;
+  reason: string;
+}
+
 /** One timed part of a trace. */
 export interface SpanAnswer {
   id: string;
@@ -692,6 +853,13 @@ export interface SpentAnswer {
   output_tokens: number;
 }
 
+/** What one stage of the policy said. */
+export interface StageAnswer {
+  stage: string;
+  verdict: string;
+  rule: string;
+}
+
 /** How Hob is. Without a token only the first three. */
 export interface StatusAnswer {
   version: string;
@@ -712,6 +880,11 @@ export interface StatusAnswer {
   store?: string;
   jobs?: JobAnswer[];
   unaccepted?: string[];
+}
+
+/** What was ended. */
+export interface StoppedAnswer {
+  stopped: string[];
 }
 
 /** A task. */
@@ -746,6 +919,24 @@ export interface TreeAnswer {
   root: string;
   path: string;
   rows: RepoRow[];
+}
+
+/** What came of trying a model. */
+export interface TriedAnswer {
+  model: string;
+  ok: boolean;
+  tools: boolean | null;
+  trouble: string;
+  first?: number;
+  seconds?: number;
+  cost?: number | null;
+  answer?: string;
+}
+
+/** Which model is tried. */
+export interface TryingModel {
+  model?: string | null;
+  draft?: string | null;
 }
 
 /** What is put back. */
@@ -798,9 +989,26 @@ export interface VerifiedAnswer {
   scopes?: string[];
 }
 
+/** A page of a plug-in. */
+export interface ViewAnswer {
+  name: string;
+  title: string;
+  asks: string[];
+}
+
+/** Pages of plug-ins. */
+export interface ViewsAnswer {
+  views: ViewAnswer[];
+}
+
 /** Which repository. */
 export interface WhichRepo {
   repo?: "work" | "identity" | null;
+}
+
+/** Where tools work. */
+export interface WorkRepoAnswer {
+  path: string;
 }
 
 export interface Routes {
@@ -863,6 +1071,90 @@ export interface Routes {
     query: undefined;
     body: MemorySettingsChange;
     answer: SettingsAnswer;
+  };
+  "POST /api/v1/policy/explain": {
+    path: undefined;
+    query: undefined;
+    body: Explaining;
+    answer: ExplainedAnswer;
+  };
+  "GET /api/v1/logs": {
+    path: undefined;
+    query: { level?: "debug" | "info" | "warning" | "error" | "critical"; text?: string; trace_id?: string; limit?: number };
+    body: undefined;
+    answer: LogsAnswer;
+  };
+  "GET /api/v1/doctor": {
+    path: undefined;
+    query: { online?: boolean };
+    body: undefined;
+    answer: DoctorAnswer;
+  };
+  "GET /api/v1/models": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: ModelsAnswer;
+  };
+  "GET /api/v1/channels": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: ChannelsAnswer;
+  };
+  "GET /api/v1/plugins": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: PluginsAnswer;
+  };
+  "POST /api/v1/models/test": {
+    path: undefined;
+    query: undefined;
+    body: TryingModel;
+    answer: TriedAnswer;
+  };
+  "GET /api/v1/people": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: PeopleAnswer;
+  };
+  "POST /api/v1/people/link": {
+    path: undefined;
+    query: undefined;
+    body: Linking;
+    answer: Record<string, unknown>;
+  };
+  "POST /api/v1/people/unlink": {
+    path: undefined;
+    query: undefined;
+    body: AnAddress;
+    answer: Record<string, unknown>;
+  };
+  "GET /api/v1/pairing": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: PairingAnswer;
+  };
+  "POST /api/v1/pairing/approve": {
+    path: undefined;
+    query: undefined;
+    body: LettingIn;
+    answer: Record<string, unknown>;
+  };
+  "POST /api/v1/pairing/deny": {
+    path: undefined;
+    query: undefined;
+    body: ACode;
+    answer: Record<string, unknown>;
+  };
+  "GET /api/v1/workrepo": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: WorkRepoAnswer;
   };
   "GET /api/v1/repo/tree": {
     path: undefined;
@@ -1038,6 +1330,12 @@ export interface Routes {
     body: ASession;
     answer: Record<string, unknown>;
   };
+  "POST /api/v1/sessions/fork": {
+    path: undefined;
+    query: undefined;
+    body: Forking;
+    answer: ForkedAnswer;
+  };
   "GET /api/v1/tasks": {
     path: undefined;
     query: { limit?: number; all?: boolean };
@@ -1097,6 +1395,18 @@ export interface Routes {
     query: { session?: string };
     body: undefined;
     answer: PromptAnswer;
+  };
+  "GET /api/v1/views": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: ViewsAnswer;
+  };
+  "POST /api/v1/stop": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: StoppedAnswer;
   };
   "POST /api/v1/retry/{id}": {
     path: { id: string };
