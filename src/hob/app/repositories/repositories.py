@@ -1,21 +1,18 @@
 """The owner's repositories over git: what lies in them, what was changed, and the few things one does about it."""
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
-from stat import S_ISDIR, S_ISREG
+from pathlib import Path
 from typing import Any
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.repositories import PullRequest
 from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
+from hob.tools.exec.repository_files import content_of, find_inside, inside, repositories_below, rows_of
 from hob.workspace.repositories import begin_repository
 
-_MOST_ROWS = 2_000
-_MOST_TEXT = 200_000
 _MOST_LINES = 200
 _NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree without files, which every repository knows."""
@@ -39,11 +36,11 @@ class OwnerRepositories:
     async def tree(self, repo: str, path: str) -> Mapping[str, Any]:
         """What lies in a folder, folders first."""
         root = self._root(repo)
-        return {"root": str(root), "path": path, "rows": await asyncio.to_thread(_rows, root, path)}
+        return {"root": str(root), "path": path, "rows": await asyncio.to_thread(rows_of, root, path)}
 
     async def file(self, repo: str, path: str) -> Mapping[str, Any]:
         """The beginning of a file, if it is text."""
-        return await asyncio.to_thread(_content, self._root(repo), path)
+        return await asyncio.to_thread(content_of, self._root(repo), path)
 
     async def status(self, repo: str) -> Mapping[str, Any]:
         """The branch, and what was changed since the last commit."""
@@ -73,7 +70,7 @@ class OwnerRepositories:
     async def search(self, repo: str, text: str) -> Mapping[str, Any]:
         """The repositories in the folder, and the lines of files that hold a text."""
         root = self._root(repo)
-        repos = await asyncio.to_thread(_repositories, root)
+        repos = await asyncio.to_thread(repositories_below, root)
         matches: list[Mapping[str, Any]] = []
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
@@ -100,7 +97,7 @@ class OwnerRepositories:
     async def log(self, repo: str, limit: int, path: str) -> Mapping[str, Any]:
         """The newest commits, of a path if one is given."""
         root = self._root(repo)
-        only = ("--", f":(literal){_inside(path)}") if path else ()
+        only = ("--", f":(literal){inside(path)}") if path else ()
         try:
             said = await self._programs.git(root, "log", f"-{limit}", f"--format={_FIELDS}", *only)
         except GitFailed as error:
@@ -118,7 +115,7 @@ class OwnerRepositories:
 
     async def diff(self, repo: str, *, commit: str, path: str) -> Mapping[str, Any]:
         """What a commit changed; without one what was changed since the last."""
-        root, only = self._root(repo), ("--", f":(literal){_inside(path)}") if path else ()
+        root, only = self._root(repo), ("--", f":(literal){inside(path)}") if path else ()
         plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
         if commit:
             if not _COMMIT.fullmatch(commit):
@@ -127,7 +124,7 @@ class OwnerRepositories:
         base = await self._programs.git(root, "rev-parse", "-q", "--verify", "HEAD", fine=(0, 1))
         said = await self._programs.git(root, "diff", *plain, base.strip() or _NOTHING, *only)
         if path and not said:
-            _found(root, path)
+            find_inside(root, path)
             asked = ("diff", *plain, "--no-index", "--", "/dev/null", path)
             listed = await self._programs.git(root, "ls-files", *only)
             said = "" if listed else await self._programs.git(root, *asked, fine=(0, 1))
@@ -138,7 +135,7 @@ class OwnerRepositories:
         root = self._root(repo)
         if not message.strip():
             raise InvalidRequest(translatable("say in the message what was changed"))
-        only = ("--", *(f":(literal){_inside(path)}" for path in paths)) if paths else ()
+        only = ("--", *(f":(literal){inside(path)}" for path in paths)) if paths else ()
         await self._programs.git(root, "add", "-A", *only)
         named = await self._programs.git(root, "config", "user.email", fine=(0, 1))
         author = () if named.strip() else ("-c", "user.name=Hob", "-c", "user.email=hob@localhost")
@@ -205,67 +202,6 @@ class OwnerRepositories:
             await self._programs.git(root, "check-ref-format", "--branch", branch)
         except GitFailed:
             raise InvalidRequest(translatable("{branch} is not the name of a branch", branch=branch)) from None
-
-
-def _inside(path: str) -> str:
-    """The path, if it stays in the folder and out of git's own. Raises NotFound."""
-    parts = PurePosixPath(path).parts
-    odd = path.startswith("/") or "\0" in path or any(part == ".." or part.casefold() == ".git" for part in parts)
-    if odd or len(path) > 4_000:
-        raise NotFound(translatable("{path} is not in this repository", path=path[:200]))
-    return str(PurePosixPath(*parts)) if parts else ""
-
-
-def _found(root: Path, path: str) -> Path:
-    """What lies there, links followed if they stay in the folder. Raises NotFound."""
-    try:
-        found = (root / _inside(path)).resolve(strict=True)
-    except (OSError, RuntimeError):
-        found = None
-    if found is None or not found.is_relative_to(root) or ".git" in found.relative_to(root).parts:
-        raise NotFound(translatable("{path} is not in this repository", path=path[:200]))
-    return found
-
-
-def _rows(root: Path, path: str) -> list[dict[str, Any]]:
-    folder = _found(root, path)
-    if not folder.is_dir():
-        raise NotFound(translatable("{path} is not a folder", path=path))
-    base = PurePosixPath(_inside(path))
-    rows = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name == ".git":
-                continue
-            told = entry.stat(follow_symlinks=False)
-            kind = "folder" if S_ISDIR(told.st_mode) else "file" if S_ISREG(told.st_mode) else "link"
-            name = entry.name.encode("utf-8", "replace").decode()
-            way = base / name
-            size = told.st_size if kind == "file" else 0
-            rows.append({"path": str(way), "name": name, "type": kind, "depth": len(way.parts) - 1, "size": size})
-    return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MOST_ROWS]
-
-
-def _content(root: Path, path: str) -> Mapping[str, Any]:
-    file = _found(root, path)
-    if not file.is_file():
-        raise NotFound(translatable("{path} is not a file", path=path))
-    with file.open("rb") as opened:
-        data = opened.read(_MOST_TEXT)
-    binary, size = b"\0" in data, file.stat().st_size
-    text = "" if binary else data.decode("utf-8", "replace")
-    return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MOST_TEXT}
-
-
-def _repositories(root: Path) -> list[str]:
-    """Those in the folder and up to two below, by their paths."""
-    found = []
-    for top, folders, _ in os.walk(root):
-        depth = len(Path(top).relative_to(root).parts)
-        if ".git" in folders:
-            found.append(str(Path(top).relative_to(root)))
-        folders[:] = [name for name in sorted(folders) if not name.startswith(".")] if depth < 2 else []
-    return found[:_MOST_LINES]
 
 
 def _changes(fields: Sequence[str]) -> list[Mapping[str, Any]]:

@@ -1,0 +1,77 @@
+"""Files of a repository, as its owner looks at them: confined to its folder, links followed only within."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from stat import S_ISDIR, S_ISREG
+from typing import Any
+
+from hob.core.errors import NotFound
+from hob.core.translation.language import translatable
+
+_MOST_ROWS = 2_000
+_MOST_TEXT = 200_000
+_MOST_REPOSITORIES = 200
+
+
+def inside(path: str) -> str:
+    """The path, if it stays in the folder and out of git's own. Raises NotFound."""
+    parts = PurePosixPath(path).parts
+    odd = path.startswith("/") or "\0" in path or any(part == ".." or part.casefold() == ".git" for part in parts)
+    if odd or len(path) > 4_000:
+        raise NotFound(translatable("{path} is not in this repository", path=path[:200]))
+    return str(PurePosixPath(*parts)) if parts else ""
+
+
+def find_inside(root: Path, path: str) -> Path:
+    """What lies there, links followed if they stay in the folder. Raises NotFound."""
+    try:
+        found = (root / inside(path)).resolve(strict=True)
+    except (OSError, RuntimeError):
+        found = None
+    if found is None or not found.is_relative_to(root) or ".git" in found.relative_to(root).parts:
+        raise NotFound(translatable("{path} is not in this repository", path=path[:200]))
+    return found
+
+
+def rows_of(root: Path, path: str) -> list[dict[str, Any]]:
+    """What lies in a folder of it, folders first. Raises NotFound."""
+    folder = find_inside(root, path)
+    if not folder.is_dir():
+        raise NotFound(translatable("{path} is not a folder", path=path))
+    base = PurePosixPath(inside(path))
+    rows = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name == ".git":
+                continue
+            told = entry.stat(follow_symlinks=False)
+            kind = "folder" if S_ISDIR(told.st_mode) else "file" if S_ISREG(told.st_mode) else "link"
+            name = entry.name.encode("utf-8", "replace").decode()
+            way = base / name
+            size = told.st_size if kind == "file" else 0
+            rows.append({"path": str(way), "name": name, "type": kind, "depth": len(way.parts) - 1, "size": size})
+    return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MOST_ROWS]
+
+
+def content_of(root: Path, path: str) -> Mapping[str, Any]:
+    """The beginning of a file of it, if it is text. Raises NotFound."""
+    file = find_inside(root, path)
+    if not file.is_file():
+        raise NotFound(translatable("{path} is not a file", path=path))
+    with file.open("rb") as opened:
+        data = opened.read(_MOST_TEXT)
+    binary, size = b"\0" in data, file.stat().st_size
+    text = "" if binary else data.decode("utf-8", "replace")
+    return {"path": path, "content": text, "size": size, "binary": binary, "cut": not binary and size > _MOST_TEXT}
+
+
+def repositories_below(root: Path) -> list[str]:
+    """Those in the folder and up to two below, by their paths."""
+    found = []
+    for top, folders, _ in os.walk(root):
+        depth = len(Path(top).relative_to(root).parts)
+        if ".git" in folders:
+            found.append(str(Path(top).relative_to(root)))
+        folders[:] = [name for name in sorted(folders) if not name.startswith(".")] if depth < 2 else []
+    return found[:_MOST_REPOSITORIES]
