@@ -1,7 +1,7 @@
 """Fetching from ER1 what is new there, now and then."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hob.app.running import Running
@@ -20,12 +20,18 @@ MOST_SECONDS = 3_600.0
 
 
 class Er1Sync:
-    """Keeps what ER1 has. Its newest item is the cursor, so that nothing is missing after any crash."""
+    """Keeps what ER1 has. Its newest item is the cursor, so that nothing is missing after any crash.
 
-    def __init__(self, settings: Er1Settings, store: Store, clock: Clock) -> None:
+    `notify` is told when there is more.
+    """
+
+    def __init__(
+        self, settings: Er1Settings, store: Store, clock: Clock, notify: Callable[[], None] = lambda: None
+    ) -> None:
         self._settings = settings
         self._store = store
         self._clock = clock
+        self._notify = notify
         self._problem = ""
         self._last: float | None = None
 
@@ -57,5 +63,7 @@ class Er1Sync:
         for recording in found:
             first = recording[0]
             new += await self._store.items.replace_source(first.scope, first.source, recording)
+        if new:
+            self._notify()
         self._last = self._clock.now().timestamp()
         return new

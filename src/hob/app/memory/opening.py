@@ -76,7 +76,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
                     news.clear()
                     await news.wait()
 
-    er1_jobs, er1_view = _er1(kernel)
+    er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
     service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder)
     jobs = [Job("memory_files", look), *er1_jobs]
@@ -101,7 +101,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     )
 
 
-def _er1(kernel: Kernel) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any]] | None]:
+def _er1(kernel: Kernel, notify: Callable[[], None]) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any]] | None]:
     """Its job and its view, where its address is known."""
     settings = kernel.config[Er1Settings]
     if not settings.url:
@@ -109,7 +109,7 @@ def _er1(kernel: Kernel) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any
     # its client loads an HTTP library
     from hob.app.memory.er1 import Er1Sync
 
-    er1 = Er1Sync(settings, kernel.store, kernel.clock)
+    er1 = Er1Sync(settings, kernel.store, kernel.clock, notify)
     return (Job("er1", er1.run),), er1.view
 
 
