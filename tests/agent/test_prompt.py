@@ -15,6 +15,7 @@ from hob.core.messages import Attachment
 from hob.core.models import AssistantMessage, Entry, Image, ToolMessage, UserMessage
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
+from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Summary, Turn, View
 from hob.providers.wires.openai_chat.wire import encode_request
@@ -270,6 +271,9 @@ class Remembers:
 
     def allowed(self, turn: Turn, model: str) -> bool:
         return self.may
+
+    def news(self, turn: Turn) -> tuple[Remark, ...]:
+        return ()
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         return (

@@ -5,6 +5,8 @@ import random
 import signal
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -15,17 +17,20 @@ from hob.app.memory.opening import follower_of
 from hob.app.running import Running
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
-from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
+from hob.memory.facts.decisions import superseding
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.settings import MemorySettings
+from hob.store.memory.facts import SOURCE
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.turns import make_turn
+from tests.conftest import FULL
 from tests.samples import finish_of
 
-KILLS = 10
+KILLS = 100 if FULL else 10
 SCOPE = Scope("owner")
 NOBODY = cast(Running, None)
 
@@ -44,6 +49,15 @@ async def write(home: Path, round_: int) -> None:
             print(f"said{round_}x{n}", flush=True)
             await store.items.add([item_of(f"kept{round_}x{n}x{each} in the house") for each in range(5)])
             print(*(f"kept{round_}x{n}x{each}" for each in range(5)), sep="\n", flush=True)
+            await store.facts.change(SCOPE, [partial(moved, f"fact{round_}x{n}")], f"e{round_}x{n}", ("facts", "", n))
+            print(f"fact{round_}x{n}", flush=True)
+
+
+def moved(where: str, known: Sequence[Fact]) -> FactChange:
+    """Somebody lives elsewhere now: the old record is closed, and two are written."""
+    fact = Fact(subject="owner", predicate="lives_in", object=where, at=5.0)
+    old = [each for each in known if each.valid_to is None]
+    return FactChange(tuple(each.id for each in old), tuple(superseding(fact, old)))
 
 
 def item_of(text: str) -> MemoryItem:
@@ -67,7 +81,8 @@ async def killed(home: Path, round_: int, after: int) -> list[str]:
 
 
 async def remembered(store: Store) -> Counter[str]:
-    return Counter(item.text.split()[0] for item in await store.items.of(SCOPE).select())
+    said = (item.text.split()[0] for item in await store.items.of(SCOPE).select("i.source != ?", (SOURCE,)))
+    return Counter([*said, *(fact.object for fact in await store.facts.known(SCOPE))])
 
 
 @pytest.mark.slow
@@ -84,7 +99,8 @@ async def test_no_acknowledged_item_is_lost_or_doubled_by_kills(tmp_path: Path) 
                 await asyncio.sleep(0.01)
         task.cancel()
         assert max(found.values()) == 1
-        word = acknowledged[-1]
+        assert [fact.valid_to for fact in await store.facts.known(SCOPE)].count(None) == 1
+        word = next(each for each in reversed(acknowledged) if not each.startswith("fact"))
         seen = await Retriever(store.memory_index).search(word, scope=SCOPE, now=6.0, limit=50)
         assert word in {each.item.text.split()[0] for each in seen}
 

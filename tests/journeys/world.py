@@ -158,6 +158,7 @@ class World:
             "HOB_GATEWAY_PORT": "0",
             "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
             "HOB_MODEL_NAME": "fake-1",
+            "HOB_MEMORY_BACKGROUND_TOKENS": "0",  # what the model is asked is what a test asks
             "HOB_SANDBOX_BACKEND": BACKEND,
             "OPENAI_API_KEY": "sk-test",
             "OPENAI_BASE_URL": self.model.url,

@@ -11,6 +11,7 @@ from hob.core.models import Entry
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall, ToolResult
+from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label
 from hob.core.turns import Turn, View
 
@@ -23,6 +24,9 @@ class TurnMemory(Protocol):
 
     def allowed(self, turn: Turn, model: str) -> bool:
         """Whether it is shown any, with this model, now."""
+
+    def news(self, turn: Turn) -> Sequence[Remark]:
+        """What was remembered since a turn of this person's was told last."""
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
         """What helps with the query, best first; not what its conversation shows from that place on. Never raises."""

@@ -4,6 +4,7 @@ from hob.bus.session_queues import SessionQueues
 from hob.core.ports.accept import Accept
 from hob.core.values import dataclass
 from hob.gateway.api import Operations
+from hob.memory.thinking import BackgroundModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +14,4 @@ class Running:
     accept: Accept
     operations: Operations
     sessions: SessionQueues
+    background: BackgroundModel

@@ -9,6 +9,7 @@ from operator import or_
 from pathlib import Path
 from typing import Any, cast
 
+from hob.agent.budget.background import BackgroundCalls
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.commands.inspection import Inspector
@@ -110,6 +111,7 @@ class TurnServices:
     followers: Sequence[FollowerJob]
     prepare: Callable[[], None]
     """Begins what a daemon does before anybody waits for it."""
+    background: BackgroundCalls
 
 
 async def make_turn_services(
@@ -170,6 +172,7 @@ async def make_turn_services(
         supervisor,
         followers,
         prepare,
+        BackgroundCalls(thinking.model, thinking.budget, kernel.clock, thinking.default_model),
     )
 
 

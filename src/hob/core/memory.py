@@ -27,7 +27,7 @@ class Layer(StrEnum):
     ER1 = "er1"
     OBSERVATION = "observation"
     FACT = "fact"
-    """What Hob was asked to remember."""
+    """What the owner said of themselves and their world, and what Hob was asked to remember."""
     DOCUMENT = "document"
     """Sections of documents, daily notes and `MEMORY.md`."""
 
@@ -90,6 +90,58 @@ class Recalled:
     item: MemoryItem
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
+
+
+class FactState(StrEnum):
+    """What a fact rests on."""
+
+    SAID = "said"
+    """The owner said so."""
+    CORRECTED = "corrected"
+    """The owner put it right: only what they say later changes it."""
+    ASKED = "asked"
+    """Not sure: it counts for nothing until the owner confirms it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact. `valid_` is when it is so in the world, `recorded_` when Hob held it to be so (Unix seconds; None: not
+    known, or it goes on)."""
+
+    subject: str
+    predicate: str
+    object: str
+    at: float
+    """When its evidence was said."""
+    quote: str = ""
+    """The words it was taken from."""
+    valid_from: float | None = None
+    valid_to: float | None = None
+    recorded_from: float = 0.0
+    recorded_to: float | None = None
+    confidence: float = 1.0
+    state: FactState = FactState.SAID
+    evidence: tuple[str, ...] = ()
+    """The items it was taken from."""
+    change: str = ""
+    """What recorded it, by which it is undone."""
+    id: str = ""
+    """Its item."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """By which two facts say the same."""
+        return self.subject.casefold(), self.predicate, " ".join(self.object.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """One change of what is known: what is recorded no longer, what is recorded instead, and further evidence."""
+
+    closed: tuple[str, ...] = ()
+    added: tuple[Fact, ...] = ()
+    confirmed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Items of facts, with those that say the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Memory, for its owner: the port behind the routes."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 
@@ -14,6 +15,25 @@ class ItemFilter(NamedTuple):
     origin: str = ""
     since: float = 0.0
     limit: int = 20
+
+
+class FactFilter(NamedTuple):
+    """Which facts: as Hob knew them at a time, of what was so at a time (Unix seconds; 0: now). `past`: also what was
+    so once."""
+
+    known_at: float = 0.0
+    valid_at: float = 0.0
+    past: bool = False
+
+
+class FactAction(StrEnum):
+    """What the owner does about a fact."""
+
+    CORRECT = "correct"
+    """Put it right, or without an object: it is not so."""
+    CONFIRM = "confirm"
+    UNDO = "undo"
+    """What was known before is known again."""
 
 
 class MemoryControl(Protocol):
@@ -33,6 +53,12 @@ class MemoryControl(Protocol):
 
     async def add_files(self, path: str) -> Mapping[str, Any]:
         """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
+
+    async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
+        """The facts for which the filter holds, with what they were taken from."""
+
+    async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
+        """Change a fact, by the beginning of its id; `right` is what is so instead. Raises NotFound."""
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""

@@ -4,13 +4,16 @@ import logging
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, StoreError
 from hob.core.ids import SessionKey
-from hob.core.memory import OWNER, Layer, Memory, MemoryItem, Recalled, Scope
+from hob.core.memory import OWNER, Fact, FactState, Layer, Memory, MemoryItem, Recalled, Scope, is_private
+from hob.core.translation.remarks import Remark
+from hob.core.translation.sentences import Sentence
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 from hob.store.memory.items import StoredItems
@@ -20,6 +23,7 @@ log = logging.getLogger(__name__)
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """What is recalled: identity files stand in the prompt anyway."""
 _DAY = 86_400.0
+_MOST_NEWS = 5
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
@@ -57,6 +61,7 @@ class MemoryService:
         self._settings = settings
         self._clock = clock
         self._allows = allows
+        self._news: list[Fact] = []
 
     async def search(
         self, query: str, scope: Scope, limit: int, layers: Collection[Layer] = (), budget: int = 0
@@ -93,6 +98,20 @@ class MemoryService:
         """Whether the turn is shown memories by itself: the owner's alone, with a model that may have them."""
         return self._settings.recall and scope_of(turn).person == OWNER and self._allows(model)
 
+    def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
+        """These facts are new: the next answer tells of them."""
+        if scope == Scope(OWNER):
+            self._news = [*self._news, *(fact for fact in facts if fact.state is not FactState.ASKED)][-_MOST_NEWS:]
+
+    def news(self, turn: Turn) -> Sequence[Remark]:
+        """What was remembered since the owner was told last."""
+        told = [fact for fact in self._news if fact.valid_to is None]
+        if not told or scope_of(turn) != Scope(OWNER) or is_private(turn.session):
+            return ()
+        self._news = []
+        facts = "; ".join(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}" for fact in told)
+        return (Remark(Sentence.REMEMBERED, (("facts", facts), ("id", told[-1].id[:12]))),)
+
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         """What helps with a turn's message; not what its own conversation shows anyway, from that place on."""
 
@@ -123,7 +142,10 @@ class MemoryService:
 
 def told(item: MemoryItem) -> str:
     """The text, with who said it where that is not plain."""
-    return f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
+    text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
+    if item.valid_to is None or item.layer is Layer.FACT:
+        return text
+    return f"{text} (no longer so since {datetime.fromtimestamp(item.valid_to, UTC):%Y-%m-%d})"
 
 
 def citation(item: MemoryItem) -> str:

@@ -22,6 +22,12 @@ class MemorySettings:
     conversation_days: float = setting(30.0, "Days what was said stays in memory; 0 keeps it.", at_least=0)
     tool_days: float = setting(14.0, "Days what tools found stays in memory; 0 keeps it.", at_least=0)
     group_days: float = setting(60.0, "Days what other agents share stays in memory; 0 keeps it.", at_least=0)
+    background_tokens: int = setting(
+        20_000, "Most tokens a day that facts, observations and summaries may take together; 0 makes none.", at_least=0
+    )
+    observe: bool = setting(True, "Compress long conversations into dated observations.")
+    observe_after: int = setting(50, "So many messages of a session are observed together.", at_least=10)
+    max_observations: int = setting(200, "Above so many the lesser ones are condensed.", at_least=20)
     max_items: int = setting(50_000, "Most items of the layers that expire; the oldest go first.", at_least=100)
 
     def expiry(self, layer: str, at: float) -> float | None:

@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 from hob.providers.catalog.catalog import WIRES
 from hob.providers.http.headers import find_wrong_header
 
-TASKS = ("summary",)
+TASKS = ("summary", "facts", "observer", "reflector", "consolidation")
 """What a model of its own may be chosen for."""
 
 
@@ -60,7 +60,9 @@ class ModelSettings:
     name: str = setting("", "The model, as provider/model or an alias; empty: what is found.", stored=True)
     fallbacks: list[str] = setting([], "Models that stand in for it, in this order.")
     aliases: dict[str, str] = setting({}, "Names of your own for models.")
-    tasks: dict[str, str] = setting({}, "Models for tasks (so far: summary) instead of the usual one.")
+    tasks: dict[str, str] = setting(
+        {}, "Models for tasks of their own: summary, facts, observer, reflector, consolidation."
+    )
     thinking: str = setting(
         "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True
     )

@@ -34,11 +34,13 @@ from hob.store.followers import StoredFollowers
 from hob.store.imports import Imports
 from hob.store.journal import StoredJournal
 from hob.store.late_results import StoredLateResults
+from hob.store.memory.facts import StoredFacts
 from hob.store.memory.items import StoredItems
 from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.search import StoredIndex
 from hob.store.memory.vectors import StoredVectors
+from hob.store.memory.work import StoredWork
 from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.store.messages.channel_state import StoredChannelState
 from hob.store.messages.inbox import Inbox
@@ -131,6 +133,8 @@ class Store:
         self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
         self.items = StoredItems(writer, readers, clock)
+        self.facts = StoredFacts(writer, readers, clock)
+        self.memory_work = StoredWork(writer, readers, clock)
         self.memory_index = StoredIndex(writer, readers)
         self.memory_vectors = StoredVectors(writer, readers)
         self.memory_lifecycle = MemoryLifecycle(writer, readers, clock)

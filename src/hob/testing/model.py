@@ -36,6 +36,7 @@ class Cut:
     error: HobError
 
 
+_BACKGROUND = frozenset({"facts", "observer", "reflector", "consolidation"})
 Line = str | ModelReply | HobError | Silence | Cut | Callable[[ModelRequest], "str | ModelReply"]
 
 
@@ -51,19 +52,26 @@ class ScriptedModel:
     `remarks` are made on every answer, before it.
 
     A line is a text, a whole reply, an error to raise, `Silence`, `Cut`, or a function of the request. When the script
-    is used up, `otherwise` answers (by default it echoes the last user message).
+    is used up, `otherwise` answers (by default it echoes the last user message). What is asked in the background is
+    kept and answered apart: in `background_requests`, from `background`, then with nothing to keep.
     """
 
     def __init__(self, *script: Line, otherwise: Line | None = None) -> None:
         self.script: list[Line] = list(script)
         self.requests: list[ModelRequest] = []
+        self.background: list[Line] = []
+        self.background_requests: list[ModelRequest] = []
         self.remarks: tuple[Remark, ...] = ()
         self.open_streams = 0
         self._otherwise: Line = otherwise if otherwise is not None else _echo
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        self.requests.append(request)
-        line = self.script.pop(0) if self.script else self._otherwise
+        if request.task in _BACKGROUND:
+            self.background_requests.append(request)
+            line: Line = self.background.pop(0) if self.background else "[]"
+        else:
+            self.requests.append(request)
+            line = self.script.pop(0) if self.script else self._otherwise
         self.open_streams += 1
         try:
             for remark in self.remarks:

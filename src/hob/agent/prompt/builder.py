@@ -43,7 +43,7 @@ from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
 from hob.core.translation.sentences import Sentence
 from hob.core.trust.labels import HOB_LABEL, join
-from hob.core.turns import Summary, Turn, View
+from hob.core.turns import Summary, Turn, View, scope_of
 from hob.core.values import dataclass
 
 FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name}`):"
@@ -80,6 +80,8 @@ class _Moment:
     at: float
     note: tuple[Entry, ...] = ()
     """Untrusted notes, which no block of Hob's own may hold."""
+    news: tuple[Remark, ...] = ()
+    """What the reader is told beside the answer."""
 
     def without(self, name: str) -> "_Moment":
         """The same without this part."""
@@ -178,7 +180,7 @@ class PromptBuilder:
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
         parts = (*system.sections, tool_section, *self._conversation(foreign, summary, history, own, moment))
         sections = tuple(section for section in parts if section.bytes)
-        return Prompt(request, sections, trust, tokens, budget, remarks)
+        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks))
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""
@@ -207,7 +209,7 @@ class PromptBuilder:
             shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
             memories = await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
         sent = context.sent_line(turn.inbounds, now, self._zone)
-        note = await self._notes.load(turn.session) if self._notes is not None else None
+        note = await _load_note(self._notes, turn) if self._notes is not None else None
         note_line, foreign = self._note(turn, note, now.timestamp())
         theirs = await self._features.now(turn, now.timestamp())
         parts = (
@@ -221,7 +223,9 @@ class PromptBuilder:
             ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
             ("assessment", LINES[assess(text)]),
         )
-        return _Moment(parts, context.block([part for _, part in parts]), now.timestamp(), (*foreign, *theirs.foreign))
+        news = tuple(self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
+        block = context.block([part for _, part in parts])
+        return _Moment(parts, block, now.timestamp(), (*foreign, *theirs.foreign), news)
 
     def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
         """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
@@ -285,6 +289,11 @@ class PromptBuilder:
             _measure("this turn", own, False),
             *(Section(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
         ]
+
+
+async def _load_note(notes: WorkingNotes, turn: Turn) -> WorkingNote | None:
+    """The session's note, or the one that its person keeps for all conversations."""
+    return await notes.load(turn.session) or await notes.load(SessionKey(scope_of(turn).person))
 
 
 def _length_of(own: Sequence[Entry]) -> int:

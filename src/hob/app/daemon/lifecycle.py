@@ -44,7 +44,7 @@ async def run(
             )
         )
         accept = extras.wrap_accept(services.door.entrance(bus.accept))
-        running = Running(accept, services.operations, kernel.session_queues)
+        running = Running(accept, services.operations, kernel.session_queues, services.background)
         theirs = [each for part, had in features.opened.values() if part.plugin for each in had.channels]
         for channel in channels:
             if channel not in theirs:

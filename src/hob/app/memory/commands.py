@@ -1,20 +1,18 @@
 """The slash commands of memory."""
 
 import os
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
 from hob.app.kernel import Kernel
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import PRIVATE, is_private
-from hob.core.translation.language import say
-from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.core.translation.language import say, translated
+from hob.gateway.memory import FactAction, FactFilter, ItemFilter, MemoryControl
+from hob.memory.views import fact_line, fact_text, item_line, short
 
 _SHOWN = 10
-_CHARACTERS = 200
+_MOST_FACTS = 30
 
 
 async def remember(kernel: Kernel, call: CommandCall) -> str:
@@ -39,8 +37,8 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
         if not found:
             return say(call.language, "Nothing is remembered that fits.")
         head = say(call.language, "Which of these? /forget ID")
-        return "\n".join([head, *map(_line, found)])
-    told = say(call.language, "Forgotten: {text}", text=_short(done["items"][0]["text"]))
+        return "\n".join([head, *map(item_line, found)])
+    told = say(call.language, "Forgotten: {text}", text=short(done["items"][0]["text"]))
     if backups := len(done["backups"]):
         told += "\n" + say(
             call.language, "Backups that may still hold it, until they are restored: {count}", count=backups
@@ -51,14 +49,32 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
 async def look(kernel: Kernel, call: CommandCall) -> str:
     """What is remembered for some words; without words how much, and what Hob was asked to remember."""
     control, words = kernel.port(MemoryControl), call.rest.strip()
+    action, _, rest = words.partition(" ")
+    if action in tuple(FactAction) and rest:
+        return await _settle(control, call.language, FactAction(action), rest)
     if words:
         found = (await control.items(ItemFilter(query=words, limit=_SHOWN)))["items"]
-        return "\n".join(map(_line, found)) or say(call.language, "Nothing is remembered that fits.")
+        return "\n".join(map(item_line, found)) or say(call.language, "Nothing is remembered that fits.")
     status = await control.status()
     counts = ", ".join(f"{each['name']} {each['chunk_count']}" for each in status["layers"] if each["chunk_count"])
-    kept = (await control.items(ItemFilter(layer="fact", limit=_SHOWN)))["items"]
+    kept = (await control.items(ItemFilter(source="fact:remember", limit=_SHOWN)))["items"]
+    facts = (await control.facts(FactFilter()))["facts"]
     head = say(call.language, "Remembered: {counts}", counts=counts or "0")
-    return "\n".join([head, *map(_line, kept)])
+    shown = [*map(item_line, kept), *(fact_line(call.language, fact) for fact in facts[:_MOST_FACTS])]
+    if facts:
+        shown.append(say(call.language, "Wrong? /memory correct ID [WHAT IS RIGHT], or /memory undo ID"))
+    return "\n".join([head, *shown])
+
+
+async def _settle(control: MemoryControl, language: str, action: FactAction, rest: str) -> str:
+    id, _, right = rest.partition(" ")
+    try:
+        done = await control.settle(id, action, right.strip())
+    except NotFound as error:
+        return translated(error.args[0], language)
+    if not done["after"]:
+        return say(language, "No longer known: {fact}", fact=fact_text(done["before"]))
+    return "\n".join(fact_line(language, fact) for fact in done["after"])
 
 
 async def private(kernel: Kernel, call: CommandCall) -> str:
@@ -69,14 +85,3 @@ async def private(kernel: Kernel, call: CommandCall) -> str:
     key = thread_session(call.inbound, PRIVATE + os.urandom(3).hex(), home)
     await kernel.store.sessions.switch(call.inbound.origin.key(), key)
     return say(call.language, "From here on nothing is remembered. `/session switch` with another name ends it.")
-
-
-def _line(item: Mapping[str, Any]) -> str:
-    day = f"{datetime.fromtimestamp(item['at'], UTC):%Y-%m-%d}"
-    trust = "" if item["trust"] == "trusted" else f", {item['trust']}"
-    return f"{item['id'][:12]} {_short(item['text'])} [{day}, {item['source']}{trust}]"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"

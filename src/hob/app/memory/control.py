@@ -1,46 +1,28 @@
 """What its owner sees and does of memory: look, add, forget, let go, carry out and in."""
 
 import json
-import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.ids import SessionKey, TraceId
+from hob.core.ids import SessionKey, TraceId, new_event_id
 from hob.core.memory import OWNER, Layer, MemoryItem, Recalled, Scope
 from hob.core.translation.language import translatable
-from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
-from hob.gateway.memory import ItemFilter
+from hob.core.trust.labels import OWNER_LABEL
+from hob.gateway.memory import FactAction, FactFilter, ItemFilter
 from hob.memory.embedding import MemoryEmbedder
+from hob.memory.facts.decisions import is_so, settled
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
+from hob.memory.thinking import FACTS, BackgroundBudget
+from hob.memory.views import COLOURS, DESCRIPTIONS, fact_view, item_view, led, loaded
 from hob.store.store import Store
 
-COLOURS: Mapping[Layer, str] = {
-    Layer.SOUL: "#a855f7",
-    Layer.CONVERSATION: "#58a6ff",
-    Layer.TOOL: "#fb923c",
-    Layer.GROUP: "#22c55e",
-    Layer.ER1: "#fbbf24",
-    Layer.OBSERVATION: "#67e8f9",
-    Layer.FACT: "#f472b6",
-    Layer.DOCUMENT: "#94a3b8",
-}
-"""As the seed shows them; the last two are Hob's own."""
-DESCRIPTIONS: Mapping[Layer, str] = {
-    Layer.SOUL: "sections of the identity files",
-    Layer.CONVERSATION: "what was said",
-    Layer.TOOL: "what tools found",
-    Layer.GROUP: "what other agents share",
-    Layer.ER1: "what ER1 recorded",
-    Layer.OBSERVATION: "what was observed in conversations",
-    Layer.FACT: "what Hob was asked to remember",
-    Layer.DOCUMENT: "documents and daily notes",
-}
 _REASON = "its owner wanted it forgotten"
 _MOST = 10_000
 _DAY = 86_400.0
@@ -57,11 +39,15 @@ class OwnerMemory:
         clock: Clock,
         home: Path,
         documents: DocumentIndexer,
+        budget: BackgroundBudget,
+        withdrawn: Callable[[], None],
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
     ) -> None:
         self._embedder = embedder
         self._store = store
+        self._budget = budget
+        self._withdrawn = withdrawn
         self._service = service
         self._settings = settings
         self._clock = clock
@@ -98,8 +84,9 @@ class OwnerMemory:
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
-            "led": _led(total, limited / most),
+            "led": led(total, limited / most),
             "embedding": await self._embedding(),
+            "background": {**await self._budget.view(), **await self._waiting()},
             "config": asdict(self._settings),
         }
 
@@ -119,12 +106,12 @@ class OwnerMemory:
 
         `problem` tells why meaning was not looked at.
         """
-        found = [_view(each) for each in await self._select(wanted)]
+        found = [item_view(each) for each in await self._select(wanted)]
         return {"items": found, "problem": self._embedder.problem if wanted.query and self._embedder else ""}
 
     async def item(self, id: str) -> Mapping[str, Any]:
         """One item, whole. Raises NotFound."""
-        return _view(Recalled(await self._find(id), 0.0), whole=True)
+        return item_view(Recalled(await self._find(id), 0.0), whole=True)
 
     async def add(self, text: str, source: str = "") -> Mapping[str, Any]:
         """Remember what the owner says. Raises InvalidRequest."""
@@ -133,13 +120,42 @@ class OwnerMemory:
         await self._store.memories.remember(text.strip(), SessionKey(OWNER), OWNER_LABEL, source)
         self._notify()
         found = await self._store.items.of(self._scope).select("i.layer = 'fact'", limit=20)
-        return _view(Recalled(next(each for each in found), 0.0))
+        return item_view(Recalled(next(each for each in found), 0.0))
 
     async def add_files(self, path: str) -> Mapping[str, Any]:
         """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
         added = await self._documents.add(Path(path))
         self._notify()
         return asdict(added)
+
+    async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
+        """The facts for which the filter holds, with what they were taken from."""
+        facts, at = self._store.facts, wanted.valid_at or wanted.known_at or self._clock.now().timestamp()
+        found = await (facts.known_at(self._scope, wanted.known_at) if wanted.known_at else facts.known(self._scope))
+        return {"facts": [fact_view(fact) for fact in found if wanted.past or is_so(fact, at)]}
+
+    async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
+        """Change a fact. Raises NotFound, InvalidRequest."""
+        item = await self._find(id)
+        known = [fact for fact in await self._store.facts.known(self._scope) if fact.id == item.id]
+        if not known:
+            raise NotFound(translatable("{id} is no fact that is known now", id=id))
+        (fact,), change = known, new_event_id()
+        if action is FactAction.UNDO:
+            await self._store.facts.undo(self._scope, fact.change, change)
+        else:
+            correction = partial(settled, fact, " ".join(right.split()), self._clock.now().timestamp())
+            await self._store.facts.change(
+                self._scope, [lambda _: correction(confirmed=action is FactAction.CONFIRM)], change
+            )
+        self._withdrawn()
+        after = await self._store.facts.changed(self._scope, change)
+        return {"before": fact_view(fact), "after": [*map(fact_view, after)]}
+
+    async def _waiting(self) -> Mapping[str, int]:
+        """How many of the owner's messages no facts were taken from yet."""
+        waiting = await self._store.memory_work.count(await self._store.memory_work.place(FACTS))
+        return {"messages_waiting": waiting}
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
@@ -153,7 +169,7 @@ class OwnerMemory:
             raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
         turns = await self._turns(found) if said else {}
         view = {
-            "items": [_view(Recalled(item, 0.0)) for item in found],
+            "items": [item_view(Recalled(item, 0.0)) for item in found],
             "turns": sorted(turns),
             "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
         }
@@ -161,7 +177,10 @@ class OwnerMemory:
             await self._documents.stop_watching(wanted.source)
         if preview or not found:
             return {**view, "erased": 0}
-        pieces = await self._store.erasure.erase_items([item.id for item in found], _REASON)
+        ids = [item.id for item in found]
+        versions = await self._store.facts.versions(self._scope, ids)
+        pieces = await self._store.erasure.erase_items([*ids, *versions], _REASON)
+        self._withdrawn()
         for trace in sorted(set(turns.values())):
             pieces += await self._store.erasure.erase_trace(TraceId(trace), _REASON)
         return {**view, "erased": pieces}
@@ -178,14 +197,14 @@ class OwnerMemory:
     async def export(self) -> AsyncIterator[str]:
         """Every item as a line of JSON, the oldest first."""
         for item in reversed(await self._store.items.of(self._scope).select()):
-            yield json.dumps(_view(Recalled(item, 0.0), whole=True), ensure_ascii=False) + "\n"
+            yield json.dumps(item_view(Recalled(item, 0.0), whole=True), ensure_ascii=False) + "\n"
 
     async def take_in(self, lines: Iterable[str]) -> Mapping[str, Any]:
         """Keep items that were carried out, each once. What is not the owner's own words stays untrusted.
 
         Raises InvalidRequest for what is none.
         """
-        items = [_loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+        items = [loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
         new = len(await self._store.items.add(items))
         self._notify()
         return {"items": len(items), "new": new}
@@ -242,49 +261,3 @@ def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:
         and (not wanted.origin or item.label.origin == wanted.origin)
         and item.at >= wanted.since
     )
-
-
-def _led(total: int, part: float) -> str:
-    return "grey" if not total else "red" if part > 0.9 else "amber" if part > 0.7 else "purple"
-
-
-def _view(found: Recalled, *, whole: bool = False) -> dict[str, Any]:
-    item = found.item
-    view: dict[str, Any] = {
-        "id": item.id, "layer": item.layer.value, "source": item.source, "text": item.text, "at": item.at,
-        "origin": item.label.origin.value, "trust": item.label.trust.value, "speaker": item.speaker,
-        "session": item.session, "turn": item.turn, "color": COLOURS[item.layer],
-    }  # fmt: skip
-    if found.parts:
-        view |= {"score": found.score, "parts": dict(found.parts)}
-    if whole:
-        view |= {
-            "position": item.position, "role": item.role, "kind": item.kind, "importance": item.importance,
-            "valid_from": item.valid_from, "valid_to": item.valid_to, "superseded_by": item.superseded_by,
-            "evidence": list(item.evidence), "expires_at": item.expires_at,
-        }  # fmt: skip
-    return view
-
-
-_ID = re.compile(r"[0-9a-f]{32}")
-_KEPT = ("session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "importance", "expires_at")
-
-
-def _loaded(line: str, number: int) -> MemoryItem:
-    """An item that was carried out. Who says that a stranger's text is the owner's is not believed: it has to be so."""
-    try:
-        value = json.loads(line)
-        text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
-        trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
-        layer, known = Layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
-        return MemoryItem(
-            scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
-            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=float(value.get("at", 0.0)),
-            evidence=tuple(map(str, value.get("evidence", ()))),
-            id=known if _ID.fullmatch(known) else "",
-            **{name: value[name] for name in _KEPT if value.get(name) is not None},
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidRequest(
-            translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
-        ) from error

@@ -1,7 +1,7 @@
 """Memory over the kernel: what it takes up, and what it does by itself."""
 
 import math
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -9,8 +9,10 @@ from typing import Any
 import apsw
 
 from hob.agent.ports import TurnMemory
+from hob.agent.sessions import is_group
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
+from hob.app.memory.background import make_background
 from hob.app.memory.control import OwnerMemory
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_embedder
@@ -29,6 +31,8 @@ from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
+from hob.memory.sections import ObservationsSection, ProfileSection
+from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
 from hob.store.memory.said import index_import, index_turns
@@ -58,6 +62,60 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
 
     documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state)
 
+    look = _looking(kernel, files, documents, notify)
+    er1_jobs, er1_view = _er1(kernel, notify)
+    policy = MemoryPolicy(kernel.config[PolicySettings])
+    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder)
+    background, budget = make_background(kernel, service, notify)
+
+    def taken_up() -> None:
+        notify()
+        background.said()
+
+    def status() -> Mapping[str, Any]:
+        meaning = {"embedder": embedder.name, "problem": embedder.problem} if embedder else {}
+        memory = {**background.view(), **meaning}
+        return {**({"memory": memory} if memory else {}), **({"er1": er1_view()} if er1_view else {})}
+
+    profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
+    jobs = [
+        Job("memory_files", look),
+        Job("memory_background", lambda running: background.run(running.background)),
+        *er1_jobs,
+    ]
+    if embedder is not None:
+        run = embedder.run
+        jobs.append(Job("memory_embedding", lambda _: run()))
+    return Contribution(
+        provides={
+            MemorySearch: service,
+            TurnMemory: service,
+            MemoryControl: OwnerMemory(
+                kernel.store,
+                service,
+                settings,
+                kernel.clock,
+                kernel.config.home,
+                documents,
+                budget,
+                profile.renew,
+                er1_view,
+                embedder,
+            ),
+        },
+        on_settings=policy.become,
+        followers=(follower_of(settings, taken_up),),
+        jobs=tuple(jobs),
+        prompt_sections=(profile, ObservationsSection(kernel.store.memory_work, partial(_is_owners, service))),
+        status=status,
+    )
+
+
+def _looking(
+    kernel: Kernel, files: FileIndexer, documents: DocumentIndexer, notify: Callable[[], None]
+) -> Callable[[Running], Awaitable[None]]:
+    """A job that looks at the owner's files, and lets go of what has expired."""
+
     async def look(_: Running) -> None:
         """Beside what happens: while nothing does, nothing is asked of memory either."""
         with kernel.store.timeline.news((EventKind.TURN,)) as news:
@@ -65,7 +123,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
             while True:
                 await files.sync()
                 if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
-                    await kernel.store.memory_lifecycle.prune(settings.max_items)
+                    await kernel.store.memory_lifecycle.prune(kernel.config[MemorySettings].max_items)
                     pruned = kernel.clock.monotonic()
                 if kernel.clock.monotonic() - walked > WALK_SECONDS:
                     await documents.sync()
@@ -76,29 +134,12 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
                     news.clear()
                     await news.wait()
 
-    er1_jobs, er1_view = _er1(kernel, notify)
-    policy = MemoryPolicy(kernel.config[PolicySettings])
-    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder)
-    jobs = [Job("memory_files", look), *er1_jobs]
-    if embedder is not None:
-        run = embedder.run
-        jobs.append(Job("memory_embedding", lambda _: run()))
-    return Contribution(
-        provides={
-            MemorySearch: service,
-            TurnMemory: service,
-            MemoryControl: OwnerMemory(
-                kernel.store, service, settings, kernel.clock, kernel.config.home, documents, er1_view, embedder
-            ),
-        },
-        on_settings=policy.become,
-        followers=(follower_of(settings, notify),),
-        jobs=tuple(jobs),
-        status=lambda: {
-            **({"er1": er1_view()} if er1_view else {}),
-            **({"memory": {"embedder": embedder.name, "problem": embedder.problem}} if embedder else {}),
-        },
-    )
+    return look
+
+
+def _is_owners(service: MemoryService, turn: Turn) -> bool:
+    """Whether a prompt is the owner's alone; a preview's turn has no message."""
+    return service.allowed(turn, "") if turn.inbounds else not is_group(turn.session)
 
 
 def _er1(kernel: Kernel, notify: Callable[[], None]) -> tuple[tuple[Job, ...], Callable[[], Mapping[str, Any]] | None]:

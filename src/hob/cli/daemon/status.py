@@ -122,6 +122,8 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         apart = follower.get("quarantined", 0)
         kept = ngettext(", {count} event quarantined", ", {count} events quarantined", apart) if apart else ""
         _row("follower", f"{follower['name']}: {lag}{paint(kept, 'red')}")
+    if why := seen.get("memory", {}).get("why"):
+        _row("memory", _("work in the background waits: {why}").format(why=line(why, 120)), "yellow")
     if problem := seen.get("memory", {}).get("problem"):
         told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(problem, 200))
         _row("memory", told, "red")

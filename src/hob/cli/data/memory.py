@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,6 +82,49 @@ def show(id: str, *, json: Json = False) -> None:
 
 
 @app.command
+def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day (YYYY-MM-DD).")] = "",
+          at: Annotated[str, Parameter(help="What was so on this day (YYYY-MM-DD).")] = "",
+          past: Annotated[bool, Parameter(name="--all", help="Also what was so once.")] = False,
+          json: Json = False) -> None:  # fmt: skip
+    """What Hob knows as facts, with the words they were taken from."""
+    wanted = {"known_at": _moment(as_of), "valid_at": _moment(at), "past": "true" if past else ""}
+    seen = reach("GET", "/memory/facts", {name: value for name, value in wanted.items() if value})
+    if json:
+        print_json(seen)
+        return
+    if not seen["facts"]:
+        print(_("No facts are known."))
+    for fact in seen["facts"]:
+        _show_fact(fact)
+
+
+@app.command
+def correct(id: str, right: str = "", *, json: Json = False) -> None:
+    """Put a fact right; without what is right it is simply not so.
+
+    Parameters
+    ----------
+    id:
+        The beginning of the fact's id.
+    right:
+        What is so instead, e.g. Rome.
+    """
+    _settle({"id": id, "action": "correct", "object": right}, json=json)
+
+
+@app.command(name="confirm")
+def confirm_fact(id: str, *, json: Json = False) -> None:
+    """Confirm a fact of which Hob is not sure."""
+    _settle({"id": id, "action": "confirm"}, json=json)
+
+
+@app.command
+def undo(id: str, *, json: Json = False) -> None:
+    """Take back the change that recorded a fact: what was known before is known again."""
+    _settle({"id": id, "action": "undo"}, json=json)
+
+
+@app.command
 def add(text: str, *, json: Json = False) -> None:
     """Remember a text, a file, or a folder of files, by section; changed files are read again."""
     path = Path(text).expanduser()
@@ -140,6 +184,11 @@ def stats(*, json: Json = False) -> None:
         print(_("found by words alone; model.embedding names what finds by meaning too"))
     for path in seen["watched"]:
         print(_("watched: {path}").format(path=line(path, 200)))
+    work = seen["background"]
+    print(_("Work in the background took {spent:,} of {most:,} tokens today; {waiting} messages wait for it.").format(
+        spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
+    if work["waits_for"]:
+        print(paint(_("It waits: {why}").format(why=line(work["why"], 160)), "yellow"))
 
 
 @app.command
@@ -202,6 +251,37 @@ def eval_(file: Path, /, *, json: Annotated[bool, Parameter(help="Print JSON.")]
     print(paint(f"{'':<28}{'n':>6}" + "".join(f"{name:>9}" for name in METRICS), "bold"))
     for name, score in {_("all"): report.whole, **report.categories}.items():
         print(f"{name:<28}{score.questions:>6}" + "".join(f"{100 * score.figures[each]:>9.1f}" for each in METRICS))
+
+
+def _moment(day: str) -> float:
+    try:
+        return datetime.fromisoformat(day).astimezone().timestamp() if day else 0.0
+    except ValueError:
+        raise InvalidRequest(_("{day} is no day; write it as 2026-11-22").format(day=day)) from None
+
+
+def _settle(fields: Mapping[str, Any], *, json: bool) -> None:
+    done = reach("POST", "/memory/facts", fields)
+    if json:
+        print_json(done)
+        return
+    for fact in done["after"]:
+        _show_fact(fact)
+    if not done["after"]:
+        print(_("No longer known: {fact}").format(fact=_fact_text(done["before"])))
+
+
+def _show_fact(fact: Mapping[str, Any]) -> None:
+    days = [(_("since {day}"), fact["valid_from"]), (_("until {day}"), fact["valid_to"])]
+    told = [text.format(day=when(at)[:10]) for text, at in days if at is not None]
+    if fact["state"] == "asked":
+        told.append(paint(_("not sure: hob memory confirm {id}").format(id=fact["id"][:12]), "yellow"))
+    quote = f" \u201c{line(fact['quote'], 80)}\u201d" if fact["quote"] else ""
+    print(f"{paint(fact['id'][:12], 'dim')}  {_fact_text(fact)}  [{', '.join([*told, when(fact['said_at'])])}]{quote}")
+
+
+def _fact_text(fact: Mapping[str, Any]) -> str:
+    return line(f"{fact['subject']} {fact['predicate'].replace('_', ' ')} {fact['object']}", 120)
 
 
 def _deleted(done: Mapping[str, Any], *, json: bool) -> None:

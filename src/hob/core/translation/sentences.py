@@ -85,6 +85,7 @@ class Sentence(StrEnum):
     STAND_IN_SETTINGS = auto()
     CLI_TOOLS_REFUSED = auto()
     MESSAGE_SHORTENED = auto()
+    REMEMBERED = auto()
     SUMMARY_OUTLINED = auto()
     OBEYED_CHANGED = auto()
     TAKEN_BACK = auto()
@@ -246,6 +247,7 @@ ENGLISH: Mapping[Sentence, str] = {
         "{model} cannot be asked as it is set up, so {other} answers. `hob config check` looks at the settings."
     ),
     Sentence.CLI_TOOLS_REFUSED: "{model} reached for tools of its own ({tools}), which it does not have here.",
+    Sentence.REMEMBERED: "Remembered of what you said: {facts}. Wrong? `/memory undo {id}`",
     Sentence.MESSAGE_SHORTENED: (
         "{model} has no room for the whole message ({length} characters): it read only its beginning and end. "
         "A model with more room (`/model`) can read all of it."

@@ -5,12 +5,14 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from hob.core.errors import InvalidRequest
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import json_response
-from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.gateway.memory import FactAction, FactFilter, ItemFilter, MemoryControl
 
 _MOST_BYTES = 64_000_000
 
@@ -52,6 +54,24 @@ class Forgetting:
     since: float = field("not what is older (Unix seconds)", 0.0, at_least=0)
     said: bool = field("the conversation too in which it was said", False)
     preview: bool = field("only show what that is", False)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Which facts are wanted."""
+
+    known_at: float = field("as Hob knew them then (Unix seconds); without it now", 0.0, at_least=0)
+    valid_at: float = field("what was so then (Unix seconds); without it what is so now", 0.0, at_least=0)
+    past: bool = field("also what was so once", False)
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What becomes of a fact."""
+
+    id: str = field("the beginning of its item's id", "")
+    action: str = field("`correct`, `confirm` or `undo`", "correct")
+    object: str = field("what is so instead; without it the fact is simply wrong", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,21 @@ async def add_files(call: EndpointCall[Files]) -> Response:
     return json_response(await _memory(call).add_files(call.asked.path))
 
 
+async def facts(call: EndpointCall[Facts]) -> Response:
+    """What Hob knows as facts, each with what it was taken from."""
+    asked = call.asked
+    return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past)))
+
+
+async def settle(call: EndpointCall[Settling]) -> Response:
+    """Correct, confirm or take back a fact."""
+    try:
+        action = FactAction(call.asked.action)
+    except ValueError:
+        raise InvalidRequest(translatable("the action is one of {actions}", actions=", ".join(FactAction))) from None
+    return json_response(await _memory(call).settle(call.asked.id, action, call.asked.object))
+
+
 async def forget(call: EndpointCall[Forgetting]) -> Response:
     """Forget for ever: the items, what was made of them and, if asked, what was said."""
     asked = call.asked
@@ -136,6 +171,8 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, Looking),
     Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
     Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
+    Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, Facts),
+    Endpoint("POST", "/memory/facts", settle, TokenScope.ADMIN, Settling, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True),
     Endpoint("POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True),

@@ -43,6 +43,7 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
         return
     channel = turn.inbounds[0].origin.channel
     speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls
+    kind = "background" if all(inbound.background for inbound in turn.inbounds) else "turn"
     for layer, entry, tool in _worth_keeping(entries):
         yield MemoryItem(
             scope=scope_of(turn),
@@ -56,7 +57,7 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
             turn=turn.id,
             speaker=_SPEAKERS.get(entry.role) or speaker,
             role=entry.role,
-            kind="result" if entry.role == "tool" else "turn",
+            kind="result" if entry.role == "tool" else kind,
             expires_at=settings.expiry(layer, entry.at),
         )
 

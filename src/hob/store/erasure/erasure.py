@@ -105,9 +105,12 @@ _CONTENT_OF_SESSION = (
     "SELECT text FROM working_notes WHERE session = :key",
     "SELECT value FROM plugin_records WHERE session = :key",
 )
-_CONTENT_OF_ITEMS = (
-    "SELECT text FROM memory_items WHERE id IN (SELECT value FROM json_each(:key))",
-    "SELECT m.text FROM memory_items m, json_each(m.evidence) e WHERE e.value IN (SELECT value FROM json_each(:key))",
+_CONTENT_OF_ITEMS = ("SELECT text FROM memory_items WHERE id IN (SELECT value FROM json_each(:key))",)
+# What was made of doomed memories, and of that again.
+_DERIVED = (
+    "INSERT OR IGNORE INTO doomed WITH RECURSIVE gone(id) AS (SELECT id FROM memory_items WHERE text IN doomed"
+    " UNION SELECT m.id FROM gone JOIN memory_evidence e ON e.source = gone.id JOIN memory_items m ON m.seq = e.seq)"
+    " SELECT text FROM memory_items WHERE id IN (SELECT id FROM gone)"
 )
 # A summary that stands for an erased entry may repeat it.
 _SUMMARIES_OF_TURNS = (
@@ -362,6 +365,7 @@ def _doom_content(connection: apsw.Connection, asked: _Asked) -> tuple[list[Row]
     if asked.names is not None:
         found = [(id,) for id, text in all_rows(connection, _REMEMBERED) if asked.names.search(text)]
         connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", found)
+    connection.execute(_DERIVED)
     said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
     for title, text in all_rows(connection, _TITLES):
         if text in said:

@@ -46,7 +46,7 @@ _SAME_IN_ENGLISH = """
     hear heard|hold held|stand stood|understand understood|fall fell fallen|choose chose chosen|break broke broken|
     wake woke woken|forget forgot forgotten|steal stole stolen|draw drew drawn|throw threw thrown|pay paid|say said|
     sit sat|hang hung|hide hid hidden|bite bit bitten|become became|person people|man men|woman women|wife wives|
-    foot feet|tooth teeth|life lives|mouse mice|shake shook shaken|lead led|feed fed|deal dealt|dream dreamt|
+    foot feet|tooth teeth|mouse mice|shake shook shaken|lead led|feed fed|deal dealt|dream dreamt|
     learn learnt|shine shone|sink sank sunk|blow blew blown|freeze froze frozen|tear tore torn|rise rose risen|
     seek sought|lie lay lain|sweep swept|mom mum mother mommy|dad father daddy|grandma grandmother|
     grandpa grandfather|kid child children|photo picture pic|bike bicycle|tv television|phone cellphone|movie film|

@@ -45,6 +45,23 @@ _TURNS = (
     "SELECT DISTINCT t.id, t.trace_id FROM memory_items i JOIN turns t ON t.id = i.turn"
     " WHERE i.scope = ? AND i.agent = ? AND i.id IN ({})"
 )
+_ADD_EVIDENCE = "INSERT OR IGNORE INTO memory_evidence (source, seq) VALUES (?, ?)"
+_DERIVED = frozenset({Layer.FACT, Layer.OBSERVATION})
+# What a fact that is gone had taken the place of is known again.
+_RESTORE_FACTS = (
+    "UPDATE memory_facts SET recorded_to = NULL, closed = '' WHERE seq IN (SELECT o.seq FROM memory_items o"
+    " JOIN memory_items g ON g.id = o.superseded_by WHERE g.seq IN ({0}) AND o.superseded_by != '')"
+    " AND seq NOT IN ({0})"
+)
+_RESTORE = (
+    "UPDATE memory_items SET superseded_by = '' WHERE superseded_by IN"
+    " (SELECT id FROM memory_items WHERE seq IN ({})) AND superseded_by != ''"
+)
+_DROP = (
+    "DELETE FROM memory_facts WHERE seq IN ({})",
+    "DELETE FROM memory_evidence WHERE seq IN ({})",
+    "DELETE FROM memory_items WHERE seq IN ({})",
+)
 _AT_ONCE = 500
 
 
@@ -69,8 +86,15 @@ def add_items(connection: apsw.Connection, items: Iterable[MemoryItem], stone: b
             ),
         )  # fmt: skip
         added.append(replace(item, seq=connection.last_insert_rowid()))
+        if item.layer in _DERIVED:
+            link_evidence(connection, added[-1].seq, item.evidence)
     index.add(connection, added)
     return added
+
+
+def link_evidence(connection: apsw.Connection, seq: int, sources: Iterable[str]) -> None:
+    """The row was made of these items: it is forgotten with them."""
+    connection.executemany(_ADD_EVIDENCE, [(source, seq) for source in sources])
 
 
 def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
@@ -78,7 +102,9 @@ def drop_items(connection: apsw.Connection, seqs: Sequence[int]) -> None:
     for start in range(0, len(seqs), _AT_ONCE):
         some = seqs[start : start + _AT_ONCE]
         index.remove(connection, some)
-        connection.execute(f"DELETE FROM memory_items WHERE seq IN ({marks(some)})", some)  # noqa: S608
+        connection.execute(_RESTORE_FACTS.format(marks(some)), (*some, *some))
+        for sql in (_RESTORE, *_DROP):
+            connection.execute(sql.format(marks(some)), some)
 
 
 def erase_items(connection: apsw.Connection, seqs: Sequence[int], at: float) -> None:

@@ -121,16 +121,24 @@ class MemoryTools:
         effects=_PERSISTS,
         restart=Restart.AGAIN,
         label=HOB_LABEL,
-        roles=ArgumentRole(plain=("content",)),
+        roles=ArgumentRole(plain=("content", "everywhere")),
     )
     async def update_working_memory(
         self,
         content: str,
         context: CallContext,
+        everywhere: bool = False,
     ) -> ToolOutput:
-        """Replace this conversation's note of aims, decisions, next steps (empty: clear it); gives the old one."""
+        """Replace this conversation's note of aims, decisions, next steps (empty: clear it); gives the old one.
+
+        With everywhere=true it is the note for conversations that have none of their own.
+        """
         content = _checked(content.strip(), _LONGEST_NOTE)
         session = context.turn.session
+        if everywhere:
+            if is_private(session):
+                raise ToolFailed("this conversation is private: nothing of it is kept for others.")
+            session = SessionKey(scope_of(context.turn).person)
         before = await self._working.load(session)
         note = WorkingNote(content, Label(Origin.MODEL, context.trust), turn=context.turn.id)
         await self._working.put(session, note)

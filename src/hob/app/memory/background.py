@@ -1,0 +1,37 @@
+"""Memory's work in the background: it sleeps until something was said, and waits where nothing may be spent."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from hob.agent.budget.limits import today_since
+from hob.agent.sessions import zone_of
+from hob.agent.settings import AgentSettings
+from hob.app.kernel import Kernel
+from hob.bus.waiting import backoff, wait_for_event
+from hob.core.memory import Fact, Scope
+from hob.memory.background import BackgroundMemory
+from hob.memory.facts.extractor import FactExtractor
+from hob.memory.observations.consolidation import Consolidator
+from hob.memory.observations.observer import Observer
+from hob.memory.service import MemoryService
+from hob.memory.settings import MemorySettings
+from hob.memory.thinking import BackgroundBudget
+
+
+def make_background(
+    kernel: Kernel, service: MemoryService, made: Callable[[], None]
+) -> tuple[BackgroundMemory, BackgroundBudget]:
+    """The work and its budget; `made` is told when there are new items."""
+
+    def remembered(scope: Scope, facts: Sequence[Fact]) -> None:
+        service.remembered(scope, facts)
+        made()
+
+    store, clock, zone = kernel.store, kernel.clock, zone_of(kernel.config[AgentSettings].timezone)
+    tokens = kernel.config[MemorySettings].background_tokens
+    budget = BackgroundBudget(tokens, store.ledger, clock, partial(today_since, zone=zone))
+    extractor = FactExtractor(store.facts, store.memory_work, budget, clock, remembered)
+    observer = Observer(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
+    consolidator = Consolidator(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
+    steps = (extractor.step, observer.step, consolidator.step)
+    return BackgroundMemory(steps, budget, clock, wait_for_event, backoff), budget

@@ -1,0 +1,1 @@
+"""Facts: what the owner says of themselves and their world, as subject, predicate and object."""

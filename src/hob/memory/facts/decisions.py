@@ -1,0 +1,156 @@
+"""What becomes of a statement: rules that hold whatever the model answered.
+
+A fact stands in the owner's own words, or it is none: no model's answer, page or mail can put one there. What is newer
+counts; what the owner put right is changed only by what they say later; what has one value at a time is closed by the
+next one, never deleted; and what is not sure counts for nothing until it is confirmed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hob.core.memory import Fact, FactChange, FactState
+from hob.memory.facts.extraction import Decision, Proposal, own_words
+from hob.store.memory.analysis import words_of
+
+OWNER = "owner"
+_SELF = frozenset({"owner", "user", "the owner", "the user", "i", "me", "myself", "ich", "mich", "mir"})
+_SURE = 0.5
+_LONGEST, _LONGEST_NAME, _LONGEST_QUOTE = 200, 60, 120
+_PREDICATE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+){0,5}")
+_SAME: Mapping[str, str] = {
+    "resides_in": "lives_in", "moved_to": "lives_in", "living_in": "lives_in", "residence": "lives_in",
+    "home_city": "lives_in", "city": "lives_in", "employer": "works_at", "works_for": "works_at",
+    "employed_by": "works_at", "works_in": "works_at", "is_called": "name", "is_named": "name", "has_name": "name",
+    "named": "name", "date_of_birth": "birthday", "born_on": "birthday", "birth_date": "birthday",
+    "married_to": "partner", "spouse": "partner", "wife": "partner", "husband": "partner", "job": "job_title",
+    "occupation": "job_title", "profession": "job_title", "phone": "phone_number", "mobile": "phone_number",
+    "email": "email_address", "address": "home_address",
+}  # fmt: skip
+_SINGLE = frozenset({
+    "lives_in", "works_at", "name", "birthday", "age", "partner", "job_title", "phone_number", "email_address",
+    "home_address", "time_zone", "native_language", "height", "weight", "relationship_status", "blood_type", "bank",
+    "marital_status", "diet", "employment_status",
+})  # fmt: skip
+"""What somebody has one of at a time; favourites are too."""
+
+
+def predicate_of(text: str) -> str:
+    """The one name of what a fact tells; empty where it is none."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_")
+    name = _SAME.get(name, name).replace("favorite", "favourite")
+    return name if _PREDICATE.fullmatch(name) and len(name) <= _LONGEST_NAME else ""
+
+
+def is_single(predicate: str) -> bool:
+    """Whether there is one at a time."""
+    return predicate in _SINGLE or predicate.startswith("favourite_")
+
+
+def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
+    """What is to be changed; None: nothing."""
+    words = own_words(proposal.said)
+    standing = [fact for fact in known if fact.valid_to is None or fact.valid_to > proposal.said.at]
+    sure = [fact for fact in standing if fact.state is not FactState.ASKED]
+    if not proposal.object:
+        return _ended(proposal, words, sure)
+    fact = _grounded(proposal, words, known)
+    if fact is None:
+        return None
+    if same := _find(fact, sure):
+        return FactChange(confirmed=((same.id, fact.evidence),))
+    asked = [each.id for each in standing if each.state is FactState.ASKED and each.key == fact.key]
+    if proposal.decision is Decision.ASK or proposal.confidence < _SURE:
+        return None if asked else FactChange(added=(replace(fact, state=FactState.ASKED),))
+    rivals = _rivals(proposal, fact, sure)
+    if any(rival.at > fact.at for rival in rivals):
+        return None  # it was said before what is known, and tells nothing new
+    if proposal.decision is Decision.UPDATE and len(rivals) == 1 and _holds(fact.object, rivals[0].object):
+        (old,) = rivals
+        since = old.valid_from if fact.valid_from is None else fact.valid_from
+        more = replace(fact, valid_from=since, evidence=(*old.evidence, *fact.evidence))
+        return FactChange((old.id, *asked), (more,))
+    if not rivals:
+        return FactChange(tuple(asked), (fact,))
+    return FactChange((*(rival.id for rival in rivals), *asked), tuple(superseding(fact, rivals)))
+
+
+def superseding(fact: Fact, rivals: Iterable[Fact]) -> list[Fact]:
+    """The fact, and what it takes the place of: so until then."""
+    since = fact.at if fact.valid_from is None else fact.valid_from
+    ended = [replace(rival, valid_to=max(since, rival.valid_from or since), quote=rival.quote) for rival in rivals]
+    return [replace(fact, valid_from=since), *ended]
+
+
+def settled(fact: Fact, object_: str, at: float, *, confirmed: bool) -> FactChange:
+    """What the owner made of a fact: confirmed it, put it right, or (with no object) took it back."""
+    if confirmed:
+        return FactChange((fact.id,), (replace(fact, state=FactState.SAID, confidence=1.0),))
+    if not object_:
+        return FactChange((fact.id,))
+    right = replace(
+        fact, object=object_, at=at, quote="", state=FactState.CORRECTED, confidence=1.0, evidence=(), valid_to=None
+    )
+    return FactChange((fact.id,), (right,))
+
+
+def is_so(fact: Fact, at: float) -> bool:
+    """Whether it is so at that time, as far as its dates tell."""
+    begun = fact.valid_from is None or fact.valid_from <= at
+    return begun and (fact.valid_to is None or at < fact.valid_to)
+
+
+def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange | None:
+    """A fact that just ended: the owner's words have to name it."""
+    old = next((fact for fact in sure if fact.id == proposal.target), None)
+    if proposal.decision is not Decision.SUPERSEDE or old is None or old.at > proposal.said.at:
+        return None
+    if {*words_of(old.object)}.isdisjoint(words_of(words)) or proposal.confidence < _SURE:
+        return None
+    until = proposal.until or proposal.since or proposal.said.at
+    evidence = (*old.evidence, proposal.said.id)
+    return FactChange((old.id,), (replace(old, valid_to=max(until, old.valid_from or until), evidence=evidence),))
+
+
+def _grounded(proposal: Proposal, words: str, known: Sequence[Fact]) -> Fact | None:
+    """The statement as a fact; None where it does not stand in the owner's words."""
+    predicate, object_ = predicate_of(proposal.predicate), proposal.object[:_LONGEST]
+    subject = OWNER if proposal.subject.casefold() in _SELF else proposal.subject[:_LONGEST_NAME]
+    said = {*words_of(words)}
+    named = subject == OWNER or subject.casefold() in {fact.subject.casefold() for fact in known}
+    wanted = {*words_of(object_)}
+    if not predicate or not subject or not wanted or not wanted <= said or not (named or {*words_of(subject)} <= said):
+        return None
+    if words.endswith("?") and "." not in words:
+        return None
+    quote = " ".join(words.split())
+    quote = quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}\u2026"
+    return Fact(
+        subject=subject, predicate=predicate, object=object_, at=proposal.said.at, quote=quote,
+        valid_from=proposal.since, valid_to=_past(proposal.until, proposal.said.at),
+        confidence=min(1.0, max(0.0, proposal.confidence)), evidence=(proposal.said.id,),
+    )  # fmt: skip
+
+
+def _holds(text: str, other: str) -> bool:
+    return {*words_of(other)} <= {*words_of(text)}
+
+
+def _past(until: float | None, at: float) -> float | None:
+    return until if until is not None and until <= at else None
+
+
+def _find(fact: Fact, facts: Sequence[Fact]) -> Fact | None:
+    return next((each for each in facts if each.key == fact.key and fact.valid_to is None), None)
+
+
+def _rivals(proposal: Proposal, fact: Fact, sure: Sequence[Fact]) -> list[Fact]:
+    """What cannot be so beside it."""
+    if fact.valid_to is not None:
+        return []
+    alike = [each for each in sure if (each.subject.casefold(), each.predicate) == fact.key[:2]]
+    if is_single(fact.predicate):
+        return alike
+    if proposal.decision in (Decision.SUPERSEDE, Decision.UPDATE):
+        return [each for each in sure if each.id == proposal.target and each.subject.casefold() == fact.key[0]]
+    return []

@@ -1,0 +1,79 @@
+"""Takes facts from what the owner says, some messages at a time; what waits, waits in the database."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from hob.core.clock import Clock
+from hob.core.ids import new_event_id
+from hob.core.memory import Fact, MemoryItem, Scope
+from hob.memory.facts.decisions import decide
+from hob.memory.facts.extraction import INSTRUCTIONS, choose_known, question, read_answer
+from hob.memory.thinking import FACTS, BackgroundBudget, BackgroundModel, Waits
+from hob.store.memory.facts import StoredFacts
+from hob.store.memory.work import StoredWork
+
+AT_ONCE = 8
+"""So many messages are read together, or fewer once it has been quiet for a while."""
+QUIET_SECONDS = 120.0
+_MOST_CHARACTERS = 6_000
+_MOST_ANSWER = 800
+_TRIES = 3
+Made = Callable[[Scope, Sequence[Fact]], None]
+
+
+class FactExtractor:
+    """Works through what the owner said. Nothing is skipped but what could not be read alone, again and again."""
+
+    def __init__(
+        self, facts: StoredFacts, work: StoredWork, budget: BackgroundBudget, clock: Clock, made: Made = lambda *_: None
+    ) -> None:
+        """`made` is told of new facts."""
+        self._facts = facts
+        self._work = work
+        self._budget = budget
+        self._clock = clock
+        self._made = made
+        self._at_once = AT_ONCE
+        self._failures = 0
+
+    async def step(self, model: BackgroundModel, *, now: bool = False) -> float | None:
+        """Read the next messages: 0 when there may be more, seconds until there will be, None when nothing waits.
+
+        With `now` it does not wait for quiet. Raises Waits, StoreErrors.
+        """
+        said = await self._work.words(await self._work.place(FACTS), self._at_once)
+        if not said:
+            return None
+        quiet = self._clock.now().timestamp() - said[-1].at
+        if not now and len(said) < AT_ONCE <= self._at_once and 0 <= quiet < QUIET_SECONDS:
+            return QUIET_SECONDS - quiet
+        await self._read(model, _short(said))
+        return 0.0
+
+    async def _read(self, model: BackgroundModel, said: Sequence[MemoryItem]) -> None:
+        scope, upto = said[0].scope, said[-1].seq
+        known = choose_known(await self._facts.known(scope), said)
+        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, said), _MOST_ANSWER)
+        proposals = read_answer(answer, known, said)
+        if proposals is None:
+            self._failures += 1
+            if len(said) > 1 or self._failures < _TRIES:
+                self._at_once = max(1, len(said) // 2)
+                self._budget.waits = Waits("answer", "the model's answer could not be read")
+                raise self._budget.waits
+        self._at_once, self._failures = AT_ONCE, 0
+        decisions = [partial(decide, proposal) for proposal in proposals or ()]
+        change = new_event_id()
+        made = await self._facts.change(scope, decisions, change, (FACTS, "", upto))
+        if made:
+            self._made(scope, made)
+
+
+def _short(said: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
+    """As many of the first as are short enough together."""
+    left = _MOST_CHARACTERS
+    for place, item in enumerate(said):
+        left -= len(item.text)
+        if left < 0 and place:
+            return said[:place]
+    return said

@@ -1,0 +1,1 @@
+"""Observations: what sessions were about, dated and by how much it matters."""

@@ -1,0 +1,135 @@
+"""Compresses sessions into observations, and many observations into fewer.
+
+Nothing is marked as observed before its observations are kept, in the same transaction; an answer in which none can be
+read changes nothing. Only what the owner said and what Hob answered of it is read: neither pages nor others.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hob.core.clock import Clock
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label, Origin, Trust
+from hob.memory.observations.lines import (
+    DAYS,
+    HIGH,
+    IMPORTANCE,
+    OBSERVE,
+    REFLECT,
+    Observation,
+    numbered,
+    read_observations,
+)
+from hob.memory.settings import MemorySettings
+from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundBudget, BackgroundModel, Waits
+from hob.store.memory.analysis import words_of
+from hob.store.memory.work import StoredWork
+
+LEAST_CHARACTERS = 20
+"""Of a message that is worth observing."""
+_FULL = 24_000
+"""Characters of messages that are observed together, however few they are."""
+_MOST_CHARACTERS = 32_000
+_MOST_ANSWER, _MOST_REFLECTED = 2_000, 3_000
+_SHRINK = 0.6
+_GROUNDED = 1 / 3
+"""Least share of an observation's words that stand in what it rests on."""
+_DAY = 86_400.0
+SOURCE = f"{Layer.OBSERVATION}:observer"
+
+
+class Observer:
+    """Watches sessions grow."""
+
+    def __init__(
+        self,
+        work: StoredWork,
+        budget: BackgroundBudget,
+        settings: MemorySettings,
+        clock: Clock,
+        made: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`made` is told when there are new items."""
+        self._work = work
+        self._budget = budget
+        self._settings = settings
+        self._clock = clock
+        self._made = made
+
+    async def step(self, model: BackgroundModel) -> float | None:
+        """Observe the sessions that have grown long enough; None: no more waits. Raises Waits, StoreErrors."""
+        if not self._settings.observe:
+            return None
+        looked = await self._work.place(OBSERVER)
+        upto, sessions = await self._work.sessions_since(looked)
+        for scope, session in sessions:
+            while await self._observe(model, scope, session):
+                continue
+            await self._reflect(model, scope)
+        if upto > looked:
+            await self._work.move(OBSERVER, upto)
+        return None
+
+    async def _observe(self, model: BackgroundModel, scope: Scope, session: str) -> bool:
+        """Observe the session's next messages; whether there were enough."""
+        about = f"{scope.person}\n{scope.agent}\n{session}"
+        said = await self._work.talk(scope, session, await self._work.place(OBSERVER, about), LEAST_CHARACTERS)
+        size = sum(len(item.text) for item in said)
+        if not said or (len(said) < self._settings.observe_after and size < _FULL):
+            return False
+        some = _fitting(said)
+        answer = await self._budget.ask(model, OBSERVER, OBSERVE, numbered(some, 1_500), _MOST_ANSWER)
+        found = list(read_observations(answer, some[-1].at))
+        if not found:
+            raise self._unreadable()
+        items = [_item(each, scope, some) for each in found]
+        await self._work.keep(scope, items, (OBSERVER, about, some[-1].seq))
+        self._made()
+        return True
+
+    async def _reflect(self, model: BackgroundModel, scope: Scope) -> None:
+        """Make fewer of many; what matters most is kept as it is."""
+        known = await self._work.observations(scope)
+        lesser = sorted((item for item in known if item.kind != HIGH), key=lambda item: (item.at, item.seq))
+        if len(known) <= self._settings.max_observations or not lesser:
+            return
+        most = max(1, int(len(known) * _SHRINK) - (len(known) - len(lesser)))
+        asked = REFLECT.format(most=most)
+        answer = await self._budget.ask(model, REFLECTOR, asked, numbered(lesser, 300), _MOST_REFLECTED)
+        found = list(read_observations(answer, lesser[-1].at))
+        if not found or len(found) >= len(lesser):
+            raise self._unreadable()
+        items = [_item(each, scope, lesser) for each in found]
+        until = self._clock.now().timestamp() + DAYS["low"] * _DAY
+        await self._work.keep(scope, items, None, replaced=[item.seq for item in lesser], until=until)
+        self._made()
+
+    def _unreadable(self) -> Waits:
+        self._budget.waits = Waits("answer", "the model's answer holds no observations")
+        return self._budget.waits
+
+
+def _fitting(said: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
+    left = _MOST_CHARACTERS
+    for place, item in enumerate(said):
+        left -= min(len(item.text), 1_500)
+        if left < 0 and place:
+            return said[:place]
+    return said
+
+
+def _item(seen: Observation, scope: Scope, among: Sequence[MemoryItem]) -> MemoryItem:
+    """The observation as an item. It counts for nothing where it rests on no words of the owner's."""
+    rests = [among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or list(among)
+    words = {word for word in words_of(seen.text) if len(word) > 3}
+    said = {word for item in rests for word in words_of(item.text)}
+    grounded = len(words & said) >= _GROUNDED * len(words)
+    owners = any(item.role == "user" or item.layer is Layer.OBSERVATION for item in rests)
+    days = DAYS[seen.priority]
+    trust = Trust.TRUSTED if grounded and owners else Trust.UNTRUSTED
+    item = MemoryItem(
+        scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=seen.text, label=Label(Origin.MODEL, trust),
+        at=seen.at, role="assistant", kind=seen.priority, importance=IMPORTANCE[seen.priority],
+        evidence=tuple(each.id for each in rests),
+    )  # fmt: skip
+    return replace(item, expires_at=among[-1].at + days * _DAY) if days else item

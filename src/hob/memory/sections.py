@@ -1,0 +1,111 @@
+"""What memory writes into prompts."""
+
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from hob.core.clock import Clock
+from hob.core.errors import StoreError
+from hob.core.memory import OWNER, FactState, MemoryItem, Scope
+from hob.core.trust.labels import HOB_LABEL, Label
+from hob.core.turns import Turn
+from hob.memory.facts.decisions import is_single
+from hob.memory.observations.lines import HIGH
+from hob.store.memory.facts import StoredFacts
+from hob.store.memory.work import StoredWork
+
+_MOST_CHARACTERS = 1_500
+_LONGEST = 200
+_MOST_PROFILE = 800
+"""Characters."""
+_CACHE_SECONDS = 3_600.0
+_OWNER = Scope(OWNER)
+
+
+class ProfileSection:
+    """Implements `PromptSection`: the core profile, what the owner said of themselves; for the owner alone.
+
+    A session keeps what it began with, so that its provider's cache holds; what changed is shown after a compaction,
+    after an hour without any prompt (no cache lasts longer), and at once where something was put right or forgotten.
+    """
+
+    name = "core profile"
+    cached = True
+
+    def __init__(self, facts: StoredFacts, is_owners: Callable[[Turn], bool], clock: Clock) -> None:
+        self._facts = facts
+        self._is_owners = is_owners
+        self._clock = clock
+        self._epoch = 0
+        self._asked = -math.inf
+
+    @property
+    def epoch(self) -> int:
+        """Another one after an hour in which nobody asked."""
+        now = self._clock.monotonic()
+        if now - self._asked > _CACHE_SECONDS:
+            self._epoch += 1
+        self._asked = now
+        return self._epoch
+
+    def renew(self) -> None:
+        """Something of it holds no more."""
+        self._epoch += 1
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """The lines, or nothing."""
+        if not self._is_owners(turn):
+            return None
+        try:
+            known = await self._facts.known(_OWNER)
+        except StoreError:
+            return None
+        sure = [fact for fact in known if fact.valid_to is None and fact.state is not FactState.ASKED]
+        sure.sort(key=lambda fact: (fact.subject != OWNER, not is_single(fact.predicate), -fact.confidence, fact.id))
+        lines, left = list[str](), _MOST_PROFILE
+        for fact in sure:
+            line = f"- {fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}".replace("<", "(")
+            left -= len(line) + 1
+            if left < 0:
+                break
+            lines.append(line)
+        return ("\n".join(["# What the owner said of themselves", "", *lines]), HOB_LABEL) if lines else None
+
+
+class ObservationsSection:
+    """Implements `PromptSection`: by date, what matters most before the rest; for the owner alone."""
+
+    name = "observations"
+    cached = False
+    epoch = 0
+
+    def __init__(self, work: StoredWork, is_owners: Callable[[Turn], bool]) -> None:
+        self._work = work
+        self._is_owners = is_owners
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """The lines, or nothing."""
+        if not self._is_owners(turn):
+            return None
+        try:
+            known = await self._work.observations(_OWNER)
+        except StoreError:
+            return None
+        lines = chosen(known)
+        return ("\n".join(["Observations:", *lines]), HOB_LABEL) if lines else None
+
+
+def chosen(known: list[MemoryItem]) -> list[str]:
+    """The lines that fit: those that matter most, the newest first; then shown by date."""
+    left, some = _MOST_CHARACTERS, []
+    for item in sorted(known, key=lambda item: (item.kind != HIGH, -item.at)):
+        left -= min(len(item.text), _LONGEST) + 24
+        if left < 0:
+            break
+        some.append(item)
+    some.sort(key=lambda item: (-(item.at // 86_400), -item.importance))
+    return [
+        f"- {datetime.fromtimestamp(item.at, UTC):%Y-%m-%d} [{item.kind.upper()}]"
+        f" {' '.join(item.text.replace('<', '(').split())[:_LONGEST]}"
+        for item in some
+    ]

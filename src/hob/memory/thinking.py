@@ -1,0 +1,80 @@
+"""What memory asks of a model in the background: within one budget of tokens a day for all its work."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from hob.core.clock import Clock
+from hob.core.errors import BudgetExceeded, ModelError
+from hob.core.ids import SessionKey
+from hob.core.memory import OWNER
+from hob.core.ports.journal import Ledger
+
+FACTS, OBSERVER, REFLECTOR, CONSOLIDATION = "facts", "observer", "reflector", "consolidation"
+TASKS = (FACTS, OBSERVER, REFLECTOR, CONSOLIDATION)
+"""The names under which the ledger keeps what this work takes."""
+
+
+class BackgroundModel(Protocol):
+    """Asks a model beside all turns; what it takes is recorded under the name of its task."""
+
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
+        """The answer, in at most `most` tokens. Raises ModelError, BudgetExceeded, StoreErrors."""
+        ...
+
+    def estimate(self, text: str) -> int:
+        """About how many tokens the text has, rather too many."""
+        ...
+
+
+class Waits(Exception):
+    """The work cannot go on now: `reason` is `budget`, `model` or `answer`; `why` is for people."""
+
+    def __init__(self, reason: str, why: str) -> None:
+        super().__init__(why)
+        self.reason = reason
+        self.why = why
+
+
+class BackgroundBudget:
+    """Asks as long as something is left of the day's tokens."""
+
+    def __init__(self, tokens: int, ledger: Ledger, clock: Clock, today: Callable[[datetime], float]) -> None:
+        """`today` tells when the day of a time began (Unix seconds)."""
+        self._tokens = tokens
+        self._ledger = ledger
+        self._clock = clock
+        self._today = today
+        self.waits: Waits | None = None
+        """Why the work waits, as far as it does."""
+
+    async def spent(self) -> int:
+        """Tokens of today, sent and received. Raises StoreErrors."""
+        since = self._today(self._clock.now())
+        used = [(await self._ledger.spent(task=task, since=since)).usage for task in TASKS]
+        return sum(each.input + each.output for each in used)
+
+    async def ask(self, model: BackgroundModel, task: str, system: str, question: str, most: int) -> str:
+        """The answer. Raises Waits where there is none to be had now, StoreErrors."""
+        left = self._tokens - await self.spent()
+        needed = model.estimate(system + question) + most
+        if needed > left:
+            self.waits = Waits("budget", f"{task} needs {needed:,} tokens; {max(0, left):,} are left today")
+            raise self.waits
+        try:
+            answer = await model.ask(task, SessionKey(f"memory:{OWNER}"), system, question, most)
+        except (ModelError, BudgetExceeded) as error:
+            self.waits = Waits("model", str(error))
+            raise self.waits from error
+        self.waits = None
+        return answer
+
+    async def view(self) -> Mapping[str, Any]:
+        """As `hob status` and the routes tell it. Raises StoreErrors."""
+        waits = self.waits
+        return {
+            "tokens_today": await self.spent(),
+            "tokens_a_day": self._tokens,
+            "waits_for": waits.reason if waits else "",
+            "why": waits.why if waits else "",
+        }

@@ -1,0 +1,129 @@
+"""What is told of memory: items and facts as JSON, and items read back that were carried out."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from hob.core.errors import InvalidRequest
+from hob.core.memory import OWNER, Fact, Layer, MemoryItem, Recalled, Scope
+from hob.core.translation.language import say, translatable
+from hob.core.trust.labels import Label, Origin, Trust
+
+COLOURS: Mapping[Layer, str] = {
+    Layer.SOUL: "#a855f7",
+    Layer.CONVERSATION: "#58a6ff",
+    Layer.TOOL: "#fb923c",
+    Layer.GROUP: "#22c55e",
+    Layer.ER1: "#fbbf24",
+    Layer.OBSERVATION: "#67e8f9",
+    Layer.FACT: "#f472b6",
+    Layer.DOCUMENT: "#94a3b8",
+}
+"""As the seed shows them; the last two are Hob's own."""
+DESCRIPTIONS: Mapping[Layer, str] = {
+    Layer.SOUL: "sections of the identity files",
+    Layer.CONVERSATION: "what was said",
+    Layer.TOOL: "what tools found",
+    Layer.GROUP: "what other agents share",
+    Layer.ER1: "what ER1 recorded",
+    Layer.OBSERVATION: "what was observed in conversations",
+    Layer.FACT: "what you said of yourself, and what Hob was asked to remember",
+    Layer.DOCUMENT: "documents and daily notes",
+}
+
+
+def led(total: int, part: float) -> str:
+    """The light that tells how full memory is."""
+    return "grey" if not total else "red" if part > 0.9 else "amber" if part > 0.7 else "purple"
+
+
+def item_view(found: Recalled, *, whole: bool = False) -> dict[str, Any]:
+    """An item; `whole` with all that is kept of it."""
+    item = found.item
+    told: dict[str, Any] = {
+        "id": item.id, "layer": item.layer.value, "source": item.source, "text": item.text, "at": item.at,
+        "origin": item.label.origin.value, "trust": item.label.trust.value, "speaker": item.speaker,
+        "session": item.session, "turn": item.turn, "color": COLOURS[item.layer],
+    }  # fmt: skip
+    if found.parts:
+        told |= {"score": found.score, "parts": dict(found.parts)}
+    if whole:
+        told |= {
+            "position": item.position, "role": item.role, "kind": item.kind, "importance": item.importance,
+            "valid_from": item.valid_from, "valid_to": item.valid_to, "superseded_by": item.superseded_by,
+            "evidence": list(item.evidence), "expires_at": item.expires_at,
+        }  # fmt: skip
+    return told
+
+
+def fact_view(fact: Fact) -> dict[str, Any]:
+    """A fact."""
+    return {
+        "id": fact.id, "subject": fact.subject, "predicate": fact.predicate, "object": fact.object,
+        "valid_from": fact.valid_from, "valid_to": fact.valid_to, "recorded_from": fact.recorded_from,
+        "recorded_to": fact.recorded_to, "confidence": fact.confidence, "state": fact.state.value, "said_at": fact.at,
+        "quote": fact.quote, "evidence": list(fact.evidence), "change": fact.change,
+    }  # fmt: skip
+
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_KEPT = ("session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "importance", "expires_at")
+
+
+def loaded(line: str, number: int) -> MemoryItem:
+    """An item that was carried out. Who says that a stranger's text is the owner's is not believed: it has to be so."""
+    try:
+        value = json.loads(line)
+        text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
+        trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
+        layer, known = Layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
+        return MemoryItem(
+            scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
+            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=float(value.get("at", 0.0)),
+            evidence=tuple(map(str, value.get("evidence", ()))),
+            id=known if _ID.fullmatch(known) else "",
+            **{name: value[name] for name in _KEPT if value.get(name) is not None},
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidRequest(
+            translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
+        ) from error
+
+
+_CHARACTERS = 200
+
+
+def item_line(item: Mapping[str, Any]) -> str:
+    """An item as a line of a chat."""
+    day = _day(item["at"])
+    trust = "" if item["trust"] == "trusted" else f", {item['trust']}"
+    return f"{item['id'][:12]} {short(item['text'])} [{day}, {item['source']}{trust}]"
+
+
+def fact_line(language: str, fact: Mapping[str, Any]) -> str:
+    """A fact as a line of a chat."""
+    told = [
+        *([say(language, "since {day}", day=_day(fact["valid_from"]))] if fact["valid_from"] is not None else []),
+        *([say(language, "until {day}", day=_day(fact["valid_to"]))] if fact["valid_to"] is not None else []),
+        *([say(language, "not sure; /memory confirm {id}", id=fact["id"][:12])] if fact["state"] == "asked" else []),
+        _day(fact["said_at"]),
+    ]
+    quote = f" \u201c{short(fact['quote'])}\u201d" if fact["quote"] else ""
+    return f"{fact['id'][:12]} {fact_text(fact)} [{', '.join(told)}]{quote}"
+
+
+def fact_text(fact: Mapping[str, Any]) -> str:
+    """What a fact says."""
+    return f"{fact['subject']} {fact['predicate'].replace('_', ' ')} {fact['object']}"
+
+
+def _day(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def short(text: str) -> str:
+    """The text in one line that is not long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 1]}…"

@@ -1,0 +1,225 @@
+"""What is known as facts, in two times: when something is so, and when Hob held it to be so.
+
+No fact is changed: its record is closed and another one is written. An item of its own makes each findable.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.memory import Fact, FactChange, FactState, Layer, MemoryItem, Scope
+from hob.core.trust.labels import Label, Origin, Trust
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, find_row, marks
+from hob.store.database.writer import Writer
+from hob.store.erasure.content import masked
+from hob.store.memory.items import add_items, link_evidence
+from hob.store.memory.work import move_on
+
+SOURCE = f"{Layer.FACT}:said"
+Decide: TypeAlias = Callable[[Sequence[Fact]], FactChange | None]
+"""What is to be changed, given what is known then; None: nothing."""
+
+_COLUMNS = (
+    "i.id, f.subject, f.predicate, f.object, i.at, c.text, f.valid_from, f.valid_to, f.recorded_from, f.recorded_to,"
+    " f.confidence, f.state, i.evidence, f.change"
+)
+_FACTS = (
+    f"SELECT {_COLUMNS} FROM memory_facts f JOIN memory_items i USING (seq) JOIN content c ON c.id = i.text"  # noqa: S608
+    " WHERE f.scope = ? AND f.agent = ? AND c.text IS NOT NULL"
+)
+_ORDER = " ORDER BY f.subject, f.predicate, coalesce(f.valid_from, i.at), f.seq"
+_NOW = f"{_FACTS} AND f.recorded_to IS NULL{_ORDER}"
+_KNOWN_AT = f"{_FACTS} AND f.recorded_from <= ? AND coalesce(f.recorded_to, 9e18) > ?{_ORDER}"
+_ADD = (
+    "INSERT INTO memory_facts (seq, scope, agent, subject, predicate, object, valid_from, valid_to, recorded_from,"
+    " confidence, state, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_CLOSE = (
+    "UPDATE memory_facts SET recorded_to = ?, closed = ? WHERE recorded_to IS NULL AND seq ="
+    " (SELECT seq FROM memory_items WHERE id = ? AND scope = ? AND agent = ?)"
+    " RETURNING seq, (SELECT evidence FROM memory_items i WHERE i.seq = memory_facts.seq)"
+)
+_SUPERSEDE = "UPDATE memory_items SET superseded_by = ? WHERE seq = ?"
+_OUTDATE = (
+    "UPDATE memory_items SET valid_to = ? WHERE layer = 'conversation' AND id IN (SELECT value FROM json_each(?))"
+)
+_KEEP = "UPDATE memory_items SET expires_at = NULL WHERE id IN (SELECT value FROM json_each(?))"
+_EVIDENCE = "SELECT seq, evidence FROM memory_items WHERE id = ? AND scope = ? AND agent = ?"
+_LAST_PLACE = "SELECT coalesce(max(position), 0) FROM memory_items WHERE source = ?"
+_PUT_EVIDENCE = "UPDATE memory_items SET evidence = ? WHERE seq = ?"
+_OF_CHANGE = f"{_FACTS} AND f.change = ? AND f.recorded_to IS NULL"
+_CLOSED_BY = f"{_FACTS} AND f.closed = ?"
+_VERSIONS = (
+    "SELECT DISTINCT i.id FROM memory_facts f JOIN memory_items i USING (seq) JOIN memory_facts m"
+    " ON m.scope = f.scope AND m.agent = f.agent AND m.subject = f.subject AND m.predicate = f.predicate"
+    " AND m.object = f.object JOIN memory_items k ON k.seq = m.seq WHERE f.scope = ? AND f.agent = ? AND k.id IN ({})"
+)
+
+
+class StoredFacts:
+    """Keeps facts. Every call names whose they are."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def known(self, scope: Scope) -> list[Fact]:
+        """What is recorded now, also what was so once. Raises StoreErrors."""
+        return await self._read(_NOW, (scope.person, scope.agent))
+
+    async def known_at(self, scope: Scope, at: float) -> list[Fact]:
+        """What was recorded at that time. Raises StoreErrors."""
+        return await self._read(_KNOWN_AT, (scope.person, scope.agent, at, at))
+
+    async def changed(self, scope: Scope, change: str) -> list[Fact]:
+        """What this change recorded, as far as it still stands. Raises StoreErrors."""
+        return await self._read(_OF_CHANGE, (scope.person, scope.agent, change))
+
+    async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
+        """The items of all records of these facts, closed ones too. Raises StoreErrors."""
+        sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
+        return [row[0] for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
+
+    async def change(
+        self, scope: Scope, decisions: Sequence[Decide], change: str, work: tuple[str, str, int] | None = None
+    ) -> list[Fact]:
+        """Record what is decided, one after the other, in one transaction with how far the work has come.
+
+        Gives what is recorded anew. Raises StoreErrors.
+        """
+        now = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> list[Fact]:
+            made: list[Fact] = []
+            for decide in decisions:
+                known = [_load(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
+                if (wanted := decide(known)) is not None:
+                    made += _record(connection, scope, wanted, change, now)
+            if work is not None:
+                move_on(connection, *work)
+            return made
+
+        return await self._writer.write(job)
+
+    async def undo(self, scope: Scope, change: str, by: str) -> list[Fact]:
+        """What was known before the change is known again; what it had recorded. Raises StoreErrors."""
+        now = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> list[Fact]:
+            whose = (scope.person, scope.agent, change)
+            gone = [_load(row) for row in all_rows(connection, _OF_CHANGE, whose)]
+            back = [_load(row) for row in all_rows(connection, _CLOSED_BY, whose)]
+            evidence = {id for fact in back for id in fact.evidence}
+            connection.execute(_OUTDATE, (None, json.dumps(sorted(evidence))))
+            _record(connection, scope, FactChange(tuple(fact.id for fact in gone), tuple(back)), by, now)
+            return gone
+
+        return await self._writer.write(job)
+
+    async def _read(self, sql: str, values: Sequence[object]) -> list[Fact]:
+        return [_load(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
+
+
+def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name: str, now: float) -> list[Fact]:
+    made: list[Fact] = []
+    for fact in change.added:
+        fact = replace(fact, recorded_from=now, recorded_to=None, change=name)
+        if fact.valid_to is not None and made:  # it ended because of the other, and is forgotten with it
+            fact = replace(fact, evidence=(*fact.evidence, made[0].id))
+        if kept := _keep(connection, scope, fact):
+            made.append(kept)
+        elif not made:
+            return []  # it was forgotten: what was said of it changes nothing
+    whose = (scope.person, scope.agent)
+    rows = [find_row(connection, _CLOSE, (now, name, id, *whose)) for id in change.closed]
+    closed = {row[0]: row[1] for row in rows if row is not None}
+    for id, evidence in change.confirmed:
+        _confirm(connection, scope, id, evidence)
+    connection.execute(_KEEP, (json.dumps([id for fact in made for id in fact.evidence]),))
+    ended = next((fact.valid_to for fact in made if fact.valid_to is not None), None)
+    if ended is None and (not made or made[0].state is FactState.CORRECTED):
+        ended = now
+    for seq, evidence in closed.items():
+        connection.execute(_SUPERSEDE, (made[-1].id if made else name, seq))
+        if ended is not None:
+            connection.execute(_OUTDATE, (ended, evidence))
+    return made
+
+
+def _keep(connection: apsw.Connection, scope: Scope, fact: Fact) -> Fact | None:
+    fact = replace(
+        fact, subject=masked(connection, fact.subject), object=masked(connection, fact.object),
+        quote=masked(connection, fact.quote),
+    )  # fmt: skip
+    trust = Trust.UNTRUSTED if fact.state is FactState.ASKED else Trust.TRUSTED
+    item = MemoryItem(
+        scope=scope, layer=Layer.FACT, source=SOURCE, text=told(fact), label=Label(Origin.MODEL, trust), at=fact.at,
+        position=_next_place(connection, fact), role="assistant", kind=fact.state.value, valid_from=fact.valid_from,
+        valid_to=fact.valid_to, evidence=fact.evidence,
+    )  # fmt: skip
+    added = add_items(connection, [item], _stone(scope, fact))
+    if not added:
+        return None
+    seq = added[0].seq
+    connection.execute(
+        _ADD,
+        (
+            seq, scope.person, scope.agent, fact.subject, fact.predicate, fact.object, fact.valid_from, fact.valid_to,
+            fact.recorded_from, fact.confidence, fact.state.value, fact.change,
+        ),
+    )  # fmt: skip
+    return replace(fact, id=added[0].id)
+
+
+def _next_place(connection: apsw.Connection, fact: Fact) -> int:
+    """By which records of the same fact are told apart: when it was recorded, in milliseconds, or somewhat later."""
+    last: int = all_rows(connection, _LAST_PLACE, (SOURCE,))[0][0]
+    return max(int(fact.recorded_from * 1000), last + 1)
+
+
+def _confirm(connection: apsw.Connection, scope: Scope, id: str, evidence: Sequence[str]) -> None:
+    row = find_row(connection, _EVIDENCE, (id, scope.person, scope.agent))
+    if row is not None:
+        known: list[str] = json.loads(row[1])
+        new = [each for each in evidence if each not in known]
+        connection.execute(_PUT_EVIDENCE, (json.dumps([*known, *new]), row[0]))
+        link_evidence(connection, row[0], new)
+        connection.execute(_KEEP, (json.dumps(new),))
+
+
+def _stone(scope: Scope, fact: Fact) -> bytes:
+    """By which the same is known again that was forgotten, however it is made anew."""
+    whole = "\0".join(("fact", scope.person, scope.agent, *fact.key, str(fact.valid_to), fact.state))
+    return hashlib.sha256(whole.encode("utf-8", "replace")).digest()
+
+
+def told(fact: Fact) -> str:
+    """The fact as a line that is searched and shown."""
+    since = f"since {_day(fact.valid_from)}" if fact.valid_from is not None else ""
+    until = f"until {_day(fact.valid_to)}" if fact.valid_to is not None else ""
+    when = f" ({', '.join(filter(None, (since, until)))})" if since or until else ""
+    quote = f": \u201c{fact.quote}\u201d" if fact.quote else ""
+    return f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}{when}{quote}"
+
+
+def _day(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def _load(row: Row) -> Fact:
+    (id, subject, predicate, object_, at, text, valid_from, valid_to, recorded_from, recorded_to, confidence, state,
+     evidence, change) = row  # fmt: skip
+    quote = text.partition(": \u201c")[2].removesuffix("\u201d")
+    return Fact(
+        subject=subject, predicate=predicate, object=object_, at=at, quote=quote, valid_from=valid_from,
+        valid_to=valid_to, recorded_from=recorded_from, recorded_to=recorded_to, confidence=confidence,
+        state=FactState(state), evidence=tuple(json.loads(evidence)), change=change, id=id,
+    )  # fmt: skip

@@ -1,0 +1,127 @@
+"""How far work on memory in the background has come, and what waits for it.
+
+What waits are items that are kept already: nothing is queued twice, and what was forgotten waits no longer. Only here
+items are read across scopes, to find whose are next.
+"""
+
+import json
+from collections.abc import Sequence
+from itertools import takewhile
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.memory import MemoryItem, Scope
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, load_item
+
+_PLACE = "SELECT place FROM memory_work WHERE name = ? AND about = ?"
+_MOVE = (
+    "INSERT INTO memory_work (name, about, place) VALUES (?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET place = max(place, excluded.place)"
+)
+OWNERS_WORDS = (
+    "i.layer = 'conversation' AND i.role = 'user' AND i.kind = 'turn' AND i.origin = 'owner' AND i.trust = 'trusted'"
+)
+"""What the owner said themselves: nothing else becomes a fact."""
+_WAITING = (
+    f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ? AND {OWNERS_WORDS} AND c.text IS NOT NULL ORDER BY i.seq LIMIT ?"  # noqa: S608
+)
+_COUNT = f"SELECT count(*) FROM {TABLES} WHERE i.seq > ? AND {OWNERS_WORDS} AND c.text IS NOT NULL"  # noqa: S608
+_TALK = (
+    "i.layer = 'conversation' AND i.trust = 'trusted' AND i.kind = 'turn' AND i.role IN ('user', 'assistant')"
+    " AND i.origin IN ('owner', 'model')"
+)
+_SESSIONS = (
+    "SELECT DISTINCT scope, agent, session FROM"  # noqa: S608
+    f" (SELECT i.* FROM memory_items i NOT INDEXED WHERE i.seq > ? AND {_TALK})"
+)
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
+_OF_SESSION = (
+    f"SELECT {COLUMNS} FROM {TABLES} WHERE {MINE} AND i.session = ? AND i.seq > ? AND {_TALK}"  # noqa: S608
+    " AND length(c.text) >= ? ORDER BY i.seq LIMIT 500"
+)
+_OBSERVATIONS = (
+    f"SELECT {COLUMNS} FROM {TABLES} WHERE {MINE} AND i.layer = 'observation' AND i.superseded_by = ''"  # noqa: S608
+    " AND i.trust = 'trusted' AND i.kind != 'summary' ORDER BY i.at DESC, i.seq DESC"
+)
+_REPLACE = (
+    "UPDATE memory_items SET superseded_by = ?, expires_at = ? WHERE seq IN (SELECT value FROM json_each(?))"
+    " AND scope = ? AND agent = ?"
+)
+
+
+class StoredWork:
+    """Reads what waits for work, and keeps how far it has come."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def place(self, name: str, about: str = "") -> int:
+        """How far it has come; 0 at first. Raises StoreErrors."""
+        row = await self._readers.read(lambda connection: find_row(connection, _PLACE, (name, about)))
+        return 0 if row is None else int(row[0])
+
+    async def move(self, name: str, place: int, about: str = "") -> None:
+        """It has come so far. Raises StoreErrors."""
+        await self._writer.write(lambda connection: move_on(connection, name, about, place))
+
+    async def words(self, after: int, at_most: int) -> list[MemoryItem]:
+        """What the owner said next, all of one scope. Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _WAITING, (after, at_most)))
+        items = [load_item(row) for row in rows]
+        return list(takewhile(lambda item: item.scope == items[0].scope, items))
+
+    async def count(self, after: int) -> int:
+        """How many messages of owners come after this place. Raises StoreErrors."""
+        return int((await self._readers.read(lambda connection: all_rows(connection, _COUNT, (after,))))[0][0])
+
+    async def sessions_since(self, after: int) -> tuple[int, list[tuple[Scope, str]]]:
+        """The newest item, and in which sessions something was said after this place. Raises StoreErrors."""
+
+        def read(connection: apsw.Connection) -> tuple[int, list[tuple[Scope, str]]]:
+            rows = all_rows(connection, _SESSIONS, (after,))
+            return all_rows(connection, _NEWEST)[0][0], [(Scope(scope, agent), name) for scope, agent, name in rows]
+
+        return await self._readers.read(read)
+
+    async def talk(self, scope: Scope, session: str, after: int, least: int) -> list[MemoryItem]:
+        """What the owner and Hob said next in a session, as far as it may be trusted and is so long."""
+        values = (scope.person, scope.agent, session, after, least)
+        return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OF_SESSION, values))]
+
+    async def observations(self, scope: Scope) -> list[MemoryItem]:
+        """Those that count, the newest first. Raises StoreErrors."""
+        values = (scope.person, scope.agent)
+        return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OBSERVATIONS, values))]
+
+    async def keep(
+        self,
+        scope: Scope,
+        items: Sequence[MemoryItem],
+        work: tuple[str, str, int] | None,
+        *,
+        replaced: Sequence[int] = (),
+        until: float = 0.0,
+    ) -> None:
+        """Keep these with how far the work has come; those they replace stay until then. Raises StoreErrors."""
+
+        def job(connection: apsw.Connection) -> None:
+            added = add_items(connection, items)
+            if replaced:
+                by = added[0].id if added else items[0].id
+                values = (by, until, json.dumps(list(replaced)), scope.person, scope.agent)
+                connection.execute(_REPLACE, values)
+            if work is not None:
+                move_on(connection, *work)
+
+        await self._writer.write(job)
+
+
+def move_on(connection: apsw.Connection, name: str, about: str, place: int) -> None:
+    """The work has come so far, as part of the transaction that writes what came of it."""
+    connection.execute(_MOVE, (name, about, place))

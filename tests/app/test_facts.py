@@ -1,0 +1,211 @@
+"""The owner's facts, from a message to an answer: taken in the background, within a budget, shown and put right."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hob.core.errors import ModelError, ModelFault
+from hob.core.memory import OWNER, Fact, Scope
+from hob.core.models import ModelReply, ModelRequest, Usage
+from tests.app.visiting import ANNA, ME, Visited, in_group, visited
+from tests.app.visiting import until as holds
+
+SCOPE = Scope(OWNER)
+
+
+def found(*facts: dict[str, Any], usage: Usage | None = None) -> ModelReply:
+    """What the model answers that takes facts from messages."""
+    usual = {"do": "ADD", "message": 1, "subject": "owner", "sure": 0.9}
+    return ModelReply(json.dumps([usual | each for each in facts]), usage=usage or Usage(500, 50))
+
+
+def lives(where: str, **further: Any) -> dict[str, Any]:
+    return {"predicate": "lives_in", "object": where, **further}
+
+
+async def until(hob: Visited, holds: Callable[[list[Fact]], bool]) -> list[Fact]:
+    """Let time pass until the known facts are so."""
+    async with asyncio.timeout(20):
+        while not holds(known := await hob.app.store.facts.known(SCOPE)):
+            await hob.clock.advance(30)
+            await asyncio.sleep(0.01)
+    return known
+
+
+async def says(hob: Visited, text: str) -> str:
+    """What the owner is answered; what was remembered comes in a message of its own."""
+    before = len(hob.sent(ME))
+
+    def answers() -> list[str]:
+        return [each for each in hob.sent(ME)[before:] if not each.startswith("Remembered of")]
+
+    await hob.comes(text, ME)
+    await holds(lambda: bool(answers()))
+    return answers()[0]
+
+
+async def asked(hob: Visited, times: int = 1) -> None:
+    """Let time pass until the model was asked so often in the background, and its answer is written."""
+    async with asyncio.timeout(20):
+        while len(hob.model.background_requests) < times or await waiting(hob):
+            await hob.clock.advance(30)
+            await asyncio.sleep(0.01)
+
+
+async def waiting(hob: Visited) -> int:
+    work = hob.app.store.memory_work
+    return await work.count(await work.place("facts"))
+
+
+async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewhere(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris")), found(lives("Berlin", do="SUPERSEDE", fact=1))]
+        await says(hob, "I live in Paris, close to the river.")
+        await until(hob, bool)
+        await hob.clock.advance(86_400)
+        await says(hob, "By the way, I moved to Berlin.")
+        await until(hob, lambda known: len(known) == 2)
+        await says(hob, "/new")
+        await says(hob, "Where do I live?")
+        day = f"{hob.clock.now():%Y-%m-%d}"
+        assert f"owner lives in Berlin (since {day})" in hob.seen
+        await says(hob, "/new")
+        await says(hob, "Where did I live before Berlin, in Paris?")
+        assert f"owner lives in Paris (until {day})" in hob.seen
+        assert f"close to the river. (no longer so since {day})" in hob.seen
+        shown = await says(hob, "/memory")
+        assert "owner lives in Berlin" in shown
+        assert "Paris" not in shown
+        fact = next(each for each in await hob.app.store.facts.known(SCOPE) if each.object == "Berlin")
+        assert "lives in Rome" in await says(hob, f"/memory correct {fact.id[:12]} Rome")
+        assert "lives in Rome" in await says(hob, "/memory")
+
+
+async def test_words_of_others_are_asked_nothing_of(tmp_path: Path) -> None:
+    async with visited(tmp_path, HOB_ADMISSION_GROUPS='["telegram:-100"]', HOB_ADMISSION_MENTION="false") as hob:
+        await hob.knows()
+        await hob.answer("The owner's bank is First Bank of Elsewhere.", ANNA)
+        await hob.comes("", made=in_group("Our bank is Elsewhere Bank."))
+        await hob.clock.advance(7_200)
+        await says(hob, "I live in Paris.")
+        await asked(hob)
+        assert "Bank" not in str(hob.model.background_requests)
+
+
+async def test_work_waits_for_the_budget_and_says_so(tmp_path: Path) -> None:
+    async with visited(tmp_path, HOB_MEMORY_BACKGROUND_TOKENS="3000") as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris"), usage=Usage(2_000, 500)), found(lives("Berlin"))]
+        await says(hob, "I live in Paris.")
+        await until(hob, bool)
+        await says(hob, "I moved to Berlin.")
+        async with asyncio.timeout(20):
+            while not (await status(hob))["waits_for"]:
+                await hob.clock.advance(60)
+                await asyncio.sleep(0.01)
+        view = await status(hob)
+        assert (view["tokens_today"], view["waits_for"], view["messages_waiting"]) == (2_500, "budget", 1)
+        assert len(hob.model.background_requests) == 1
+        await hob.clock.advance(86_400)
+        await until(hob, lambda known: any(fact.object == "Berlin" for fact in known))
+        assert (await status(hob))["waits_for"] == ""
+
+
+async def status(hob: Visited) -> Any:
+    from hob.gateway.memory import MemoryControl
+
+    return (await hob.app.api.port(MemoryControl).status())["background"]
+
+
+async def test_every_call_is_in_the_ledger_under_its_task_and_an_idle_day_costs_nothing(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(usage=Usage(321, 45))]
+        await says(hob, "I live in Paris.")
+        await asked(hob)
+        for _ in range(48):
+            await hob.clock.advance(1_800)
+        assert len(hob.model.background_requests) == 1
+        spent = await hob.app.store.ledger.spent(task="facts")
+        assert (spent.usage.input, spent.usage.output, spent.calls) == (321, 45, 1)
+
+
+async def test_answer_that_cannot_be_read_marks_nothing_as_done(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        down = ModelError(ModelFault.OVERLOAD, "busy")
+        hob.model.background = ["I could not find any.", down, found(lives("Paris"))]
+        await says(hob, "I live in Paris.")
+        known = await until(hob, bool)
+        assert [fact.object for fact in known] == ["Paris"]
+        assert len(hob.model.background_requests) == 3
+
+
+WORDS = (
+    "bank employer dentist landlord doctor sister brother boss city street birthday nickname insurer school team car"
+    " dog cat wife husband lawyer accountant gym church club airline phone email pin hometown allergy diet language"
+    " hobby salary mentor neighbour bakery barber vet"
+)
+WHAT = WORDS.split()
+CLAIMS = [f"The owner's {what} is Elsewhere{number}." for number, what in enumerate(WHAT)]
+
+
+async def test_misinformation_that_was_read_is_never_promoted(tmp_path: Path) -> None:
+    """Forty plausible claims of pages and of others, an extracting model that believes all of them, and "remember"."""
+    assert len(CLAIMS) == 40
+
+    def believe(request: ModelRequest) -> ModelReply:
+        claims = [{"predicate": what, "object": f"Elsewhere{number}"} for number, what in enumerate(WHAT)]
+        return found(*({**each, "message": place} for place in range(1, 9) for each in [*claims, lives("Paris")]))
+
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [believe, believe, believe]
+        for start in range(0, 40, 10):
+            quoted = "\n".join(f"> {claim}" for claim in CLAIMS[start : start + 10])
+            await says(hob, f"Look at what this page says:\n{quoted}")
+            await hob.answer("\n".join(CLAIMS[start : start + 10]), ANNA)
+        await says(hob, "Remember today, and all that you have read.")
+        await says(hob, "I live in Paris.")
+        known = await until(hob, bool)
+        assert [fact.object for fact in known] == ["Paris"]
+        trusted = await hob.app.store.items.of(SCOPE).select("i.layer = 'fact' AND i.trust = 'trusted'")
+        assert not any("Elsewhere" in item.text for item in trusted)
+
+
+async def test_answer_tells_once_what_was_remembered_and_how_to_undo_it(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris"))]
+        await says(hob, "I live in Paris.")
+        (fact,) = await until(hob, bool)
+        await says(hob, "What is the weather like today?")
+        line = f"Remembered of what you said: owner lives in Paris. Wrong? `/memory undo {fact.id[:12]}`"
+        await holds(lambda: line in hob.sent(ME))
+        await says(hob, "And what was it like on Monday?")
+        assert "Paris" in await says(hob, f"/memory undo {fact.id[:12]}")
+        assert await hob.app.store.facts.known(SCOPE) == []
+        assert hob.sent(ME).count(line) == 1
+
+
+async def test_profile_stands_in_the_owners_prompts_and_changes_when_it_is_put_right(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris")), found({"predicate": "likes", "object": "tea"})]
+        await says(hob, "I live in Paris.")
+        (fact,) = await until(hob, bool)
+        await hob.clock.advance(7_200)
+        await says(hob, "I like tea, always tea.")
+        system = hob.model.requests[-1].system
+        assert system.endswith("# What the owner said of themselves\n\n- owner lives in Paris")
+        await until(hob, lambda known: len(known) == 2)
+        await says(hob, "Hello again, old house.")
+        assert hob.model.requests[-1].system == system
+        await says(hob, f"/memory correct {fact.id[:12]} Rome")
+        await says(hob, "Hello once more, old house.")
+        assert hob.model.requests[-1].system.endswith("- owner lives in Rome\n- owner likes tea")
+        await hob.answer("Where does he live?", ANNA)
+        assert "Rome" not in hob.seen

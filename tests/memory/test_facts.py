@@ -1,0 +1,210 @@
+"""Facts stand in the owner's own words, are closed and never deleted, and are known as of any time."""
+
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from hob.core.memory import Fact, FactState, Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL
+from hob.memory.facts.decisions import decide, is_so, settled
+from hob.memory.facts.extraction import Decision, Proposal, choose_known, question, read_answer
+from hob.store.store import Store
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+
+OWNER = Scope("owner")
+DAY = 86_400.0
+
+
+def said(text: str, day: int = 1) -> MemoryItem:
+    return MemoryItem(
+        scope=OWNER, layer=Layer.CONVERSATION, source="conversation:local", text=text, label=OWNER_LABEL,
+        at=day * DAY, session="local:main", turn=f"t_{day}", role="user", kind="turn", expires_at=9e9,
+    )  # fmt: skip
+
+
+def proposal(text: str, predicate: str, value: str, day: int = 1, **changes: object) -> Proposal:
+    changes = {"decision": Decision.ADD, "subject": "owner", **changes}
+    return Proposal(said=said(text, day), predicate=predicate, object=value, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store(ManualClock()) as store:
+        yield store
+
+
+async def told(store: Store, *proposals: Proposal, change: str = "e_1") -> list[Fact]:
+    await store.items.add([each.said for each in proposals])
+    return await store.facts.change(OWNER, [partial(decide, each) for each in proposals], change)
+
+
+def lines(facts: list[Fact]) -> list[str]:
+    return [f"{fact.predicate} {fact.object}{' ended' if fact.valid_to is not None else ''}" for fact in facts]
+
+
+async def test_moving_closes_where_somebody_lived_and_keeps_it(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    await told(store, proposal("I moved to Berlin last week.", "moved_to", "Berlin", 30, since=25 * DAY))
+    known = await store.facts.known(OWNER)
+    assert lines(known) == ["lives_in Paris ended", "lives_in Berlin"]
+    assert [fact.object for fact in known if is_so(fact, 31 * DAY)] == ["Berlin"]
+    assert [fact.object for fact in known if is_so(fact, 20 * DAY)] == ["Paris"]
+
+
+async def test_facts_are_known_as_of_a_time_about_a_time() -> None:
+    clock = ManualClock()
+    async with memory_store(clock) as store:
+        await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+        before = clock.now().timestamp()
+        await clock.advance(DAY)
+        await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30))
+        for at, wanted in ((before, ["Paris"]), (clock.now().timestamp(), ["Berlin"])):
+            known = await store.facts.known_at(OWNER, at)
+            assert [fact.object for fact in known if is_so(fact, 40 * DAY)] == wanted
+
+
+async def test_both_messages_in_one_batch_end_with_the_last(store: Store) -> None:
+    await told(
+        store,
+        proposal("I live in Paris.", "lives_in", "Paris"),
+        proposal("I moved to Berlin.", "lives_in", "Berlin", 2),
+    )
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Paris ended", "lives_in Berlin"]
+
+
+async def test_what_is_no_word_of_the_owners_is_no_fact(store: Store) -> None:
+    cases = [
+        proposal("Remember today.", "bank", "First Bank of Elsewhere"),
+        proposal("Remember what happened today, please.", "lives_in", "Oslo"),
+        proposal("> I live in Oslo\n\nWhat do you think of this text", "lives_in", "Oslo"),
+        proposal("Do I live in Oslo?", "lives_in", "Oslo"),
+        proposal("I met somebody from Oslo.", "lives_in", "Oslo", subject="Mallory"),
+        proposal("I live in Oslo.", "!!!", "Oslo"),
+        proposal("I live in Oslo.", "lives_in", "?!"),
+    ]
+    assert await told(store, *cases) == []
+    assert await store.facts.known(OWNER) == []
+
+
+async def test_same_fact_gains_evidence_and_is_kept_once(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    await told(store, proposal("Here in Paris, where I live, it rains.", "lives_in", "paris", 9))
+    (fact,) = await store.facts.known(OWNER)
+    assert len(fact.evidence) == 2
+
+
+async def test_older_message_does_not_replace_what_is_known(store: Store) -> None:
+    await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30))
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris", 2))
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Berlin"]
+
+
+async def test_several_things_may_be_so_side_by_side(store: Store) -> None:
+    await told(store, proposal("I like tea.", "likes", "tea"), proposal("I like jazz.", "likes", "jazz", 2))
+    assert lines(await store.facts.known(OWNER)) == ["likes tea", "likes jazz"]
+
+
+async def test_more_exact_fact_takes_the_place_of_the_other(store: Store) -> None:
+    (old,) = await told(store, proposal("My dog is Rex.", "has_pet", "Rex", since=DAY))
+    await told(
+        store,
+        proposal("Rex is a beagle, Rex the beagle.", "has_pet", "Rex the beagle", 2, decision=Decision.UPDATE,
+                 target=old.id),
+    )  # fmt: skip
+    (fact,) = await store.facts.known(OWNER)
+    assert (fact.object, fact.valid_from, len(fact.evidence)) == ("Rex the beagle", DAY, 2)
+
+
+async def test_fact_that_ended_is_closed_by_words_that_name_it(store: Store) -> None:
+    (old,) = await told(store, proposal("I work at Acme.", "works_at", "Acme"))
+    ends = {"decision": Decision.SUPERSEDE, "target": old.id}
+    await told(store, proposal("I quit smoking.", "works_at", "", 4, **ends))
+    assert lines(await store.facts.known(OWNER)) == ["works_at Acme"]
+    await told(store, proposal("I left Acme yesterday.", "works_at", "", 5, **ends))
+    assert lines(await store.facts.known(OWNER)) == ["works_at Acme ended"]
+
+
+async def test_unsure_fact_counts_for_nothing_until_it_is_confirmed(store: Store) -> None:
+    (asked,) = await told(store, proposal("Maybe I will live in Rome.", "lives_in", "Rome", confidence=0.3))
+    (item,) = await store.items.of(OWNER).select("i.layer = 'fact'")
+    assert (asked.state, item.label.trusted) == (FactState.ASKED, False)
+    await store.facts.change(OWNER, [lambda _: settled(asked, "", 2 * DAY, confirmed=True)], "e_2")
+    (fact,) = await store.facts.known(OWNER)
+    assert fact.state is FactState.SAID
+
+
+async def test_correction_counts_until_the_owner_says_otherwise_later(store: Store) -> None:
+    (wrong,) = await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    await store.facts.change(OWNER, [lambda _: settled(wrong, "Rome", 10 * DAY, confirmed=False)], "e_2")
+    await told(store, proposal("I live in Paris, as ever.", "lives_in", "Paris", 5))
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Rome"]
+    (item,) = await store.items.of(OWNER).select("i.turn = 't_1'")
+    assert item.valid_to is not None
+
+
+async def test_undo_brings_back_what_was_known(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30), change="e_2")
+    await store.facts.undo(OWNER, "e_2", "e_3")
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
+    (item,) = await store.items.of(OWNER).select("i.turn = 't_1'")
+    assert item.valid_to is None
+
+
+async def test_evidence_of_a_fact_does_not_expire(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    (item,) = await store.items.of(OWNER).select("i.turn = 't_1'")
+    assert item.expires_at is None
+
+
+async def test_forgetting_what_was_said_takes_its_fact_and_brings_back_what_that_had_closed(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    moved = proposal("I moved to Berlin.", "lives_in", "Berlin", 30)
+    await told(store, moved)
+    await store.erasure.erase_items([moved.said.id], "asked to")
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
+    await told(store, moved)
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
+
+
+async def test_facts_of_one_scope_are_no_others(store: Store) -> None:
+    await told(store, proposal("I live in Paris.", "lives_in", "Paris"))
+    (fact,) = await store.facts.known(OWNER)
+    for other in (Scope("person:anna"), Scope("telegram:group:1"), Scope("owner", "other")):
+        assert await store.facts.known(other) == []
+        await store.facts.change(other, [lambda _: settled(fact, "", DAY, confirmed=False)], "e_9")
+        await store.facts.undo(other, "e_1", "e_9")
+    assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
+
+
+def test_answer_that_cannot_be_read_is_told_from_one_with_nothing() -> None:
+    messages = [said("I live in Paris.")]
+    assert read_answer("Sure! []", [], messages) == []
+    assert read_answer("I found nothing.", [], messages) is None
+    assert read_answer('{"do": "ADD"}', [], messages) is None
+    assert read_answer('[1, "x", {"do": "FLY", "message": 1}, {"do": "ADD", "message": 7}]', [], messages) == []
+
+
+def test_answer_is_read_with_dates_and_the_fact_it_is_about() -> None:
+    known = [Fact(subject="owner", predicate="lives_in", object="Paris", at=0.0, id="f1")]
+    value = {"do": "supersede", "message": "M1", "fact": "F1", "subject": "owner", "predicate": "lives_in",
+             "object": "Berlin", "since": "1970-01-03", "until": "soon", "sure": "0.8"}  # fmt: skip
+    (found,) = read_answer(json.dumps([value]), known, [said("I moved to Berlin.")]) or []
+    assert (found.decision, found.target, found.since, found.until, found.confidence) == (
+        Decision.SUPERSEDE, "f1", 2 * DAY, None, 0.8,
+    )  # fmt: skip
+
+
+def test_question_shows_the_known_facts_that_messages_may_be_about() -> None:
+    facts = [Fact(subject="owner", predicate="likes", object=f"thing{n}", at=float(n), id=str(n)) for n in range(99)]
+    facts.append(Fact(subject="Rex", predicate="is_a", object="beagle", at=0.0, id="r"))
+    chosen = choose_known(facts, [said("Rex is ill")])
+    assert chosen[0].subject == "Rex"
+    assert len(chosen) == 30
+    text = question(chosen, [said("Rex is ill\n> quoted secret")])
+    assert "F1 Rex is_a beagle" in text
+    assert "M1 (1970-01-02): Rex is ill" in text
+    assert "quoted" not in text

@@ -1,0 +1,190 @@
+"""Long conversations become dated observations, and nothing is lost where a model's answer is of no use."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from hob.core.ids import SessionKey
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
+from hob.memory.observations.consolidation import Consolidator, conversations
+from hob.memory.observations.lines import read_observations
+from hob.memory.observations.observer import Observer
+from hob.memory.settings import MemorySettings
+from hob.memory.thinking import BackgroundBudget, Waits
+from hob.store.store import Store
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+
+OWNER = Scope("owner")
+ANSWER = "## 2026-01-02\n- [HIGH] The owner grows leeks, message 3 (3)\n- LOW chatter of the leeks in message 4 (4, 5)"
+
+
+class Answers:
+    """A model that gives these answers; `asked` is what it was asked."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
+        self.asked.append(f"{task}: {question}")
+        return self.answers.pop(0)
+
+    def estimate(self, text: str) -> int:
+        return len(text) // 4
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store(ManualClock()) as store:
+        yield store
+
+
+def observer_of(store: Store, **settings: int) -> Observer:
+    chosen = MemorySettings(background_tokens=1_000_000, **settings)  # type: ignore[arg-type]
+    clock = ManualClock()
+    budget = BackgroundBudget(chosen.background_tokens, store.ledger, clock, lambda _: 0.0)
+    return Observer(store.memory_work, budget, chosen, clock)
+
+
+def message(n: int, session: str = "local:main", label: Label = OWNER_LABEL, role: str = "user") -> MemoryItem:
+    return MemoryItem(
+        scope=OWNER, layer=Layer.CONVERSATION, source="conversation:local", text=f"leeks in the garden, message {n}",
+        label=label, at=1_767_000_000.0 + n, session=session, position=n, turn=f"t_{n}", role=role, kind="turn",
+    )  # fmt: skip
+
+
+async def seen(store: Store) -> list[MemoryItem]:
+    return await store.memory_work.observations(OWNER)
+
+
+async def test_session_is_observed_at_the_threshold_with_dates_and_priorities(store: Store) -> None:
+    model, observer = Answers(ANSWER), observer_of(store)
+    await store.items.add([message(n) for n in range(49)])
+    await observer.step(model)
+    assert model.asked == []
+    await store.items.add([message(49)])
+    await observer.step(model)
+    high, low = sorted(await seen(store), key=lambda item: item.kind)
+    assert (high.kind, high.at, high.expires_at) == ("high", datetime(2025, 12, 29, tzinfo=UTC).timestamp(), None) or (
+        high.kind == "high" and high.expires_at is None
+    )
+    assert high.evidence == (message(2).id,)
+    assert low.evidence == (message(3).id, message(4).id)
+    assert low.expires_at is not None
+    await observer.step(model)
+    assert len(model.asked) == 1
+
+
+async def test_nothing_is_marked_as_observed_when_no_observation_can_be_read(store: Store) -> None:
+    model, observer = Answers("I have nothing to say.", "", ANSWER), observer_of(store)
+    await store.items.add([message(n) for n in range(50)])
+    for _ in range(2):
+        with pytest.raises(Waits):
+            await observer.step(model)
+        assert await seen(store) == []
+    await observer.step(model)
+    assert len(await seen(store)) == 2
+    assert model.asked[0] == model.asked[2]
+
+
+async def fill(store: Store, high: int, low: int) -> None:
+    lines = [f"- [HIGH] high leeks message {n}" for n in range(high)] + [
+        f"- [LOW] low leeks message {n}" for n in range(low)
+    ]
+    items = [message(n) for n in range(50)]
+    await store.items.add(items)
+    await observer_of(store, max_observations=10_000).step(Answers("\n".join(lines)))
+
+
+async def test_nothing_is_deleted_when_a_reflection_cannot_be_read(store: Store) -> None:
+    await fill(store, 30, 180)
+    await store.items.add([message(99)])
+    for answer in ("Sorry.", "\n".join(f"- [LOW] leeks message {n}" for n in range(300))):
+        with pytest.raises(Waits):
+            await observer_of(store).step(Answers(answer))
+        assert len(await seen(store)) == 210
+
+
+async def test_reflection_keeps_all_that_matters_most_and_lets_go_later_of_what_it_replaced(store: Store) -> None:
+    await fill(store, 30, 180)
+    await store.items.add([message(99)])
+    model = Answers("\n".join(f"- [MEDIUM] many leeks message {n} (1, 2)" for n in range(96)))
+    await observer_of(store).step(model)
+    kept = await seen(store)
+    assert len(kept) == 126 == int(210 * 0.6)
+    assert sum(item.kind == "high" for item in kept) == 30
+    assert "high leeks" not in model.asked[0]
+    replaced = await store.items.of(OWNER).select("i.layer = 'observation' AND i.superseded_by != ''")
+    assert len(replaced) == 180
+    assert all(item.expires_at for item in replaced)
+
+
+async def test_what_others_wrote_is_not_read(store: Store) -> None:
+    web, model = Label(Origin.MODEL, Trust.UNTRUSTED), Answers(ANSWER)
+    await store.items.add([message(n, label=web, role="assistant") for n in range(100, 160)])
+    await store.items.add([message(n, label=Label(Origin.MEMBER, Trust.UNTRUSTED)) for n in range(200, 260)])
+    await observer_of(store).step(model)
+    assert model.asked == []
+
+
+async def test_observation_without_words_of_the_owner_counts_for_nothing(store: Store) -> None:
+    await store.items.add([message(n) for n in range(49)])
+    await store.items.add([message(49, label=Label(Origin.MODEL, Trust.TRUSTED), role="assistant")])
+    await observer_of(store).step(
+        Answers("- [HIGH] The owner's bank is First Elsewhere (3)\n- [HIGH] leeks in the garden (50)")
+    )
+    assert await seen(store) == []
+    kept = await store.items.of(OWNER).select("i.layer = 'observation'")
+    assert [item.label.trusted for item in kept] == [False, False]
+
+
+async def test_forgetting_a_message_takes_what_was_observed_of_it_and_what_was_made_of_that(store: Store) -> None:
+    await fill(store, 0, 30)
+    await store.items.add([message(99)])
+    await observer_of(store, max_observations=20).step(Answers("- [LOW] leeks message (1)\n- [LOW] garden leeks"))
+    await store.erasure.erase_items([message(7).id], "asked to")
+    assert await store.items.of(OWNER).select("i.layer = 'observation'") == []
+
+
+def test_answers_are_read_as_models_write_them() -> None:
+    text = "# 2026-02-30\n* **[High]** One (1)\n- MEDIUM: Two.\n- nothing\n## 2026-01-05\n- [LOW] Three (#2, #3)."
+    found = [(each.text, each.priority, each.cited) for each in read_observations(text, 5.0)]
+    assert found == [("One", "high", (1,)), ("Two.", "medium", ()), ("Three", "low", (2, 3))]
+
+
+def consolidator_of(store: Store, clock: ManualClock) -> Consolidator:
+    budget = BackgroundBudget(1_000_000, store.ledger, clock, lambda _: 0.0)
+    return Consolidator(store.memory_work, budget, MemorySettings(), clock)
+
+
+async def test_conversation_that_ended_is_summarised_once_whatever_broke_it_off(store: Store) -> None:
+    clock = ManualClock()
+    await store.items.add([message(n) for n in range(8)])
+    clock.set_wall(datetime.fromtimestamp(message(7).at + 600, UTC))
+    model = Answers("", "They talked of leeks in the garden.")
+    assert await consolidator_of(store, clock).step(model) == 1_200
+    assert model.asked == []
+    clock.set_wall(datetime.fromtimestamp(message(7).at + 1_900, UTC))
+    with pytest.raises(Waits):
+        await consolidator_of(store, clock).step(model)
+    for _ in range(3):
+        assert await consolidator_of(store, clock).step(model) is None
+    (item,) = await store.items.of(OWNER).select("i.kind = 'summary'")
+    assert item.evidence == tuple(message(n).id for n in range(8))
+    assert len(model.asked) == 2
+    assert await seen(store) == []
+
+
+async def test_short_conversations_need_no_summary(store: Store) -> None:
+    await store.items.add([message(n) for n in range(5)])
+    model = Answers()
+    assert await consolidator_of(store, ManualClock()).step(model) is None
+    assert model.asked == []
+
+
+def test_pause_of_half_an_hour_ends_a_conversation() -> None:
+    said = [message(0), message(1), message(5_000), message(5_001)]
+    assert [len(talk) for talk in conversations(said)] == [2, 2]
