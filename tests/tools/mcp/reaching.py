@@ -17,6 +17,7 @@ from hob.tools.mcp.accepted import AcceptedServer
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
+from hob.tools.mcp.oauth import Login
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from hob.tools.sandbox.settings import SandboxSettings
@@ -38,10 +39,15 @@ def around(home: Path, clock: Clock | None = None) -> Around:
 
 @asynccontextmanager
 async def connected(
-    home: Path, server: McpServer, name: str = "notes", clock: Clock | None = None, protocol: str = ""
+    home: Path,
+    server: McpServer,
+    name: str = "notes",
+    clock: Clock | None = None,
+    protocol: str = "",
+    login: Login | None = None,
 ) -> AsyncIterator[Connection]:
     """A connection that is open while it is used."""
-    connection = connection_to(name, server, around(home, clock), protocol)
+    connection = connection_to(name, server, replace(around(home, clock), login=login), protocol)
     task = asyncio.create_task(connection.run())
     try:
         yield connection

@@ -24,6 +24,9 @@ MCP = Subsystem(
     settings={"mcp": McpSettings},
     one_shot=True,
     checks=_checks,
-    files=(KeptFiles("mcp", "what you accepted of MCP servers, their packages and files"),),
+    files=(
+        KeptFiles("mcp", "what you accepted of MCP servers, their packages and files"),
+        KeptFiles("oauth", "logins at servers, encrypted"),
+    ),
     open=_open,
 )

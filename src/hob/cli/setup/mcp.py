@@ -4,7 +4,8 @@ import asyncio
 import json as jsons
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -160,6 +161,43 @@ def remove(name: Name, *, yes: Yes = False) -> int:
     return tell_daemon(config.home)
 
 
+@app.command
+def login(name: Name) -> int:
+    """Log in to a server that wants it, in a browser here or on another machine."""
+    return log_in(name)
+
+
+def log_in(name: str) -> int:
+    """Log in anew; what was kept of an earlier login is forgotten."""
+    config = read_config()
+    server = _server(config, name)
+    if not server.url:
+        raise InvalidRequest(translatable("{name} is a program; only an address can want a login", name=name))
+    (config.home / "oauth" / name).unlink(missing_ok=True)
+    asyncio.run(_loaded().look(config, name, server, _show))
+    told = _("Hob is logged in to {name}") if (config.home / "oauth" / name).exists() else _("{name} wants no login")
+    print(told.format(name=name))
+    return tell_daemon(config.home)
+
+
+async def _show(url: str, give: Callable[[str], None]) -> None:
+    """Open a browser where there is one, and take the address that it ends at where that is on another machine."""
+    import webbrowser
+
+    print(_("Log in here: {url}").format(url=url))
+    await asyncio.to_thread(webbrowser.open, url)
+    if sys.stdin.isatty():
+        print(_("If the browser is on another machine, paste the address that it is sent to:"))
+        loop = asyncio.get_running_loop()
+        loop.add_reader(sys.stdin, lambda: _typed(give))
+
+
+def _typed(give: Callable[[str], None]) -> None:
+    asyncio.get_running_loop().remove_reader(sys.stdin)
+    if text := sys.stdin.readline().strip():
+        give(text)
+
+
 def _add(name: str, raw: Raw, *, yes: bool) -> int:
     config = read_config()
     if _NAME.fullmatch(name) is None:
@@ -195,7 +233,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
 
 
 def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
-    found = asyncio.run(_loaded().look(config, name, server))
+    found = asyncio.run(_loaded().look(config, name, server, _show))
     before = load_accepted(config.home, name)
     changed = _changed(before, found)
     known = {each.name: each for each in before.tools} if before is not None else {}
@@ -297,5 +335,6 @@ def _forget(config: Config, name: str) -> None:
     (folder / f"{name}.json").unlink(missing_ok=True)
     for part in ("installed", "data", "sandbox"):
         shutil.rmtree(folder / part / name, ignore_errors=True)
+    (config.home / "oauth" / name).unlink(missing_ok=True)
     for file in (config.home / "secrets").glob(f"mcp.{name}.*"):
         file.unlink()

@@ -1,9 +1,10 @@
 """Asking a server what it offers, outside of any turn: to show it to the owner, or to try it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from hob.bus.waiting import one_failure_as_itself
 from hob.config.environment import process_environment
@@ -14,8 +15,12 @@ from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
 from hob.tools.mcp.installing import InstallPlan, install, plan_of
+from hob.tools.mcp.oauth import CallbackListener, Login, read_callback
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.settings import SandboxSettings
+
+Show = Callable[[str, Callable[[str], None]], Awaitable[None]]
+"""Shows somebody where to log in; the address that the browser is sent to may be given by hand."""
 
 
 def around(config: Config) -> Around:
@@ -24,9 +29,31 @@ def around(config: Config) -> Around:
 
 
 @asynccontextmanager
-async def connected(config: Config, name: str, server: McpServer) -> AsyncIterator[Connection]:
-    """A connection as long as the block."""
-    connection = connection_to(name, server, around(config))
+async def connected(
+    config: Config, name: str, server: McpServer, show: Show | None = None
+) -> AsyncIterator[Connection]:
+    """A connection as long as the block. `show` is given where somebody logs in, and how to give an answer."""
+    async with AsyncExitStack() as stack:
+        here = around(config)
+        if show is not None and server.url:
+            here = replace(here, login=await _login(stack, show))
+        yield await stack.enter_async_context(_running(connection_to(name, server, here)))
+
+
+async def _login(stack: AsyncExitStack, show: Show) -> Login:
+    listener = await stack.enter_async_context(CallbackListener())
+
+    async def shown(url: str) -> None:
+        await show(url, listener.give)
+
+    async def answer() -> Any:
+        return read_callback(await listener.wait())
+
+    return Login(shown, answer, listener.url)
+
+
+@asynccontextmanager
+async def _running(connection: Connection) -> AsyncIterator[Connection]:
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(connection.run())
@@ -36,9 +63,9 @@ async def connected(config: Config, name: str, server: McpServer) -> AsyncIterat
                 task.cancel()
 
 
-async def look(config: Config, name: str, server: McpServer) -> AcceptedServer:
+async def look(config: Config, name: str, server: McpServer, show: Show | None = None) -> AcceptedServer:
     """What the server offers now, as it would be accepted. Raises ToolFailed, NotConfigured."""
-    async with connected(config, name, server) as connection:
+    async with connected(config, name, server, show) as connection:
         about = await connection.about()
         tools = tuple(accepted_tool(name, each) for each in (await connection.tools()).values())
         return replace(about, tools=tools)

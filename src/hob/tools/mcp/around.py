@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.ports.processes import ProcessRecords
@@ -18,3 +19,5 @@ class Around:
     environ: Mapping[str, str]
     clock: Clock
     records: ProcessRecords | None = None
+    login: Any = None
+    """A person who is there to log in: a `Login`, whose module takes a while to load."""

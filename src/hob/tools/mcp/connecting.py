@@ -10,6 +10,7 @@ from hob.tools.mcp.accepted import FOLDER
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.connection import Connection, Way
 from hob.tools.mcp.http import open_http
+from hob.tools.mcp.oauth import auth_of
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.stdio import LastWords, open_streams
 from hob.tools.sandbox.backends.detection import find_backend
@@ -34,12 +35,15 @@ def connection_to(name: str, server: McpServer, around: Around, protocol: str = 
     words = LastWords()
     if server.url:
         headers = {key: value.reveal() for key, value in server.headers.items()}
-        way = Way(partial(open_http, server.url, headers, None), words)
+        given = any(key.lower() == "authorization" for key in headers)
+        auth = None if given else auth_of(name, server.url, around.home, around.login)
+        way = Way(partial(open_http, server.url, headers, auth), words)
     elif server.command:
         way = Way(partial(open_streams, partial(start_program, name, server, around), words), words)
     else:
         raise NotConfigured(translatable("mcp.{name} has neither a command nor a url", name=name))
-    return Connection(name, way, around.clock, seconds=server.timeout, protocol=protocol)
+    patient = around.login is not None
+    return Connection(name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient)
 
 
 async def start_program(name: str, server: McpServer, around: Around, hearing: Hearing) -> RunningCommand:

@@ -41,6 +41,7 @@ LINGERS = 600.0
 """Seconds after its last call in which a connection is kept."""
 
 _OPENING_SECONDS = 30.0
+_LOGIN_SECONDS = 600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
 _STEADY = 60.0  # seconds after which a connection is no failure, however it ends
 _MOST_PAGES = 50
@@ -75,13 +76,19 @@ class _Call:
 class Connection:
     """To one server. `run` has to be running while calls are made."""
 
-    def __init__(self, name: str, way: Way, clock: Clock, *, seconds: float, protocol: str = "") -> None:
-        """`seconds` is how long a call may take; `protocol` is the version that the server spoke before."""
+    def __init__(
+        self, name: str, way: Way, clock: Clock, *, seconds: float, protocol: str = "", patient: bool = False
+    ) -> None:
+        """`seconds` is how long a call may take; `protocol` is the version that the server spoke before.
+
+        `patient`: opening waits for somebody to log in.
+        """
         self._name = name
         self._way = way
         self._clock = clock
         self._seconds = seconds
         self._protocol = protocol
+        self._opening = _LOGIN_SECONDS if patient else _OPENING_SECONDS
         self._answers = Answers()
         self._calls: list[_Call] = []
         self._client: Client | None = None
@@ -144,7 +151,7 @@ class Connection:
             message_handler=self._hear,
             cache=None,
         )
-        with anyio.fail_after(_OPENING_SECONDS) as limit:
+        with anyio.fail_after(self._opening) as limit:
             async with client:
                 limit.deadline = math.inf
                 yield client

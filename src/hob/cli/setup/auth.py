@@ -1,0 +1,76 @@
+"""`hob auth`: where Hob is logged in."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.settings_sections import read_config
+from hob.cli.language import _
+from hob.cli.output import line, print_json, when
+from hob.cli.setup.mcp import log_in
+from hob.cli.setup.secrets import tell_daemon
+from hob.core.errors import NotConfigured, NotFound
+from hob.core.lazy import Lazy
+from hob.core.libraries import install_command
+from hob.core.translation.language import translatable
+
+app = App(name="auth", help="Where Hob is logged in: list, log in, log out.", result_action="return_value")
+
+Name = Annotated[str, Parameter(help="The server that wants the login.")]
+
+
+@Lazy
+def _oauth() -> Any:
+    from hob.tools.mcp import oauth
+
+    return oauth
+
+
+def _loaded() -> Any:
+    try:
+        return _oauth()
+    except ImportError as error:
+        command = install_command("'mcp>=2.3,<3'")
+        raise NotConfigured(translatable("MCP needs a library: {command}", command=command)) from error
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
+    """Every login: where, for what, until when. No token is shown."""
+    home, oauth = read_config().home, _loaded()
+    folder = home / oauth.FOLDER
+    names = sorted(each.name for each in folder.iterdir() if "." not in each.name) if folder.is_dir() else []
+    views = [_view(name, oauth.TokenFile(home, name).read()) for name in names]
+    if json:
+        print_json({"logins": views})
+        return
+    for view in views:
+        until = when(view["until"]) if view["until"] else "-"
+        print(f"{view['name']}  {line(view['url'], 60)}  {line(view['scope'], 60)}  {until}")
+    if not views:
+        print(_("Hob is logged in nowhere."))
+
+
+@app.command
+def login(name: Name) -> int:
+    """Log in to a server that wants it, in a browser here or on another machine."""
+    return log_in(name)
+
+
+@app.command
+def logout(name: Name) -> int:
+    """Forget a login."""
+    home = read_config().home
+    if not _loaded().TokenFile(home, name).forget():
+        raise NotFound(
+            translatable("Hob is not logged in to {name}; `hob auth list` shows where it is", name=line(name))
+        )
+    print(_("Hob is logged out of {name}").format(name=name))
+    return tell_daemon(home)
+
+
+def _view(name: str, kept: Mapping[str, Any]) -> Mapping[str, Any]:
+    scope = (kept.get("tokens") or {}).get("scope") or ""
+    return {"name": name, "url": kept.get("url", ""), "scope": scope, "until": kept.get("until")}

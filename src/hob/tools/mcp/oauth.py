@@ -1,0 +1,190 @@
+"""Logging in to servers that ask for it (OAuth 2.1, authorization code with PKCE), and keeping what they gave.
+
+Tokens are encrypted: whoever has a copy of the folder without the key, which lies among the secrets, has none.
+"""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+)
+
+from hob.core.errors import ToolFailed
+
+FOLDER = "oauth"
+"""The folder in the home for what servers gave."""
+
+_KEY = ".oauth.key"
+_NONCE = 12
+_EARLY = 30.0  # seconds before its end at which a token is renewed
+
+
+class TokenFile:
+    """Implements the SDK's `TokenStorage` for one login: an encrypted file, and the key of the home."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        self.path = home / FOLDER / name
+        self._key = home / "secrets" / _KEY
+
+    def read(self) -> Mapping[str, Any]:
+        """All that is kept; nothing where it cannot be read with this home's key."""
+        try:
+            sealed = self.path.read_bytes()
+            plain = AESGCM(self._key.read_bytes()).decrypt(sealed[:_NONCE], sealed[_NONCE:], self.path.name.encode())
+            value: Mapping[str, Any] = json.loads(plain)
+            return value
+        except (OSError, ValueError, InvalidTag):
+            return {}
+
+    def keep(self, **values: Any) -> None:
+        """Keep these beside what is kept. Raises OSError."""
+        for folder in (self.path.parent, self._key.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._key.exists():
+            _write(self._key, AESGCM.generate_key(256))
+        nonce = os.urandom(_NONCE)
+        plain = json.dumps({**self.read(), **values}).encode()
+        _write(self.path, nonce + AESGCM(self._key.read_bytes()).encrypt(nonce, plain, self.path.name.encode()))
+
+    def forget(self) -> bool:
+        """Forget the login; whether there was one."""
+        there = self.path.exists()
+        self.path.unlink(missing_ok=True)
+        return there
+
+    async def get_tokens(self) -> OAuthToken | None:
+        kept = self.read().get("tokens")
+        return None if kept is None else OAuthToken.model_validate(kept)
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        until = None if tokens.expires_in is None else time.time() + tokens.expires_in - _EARLY
+        self.keep(tokens=tokens.model_dump(mode="json"), until=until)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        kept = self.read().get("client")
+        return None if kept is None else OAuthClientInformationFull.model_validate(kept)
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.keep(client=client_info.model_dump(mode="json"))
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A person who is there: shown where to log in, and the way back. `callback` is the address that leads back."""
+
+    show: Callable[[str], Awaitable[None]]
+    answer: Callable[[], Awaitable[AuthorizationCodeResult]]
+    callback: str
+
+
+class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types are not looked at
+    """The SDK's client, which renews what an earlier process got, and says what to do where nobody is there."""
+
+    def __init__(self, name: str, url: str, tokens: TokenFile, login: Login | None) -> None:
+        client = OAuthClientMetadata(
+            client_name="Hob", redirect_uris=[login.callback if login is not None else "http://127.0.0.1/callback"]
+        )
+        asks = (login.show, login.answer) if login is not None else (None, None)
+        super().__init__(url, client, tokens, *asks)
+        self._name = name
+        self._tokens = tokens
+        kept = tokens.read()
+        self.context.token_expiry_time = kept.get("until")
+        if kept.get("metadata"):
+            self.context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
+        self._asks = login is not None
+
+    async def _perform_authorization(self) -> httpx2.Request:
+        if not self._asks:
+            raise ToolFailed(f"{self._name} wants a login: `hob mcp login {self._name}`")
+        request: httpx2.Request = await super()._perform_authorization()
+        if self.context.oauth_metadata is not None:
+            self._tokens.keep(metadata=self.context.oauth_metadata.model_dump(mode="json"), url=self.context.server_url)
+        return request
+
+
+def auth_of(name: str, url: str, home: Path, login: Login | None = None) -> httpx2.Auth:
+    """What adds the token to requests, renews it, and where a person is there lets them log in."""
+    auth: httpx2.Auth = _Auth(name, url, TokenFile(home, name), login)
+    return auth
+
+
+def read_callback(text: str) -> AuthorizationCodeResult:
+    """The answer in an address that the browser was sent to, or a bare code. Raises ToolFailed."""
+    given = parse_qs(urlsplit(text).query) if "?" in text else {"code": [text.strip()]}
+    if "error" in given:
+        raise ToolFailed(f"the login failed: {' '.join(given['error'] + given.get('error_description', []))[:300]}")
+    if not given.get("code", [""])[0]:
+        raise ToolFailed("there is no code in this address")
+    fields = {name: given[name][0] for name in ("code", "state", "iss") if name in given}
+    return AuthorizationCodeResult(**fields)
+
+
+class CallbackListener:
+    """Waits on loopback for the browser to come back."""
+
+    def __init__(self) -> None:
+        self._heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._server: asyncio.Server | None = None
+        self.url = ""
+
+    async def __aenter__(self) -> "CallbackListener":
+        self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/callback"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    async def wait(self) -> str:
+        """The address that the browser was sent to."""
+        return await asyncio.shield(self._heard)
+
+    def give(self, text: str) -> None:
+        """The address, or the code in it, as a person typed it."""
+        if not self._heard.done():
+            self._heard.set_result(text)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            line = (await reader.readuntil(b"\r\n")).decode("latin-1")
+            path = line.split(" ")[1] if line.count(" ") == 2 else ""
+            wanted = path.startswith("/callback?")
+            text = "You are logged in; this page can be closed." if wanted else "Not found"
+            status = "200 OK" if wanted else "404 Not Found"
+            writer.write(
+                f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n"
+                f"Connection: close\r\n\r\n{text}".encode()
+            )
+            await writer.drain()
+            if wanted:
+                self.give(path)
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(data)
+    part.replace(path)
