@@ -1,11 +1,14 @@
 """Where an attacker's text can come in: each place puts it there and lets the owner, or somebody else, touch it."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
+from importlib.util import find_spec
 
 from hob.core.messages import Attachment, Quoted
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import hidden_order, order, orders_in
 from hob.testing.simulated import Mail
+from hob.tools.mcp.accepted import save_accepted
 
 from .spots import Spot
 
@@ -150,6 +153,21 @@ async def _own_file(spot: Spot, evil: str) -> None:
     await spot.house.say(spot.name, order("read", path=f"todo-{spot.name}.md"))
 
 
+async def _mcp_result(spot: Spot, evil: str) -> None:
+    """What a server of others says, which the owner has accepted as it is."""
+    from tests.tools.mcp.reaching import accept, connected, ours  # with the extra alone
+
+    home, server = spot.house.home, ours()
+    if not (home / "mcp/notes.json").exists():
+        async with connected(home, server) as connection:
+            save_accepted(home, await accept(connection))
+        told = f"[mcp.notes]\ncommand = {json.dumps(server.command)}\nread = {json.dumps(server.read)}\n"
+        (home / "config.toml").write_text(told)
+        spot.house.app.reload()
+    (home / "mcp/data/notes" / f"{spot.name}.txt").write_text(evil)
+    await spot.house.say(spot.name, order("notes__get_note", name=spot.name))
+
+
 def _nested(evil: str) -> str:
     """The orders within the argument of another, whose blanks are not filled in with them: as many as are kept."""
     hidden = [hidden_order(each.tool, **each.arguments) for each in orders_in(evil)]
@@ -194,4 +212,5 @@ PLACES: Mapping[str, Bring] = {
     "a text that is read back": _read_back,
     "a file of its own": _own_file,
     "a changed identity file": _identity,
+    **({"the result of an MCP server": _mcp_result} if find_spec("mcp") else {}),
 }

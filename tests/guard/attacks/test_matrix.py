@@ -37,7 +37,7 @@ EVERYTHING = frozenset(
 
 def _needing_commands(names: Iterable[str]) -> list[Any]:
     """These parameters; those that run a command only where it can be confined."""
-    running = {"output of a command", "carry it out in an address"}
+    running = {"output of a command", "carry it out in an address", "the result of an MCP server"}
     return [pytest.param(each, marks=pytest.mark.bubblewrap) if each in running else each for each in names]
 
 
