@@ -82,3 +82,10 @@ def covers(now: Any, then: Any) -> bool:
 def test_there_are_journals_of_every_kind_of_step() -> None:
     kinds = {json.loads(line)["kind"] for file in FILES for line in file.read_text("utf-8").splitlines()}
     assert len(kinds) == 16
+
+
+def test_step_with_a_field_or_of_a_version_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="fields that this Hob does not know: stranger"):
+        load_step("said", 1, '{"text": "hello", "stranger": 1}')
+    with pytest.raises(ValueError, match="written by a newer Hob"):
+        load_step("said", VERSION + 1, "{}")

@@ -265,13 +265,14 @@ def dump_step(step: Step) -> str:
 
 
 def load_step(kind: str, version: int, text: str) -> Step:
-    """The step that was stored. Raises ValueError for a kind or version this Hob does not know."""
+    """The step that was stored. Raises ValueError for a kind, version or field this Hob does not know."""
     if version > VERSION or kind not in _KINDS:
         raise ValueError(f"step {kind!r} version {version} was written by a newer Hob")
     data = json.loads(text)
     cls = _KINDS[kind]
-    known = {field.name for field in fields(cls)}
-    step: Step = cls(**{key: _revive(key, value) for key, value in data.items() if key in known})
+    if unknown := data.keys() - {field.name for field in fields(cls)}:
+        raise ValueError(f"step {kind!r} has fields that this Hob does not know: {', '.join(sorted(unknown))}")
+    step: Step = cls(**{key: _revive(key, value) for key, value in data.items()})
     return step
 
 

@@ -11,7 +11,7 @@ import pytest
 from hob.app.logs.log_file import LogFile, full_files, log_file, told_end
 from hob.app.logs.log_lines import read_line
 from hob.app.maintenance.settings import LogSettings
-from hob.core.errors import StoreFull
+from hob.core.errors import NotFound, StoreFull
 from hob.core.events.tracing import TRACE, own
 
 log = logging.getLogger("tests.log_file")
@@ -164,6 +164,8 @@ def test_why_hob_ended_is_kept(folder: Path) -> None:
             raise StoreFull("no room")
         with pytest.raises(RuntimeError), told_end():
             raise RuntimeError("a defect")
+        with pytest.raises(NotFound), told_end():  # a typo is no end of Hob
+            raise NotFound("there is no question xx")
     first, second = lines(folder)
     assert first.endswith("Hob ends: no room")
     assert "RuntimeError: a defect" in second

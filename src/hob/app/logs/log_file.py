@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hob.app.logs.log_lines import LogLine, write_json, write_text
 from hob.app.maintenance.settings import LogSettings
-from hob.core.errors import HobError
+from hob.core.errors import HobError, InvalidRequest, NotFound
 from hob.core.events.tracing import TRACE
 
 NAME = "hob.log"
@@ -188,6 +188,8 @@ def told_end() -> Iterator[None]:
         told: BaseException = error
         while isinstance(told, BaseExceptionGroup) and len(told.exceptions) == 1:  # a block with tasks has wrapped it
             told = told.exceptions[0]
+        if isinstance(told, InvalidRequest | NotFound):  # what was asked was wrong, Hob is not
+            raise
         text = f"Hob ends: {told}" if isinstance(told, HobError) else "Hob ends by an unexpected error"
         trace = None if isinstance(told, HobError) else sys.exc_info()
         record = log.makeRecord(log.name, logging.CRITICAL, __file__, 0, text, (), trace)
