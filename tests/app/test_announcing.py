@@ -107,7 +107,10 @@ async def test_receiver_without_events_for_a_while_is_not_sent_them_later(tmp_pa
             await receiver.until(1)
             await hob.app.bus.delivery.drain(5)
         async with machine(tmp_path, HOB_WEBHOOKS_OUT="{}") as hob:
-            assert [each["name"] for each in (await hob.tcp.get("/status")).json()["followers"]] == ["memory"]
+            assert [each["name"] for each in (await hob.tcp.get("/status")).json()["followers"]] == [
+                "memory",
+                "subagents",
+            ]
             await say(hob, "meanwhile")
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "two")

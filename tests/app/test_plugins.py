@@ -182,7 +182,7 @@ async def test_every_kind_of_plugin_works_and_the_broken_one_costs_only_itself(h
     (house.home / "config.toml").write_text(settings)
     house.enable(*NAMES)
     async with ModelServer() as server:
-        house.environ["HOB_MODEL_BASE_URL"] = f"{server.url}/v1"
+        house.environ |= {"HOB_MODEL_BASE_URL": f"{server.url}/v1", "HOB_GATEWAY_PORT": "0", "HOB_DASHBOARD_PORT": "0"}
         log = (house.home / "daemon.log").open("w")
         command = [sys.executable, "-m", "hob", "serve"]
         daemon = await asyncio.create_subprocess_exec(*command, env=house.environ, stdout=log, stderr=log)

@@ -1,6 +1,7 @@
 """`hob doctor` beside the daemon: a real one, that runs, that hangs, that was killed."""
 
 import json
+import re
 import signal
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +9,6 @@ from typing import Any
 import pytest
 
 from hob import __version__
-from hob.app.diagnostics.checks import CHECKS
 from hob.testing.model_server import ModelServer
 
 from .test_full_disk import fill, small, write_until_refused
@@ -134,6 +134,6 @@ async def test_people_see_what_is_wrong_and_what_to_do() -> None:
         assert f"critical  home.permissions: {world.home}\n          others on this machine may read" in said.out
         assert "`hob doctor --fix` restricts its permissions" in said.out
         assert "not asked  " in said.out
-        assert said.out.splitlines()[-1].startswith(f"{len(CHECKS)} checks: 1 critical, ")
+        assert re.match(r"\d+ checks: 1 critical, ", said.out.splitlines()[-1])
         fixed = await world.hob("doctor", "--offline", "--fix")
         assert (fixed.status, f"fixed     restricted the permissions of {world.home}" in fixed.out) == (0, True)

@@ -45,5 +45,5 @@ def test_view_is_no_table(tmp_path: Path) -> None:
 
 def test_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite").write_text("not at all " * 200)
-    with pytest.raises(InvalidRequest, match="no database"), open_foreign(tmp_path / "x.sqlite") as file:
+    with pytest.raises(InvalidRequest, match="not a readable database"), open_foreign(tmp_path / "x.sqlite") as file:
         file.columns("messages")

@@ -354,7 +354,7 @@ export const GERMAN: Record<string, string> = {
   "soul": "Seele",
   "used {name}": "benutzte {name}",
   "what ER1 recorded": "was ER1 aufzeichnete",
-  "what Hob was asked to remember": "was Hob sich merken sollte",
+  "what you said of yourself, and what Hob was asked to remember": "was du von dir gesagt hast und was Hob sich merken sollte",
   "what helps with a message is recalled into it": "was bei einer Nachricht hilft, wird darin erinnert",
   "what other agents share": "was andere Agenten teilen",
   "what tools found": "was Werkzeuge fanden",

@@ -1,11 +1,11 @@
 """The house below `/api/v1`: log, doctor, models, channels, plug-ins, people."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.house import House, HouseAtHand, LogFilter
 from hob.gateway.http.endpoint import EndpointCall

@@ -1,12 +1,13 @@
 """A call that is only supposed: the guard, the turn it would be made in, and the decision as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.core.ports.guard import Allow
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass, Trust
+from hob.core.values import dataclass
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
 from hob.guard.policy.context import Context, Sandbox
 from hob.guard.policy.exemptions import read_words

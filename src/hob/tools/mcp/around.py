@@ -1,12 +1,12 @@
 """What all MCP servers of a home share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.ports.processes import ProcessRecords
+from hob.core.values import dataclass
 from hob.tools.sandbox.settings import SandboxSettings
 
 

@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import anyio
@@ -29,6 +29,7 @@ from hob import __version__
 from hob.core.clock import Clock
 from hob.core.errors import AnswerNeeded, HobError, ToolFailed
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
 from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood

@@ -7,11 +7,12 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
+from hob.core.values import dataclass
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import installed_at, job_of
 from hob.tools.mcp.settings import McpServer

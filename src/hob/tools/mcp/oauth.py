@@ -8,7 +8,6 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -26,6 +25,7 @@ from mcp.shared.auth import (
 )
 
 from hob.core.errors import ToolFailed
+from hob.core.values import dataclass
 
 FOLDER = "oauth"
 """The folder in the home for what servers gave."""

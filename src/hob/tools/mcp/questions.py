@@ -6,11 +6,12 @@ answer. The answer is what a person wrote into this turn; no model has a part in
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hob.core.ids import TurnId
 from hob.core.turns import Turn
+from hob.core.values import dataclass
 
 _NO = frozenset({"no", "n", "nein", "decline", "cancel", "abbrechen", "ablehnen", "stop"})
 _YES = frozenset({"yes", "y", "ja", "j", "ok", "okay", "true", "done", "fertig", "erledigt"})

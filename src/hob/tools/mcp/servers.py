@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,6 +9,7 @@ from hob.core.errors import HobError, ToolFailed
 from hob.core.lazy import Lazy
 from hob.core.libraries import install_command
 from hob.core.ports.tools import Blobs
+from hob.core.values import dataclass
 from hob.tools.mcp.accepted import FOLDER, load_accepted
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.settings import McpServer

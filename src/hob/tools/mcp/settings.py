@@ -1,9 +1,8 @@
 """Which MCP servers there are, and what each may see and reach."""
 
-from dataclasses import dataclass
-
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret, setting
+from hob.core.values import dataclass
 
 
 def _host_problem(rule: str) -> str:

@@ -172,7 +172,7 @@ export function Logs() {
                   <td className="py-1.5"><Badge tone={TONES[each.level] ?? "plain"}>{each.level}</Badge></td>
                   <td className="px-3 py-1.5 font-mono leading-5 break-words whitespace-pre-wrap" dir="auto">
                     <span className="text-muted">{each.logger.replace(/^hob\./, "")}</span> {each.text}{" "}
-                    {each.trace && <Link href={`/trace/${each.trace}`} className="text-accent hover:underline">{each.trace.slice(0, 8)}</Link>}
+                    {each.trace && <Link href={`/trace/${each.trace}`} className="text-accent underline">{each.trace.slice(0, 8)}</Link>}
                   </td>
                 </tr>
               ))}
