@@ -206,7 +206,7 @@ def journalled_steps() -> str:
         "",
         f"What a turn's journal holds, in the order in which it happened. A step is stored as kind, version (now"
         f" {steps.VERSION}) and JSON.",
-        "Readers take every older version. A missing field gets its default, an unknown one is passed over.",
+        "Readers take every older version. A missing field gets its default, an unknown one is refused.",
         "[How a turn uses them](../explanation/turn.md).",
     ]
     for cls in get_args(steps.Step):

@@ -48,8 +48,9 @@ class DocumentIndexer:
         """A file, or all documents below a folder; hidden ones and links are passed over. Raises NotFound."""
         if not await asyncio.to_thread(path.exists):
             raise NotFound(translatable("there is no file {path}", path=str(path)))
+        added = await self._take_up(path)
         await self._state.put(*_STATE, {str(path): "watched"})
-        return await self._take_up(path)
+        return added
 
     async def watched(self) -> list[str]:
         """What was added."""
