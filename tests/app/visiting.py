@@ -1,4 +1,4 @@
-"""Hob with a door: the real application, two channels in memory, and people who write to it."""
+"""Hob with its admission: the real application, two channels in memory, and people who write to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -17,7 +17,7 @@ from hob.core.ports.tools import Toolset
 from hob.testing.channel import MemoryChannel
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel
-from tests.guard.door import written
+from tests.guard.admission_bench import written
 
 ME, ANNA, EVE = "1", "2", "9"
 """The owner's id on Telegram, that of a member, and that of somebody nobody knows."""

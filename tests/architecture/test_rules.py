@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.architecture.sources import PACKAGE, Source, functions, sources
+from tests.architecture.sources import PACKAGE, ROOT, Source, functions, sources
 
 SQL = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA|BEGIN|COMMIT)\b")
 WALLS = {
@@ -134,6 +134,16 @@ def test_nothing_is_imported_for_type_checkers_only() -> None:
 def test_no_module_is_a_drawer() -> None:
     drawers = {"utils", "util", "helpers", "common", "manager", "managers", "misc", "types", "base"}
     assert [source.name for source in sources() if source.path.stem in drawers] == []
+
+
+def test_folders_of_tests_are_those_of_the_source_and_none_is_flat() -> None:
+    scenarios = {"guard/attacks", "guard/daily", "guard/roles"}
+    tests = ROOT / "tests"
+    for folder in {file.parent for file in tests.rglob("test_*.py") if "node_modules" not in file.parts}:
+        name = str(folder.relative_to(tests))
+        assert len(list(folder.glob("test_*.py"))) <= 20, f"{name} is flat"
+        if (PACKAGE / name.split("/")[0]).is_dir() and name not in scenarios:
+            assert (PACKAGE / name).is_dir(), f"{name} is no folder of the source"
 
 
 @pytest.mark.parametrize("source", each(), ids=lambda source: source.name)

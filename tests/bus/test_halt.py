@@ -7,7 +7,7 @@ from hob.bus.halt import halt, lift
 from hob.core.ports.accept import Accepted
 from hob.testing.channel import message
 from tests.bus.bench import Bench, open_bench, until
-from tests.bus.test_lanes import Gate, parking
+from tests.bus.test_session_queues import Gate, parking
 
 
 async def say_to_itself(bench: Bench, text: str) -> Accepted:
@@ -17,7 +17,7 @@ async def say_to_itself(bench: Bench, text: str) -> Accepted:
 async def test_halt_ends_running_parked_and_waiting_work(tmp_path: Path) -> None:
     async with open_bench(tmp_path, scripts={"wait": Gate(), "park": parking()}) as bench:
         parked = await bench.say("park", "first")
-        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._lanes)
+        await until(lambda: bool(bench.turns.begun) and not bench.bus.session_queues._queues)
         running = await bench.say("wait", "second")
         await until(lambda: bench.turns.active == 1)
         behind = await bench.bus.accept(replace(message("behind", chat="second"), model="other"))

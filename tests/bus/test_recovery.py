@@ -270,11 +270,11 @@ async def test_drain_does_not_wait_for_turns_that_pause_or_wait_for_a_slot(tmp_p
         for text, chat in (("full", "one"), ("slow", "two"), ("hello", "three")):
             await bench.say(text, chat=chat)
         await until(
-            lambda: bench.turns.active == 1 and sum(x.resting for x in bench.bus.session_queues._lanes.values()) == 2
+            lambda: bench.turns.active == 1 and sum(x.resting for x in bench.bus.session_queues._queues.values()) == 2
         )
         async with asyncio.timeout(5):
             await bench.bus.drain(0.01)
-        assert not bench.bus.session_queues._lanes
+        assert not bench.bus.session_queues._queues
         assert (await bench.store.turns.counts()).running == 0
 
 
@@ -342,7 +342,7 @@ async def test_key_that_is_repeated_while_its_message_is_claimed_runs_once(tmp_p
                 await bench.store.inbox.counts()
             go.set()
         assert await bench.replies(first, again.result()) == ["hello", "hello"]
-        await until(lambda: not bench.bus.session_queues._lanes)
+        await until(lambda: not bench.bus.session_queues._queues)
         row = await bench.store.turns.find(first.id)
         assert row is not None
         assert (len(bench.turns.begun), row.attempts) == (1, 0)

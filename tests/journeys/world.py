@@ -25,10 +25,10 @@ from hob.testing.model_server import ModelServer
 from tests.confined import BACKEND
 
 from .fork_server import MODULE, fork_server
-from .terminal import Process
+from .pty_session import Process
 
 TOKEN = "journeys-token-0123456789"
-HARNESS = str(Path(__file__).with_name("daemon.py"))
+HARNESS = str(Path(__file__).with_name("harness.py"))
 _WITH_FEW = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)

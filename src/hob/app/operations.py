@@ -57,7 +57,7 @@ class DaemonOperations:
 
         `views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
         self._store = kernel.store
-        self._lanes = kernel.session_queues
+        self._queues = kernel.session_queues
         self._outbox = kernel.signals.outbox
         self._clock = kernel.clock
         self._unaccepted = kernel.files.unaccepted
@@ -87,7 +87,7 @@ class DaemonOperations:
             "pid": os.getpid(),
             "since": self._began,
             "address": self._address or None,
-            "halted": self._lanes.context.halted,
+            "halted": self._queues.context.halted,
             "running": turns.running,
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
@@ -143,23 +143,23 @@ class DaemonOperations:
         return await self._inspector.inspect(named_key("local", session))
 
     async def stop(self, session: SessionKey, reason: str) -> bool:
-        return await self._lanes.stop(session, reason)
+        return await self._queues.stop(session, reason)
 
     async def wake(self, turn: TurnId) -> bool:
-        return await self._lanes.wake(turn)
+        return await self._queues.wake(turn)
 
     async def stop_all(self, reason: str) -> int:
-        ended = await halt(self._lanes, reason)
+        ended = await halt(self._queues, reason)
         return ended + await self._hands.stop_commands()
 
     async def lift(self) -> bool:
-        return await lift(self._lanes)
+        return await lift(self._queues)
 
     async def cancel(self, id: str, reason: str) -> bool:
-        return await self._lanes.cancel(id, reason)
+        return await self._queues.cancel(id, reason)
 
     async def resume(self, session: SessionKey) -> None:
-        await self._lanes.resume(session)
+        await self._queues.resume(session)
 
     async def compact(self, session: SessionKey, model: str) -> tuple[int, int] | str:
         done = await self._compactor.compact(session, reason="/compact", model=model)
@@ -200,7 +200,7 @@ class DaemonOperations:
                     "no failed or quarantined message is called {id}; `hob tasks --all` lists everything", id=id
                 )
             )
-        await self._lanes.wake(turn)
+        await self._queues.wake(turn)
         return {"id": id, "turn": turn, "state": "ready"}
 
     async def retry_all(self, reason: str) -> Mapping[str, Any]:
@@ -223,7 +223,7 @@ class DaemonOperations:
         return await self._erase(person, preview)
 
     async def metrics(self) -> Sequence[Metric]:
-        return await _figures()(self._store, self._lanes, dict(await self.status()), self._usual())
+        return await _figures()(self._store, self._queues, dict(await self.status()), self._usual())
 
     def _usual(self) -> str:
         try:
@@ -236,7 +236,7 @@ class DaemonOperations:
         return self._reloading()
 
     def accepting(self) -> bool:
-        return self._lanes.accepting
+        return self._queues.accepting
 
     def hand_over(self) -> None:
         if self._on_hand_over is None:

@@ -237,7 +237,7 @@ class OutboxDelivery:
                 return await work()
             except StoreError as error:
                 failures += 1
-                log.error("the courier waits for the store: %s", error)
+                log.error("delivery waits for the store: %s", error)
                 await self._clock.sleep(self._pause(failures))
 
     def _pause(self, failures: int) -> float:

@@ -35,7 +35,7 @@ class SessionQueues:
         self.offered: Signal[tuple[SessionQueue, Inbound]] = Signal()
         """A message came for a session whose turn runs."""
         self._around = around
-        self._lanes: dict[SessionKey, SessionQueue] = {}
+        self._queues: dict[SessionKey, SessionQueue] = {}
         self._shelved: dict[SessionKey, tuple[tuple[TurnId, bool], ...]] = {}
         """Ready turns of paused sessions, and whether they are suspects."""
         self._empty = asyncio.Event()
@@ -55,7 +55,7 @@ class SessionQueues:
 
     def idle(self) -> Sequence[SessionQueue]:
         """The queues that have work, and no one who does it."""
-        return [session_queue for session_queue in self._lanes.values() if session_queue.task is None]
+        return [session_queue for session_queue in self._queues.values() if session_queue.task is None]
 
     @property
     def running(self) -> int:
@@ -153,7 +153,7 @@ class SessionQueues:
 
         Raises StoreErrors.
         """
-        session_queue = self._lanes.get(session)
+        session_queue = self._queues.get(session)
         cancelled: tuple[InboundId, ...] = ()
         if session_queue is None:
             return bool(waiting and await self._cancel_waiting(session, reason))
@@ -206,7 +206,7 @@ class SessionQueues:
     async def drain(self, seconds: float) -> None:
         """Begin nothing more; let running turns end for so long, then leave the rest to be resumed."""
         self._around.draining = True
-        for session_queue in tuple(self._lanes.values()):
+        for session_queue in tuple(self._queues.values()):
             if session_queue.task is None:
                 self.close(session_queue)
             elif session_queue.resting:
@@ -216,21 +216,21 @@ class SessionQueues:
         for hand in tuple(self._around.tool_runtime.values()):
             hand.cut()
         if not await self._all_done(LAST_SECONDS):
-            log.error("%d sessions did not end in time", len(self._lanes))
-            for session_queue in tuple(self._lanes.values()):
+            log.error("%d sessions did not end in time", len(self._queues))
+            for session_queue in tuple(self._queues.values()):
                 if session_queue.task is not None:
                     session_queue.task.cancel()
 
-    # Lanes come and go
+    # Queues come and go
 
     def _hint(self, session: SessionKey, inbound: Inbound | None = None, quiet: float = 0.0) -> SessionQueue | None:
         if self._around.draining:
             return None  # the next start looks
-        session_queue = self._lanes.get(session)
+        session_queue = self._queues.get(session)
         new = session_queue is None
         if session_queue is None:
             session_queue = SessionQueue(session, self._around.clock)
-            self._lanes[session] = session_queue
+            self._queues[session] = session_queue
             self._empty.clear()
         session_queue.hint(inbound, quiet)
         if new:
@@ -239,13 +239,13 @@ class SessionQueues:
 
     def close(self, session_queue: SessionQueue) -> None:
         """No one works on it any more; what is ready in a paused session is kept for when it goes on."""
-        del self._lanes[session_queue.key]
+        del self._queues[session_queue.key]
         if session_queue.ready and not self._around.draining:
             quarantine = self._around.quarantine
             self._shelved[session_queue.key] = tuple((turn, turn in quarantine) for turn in session_queue.ready)
             for turn in session_queue.ready:
                 quarantine.leave(turn)
-        if not self._lanes:
+        if not self._queues:
             self._empty.set()
 
     def _take(self, row: TurnRow) -> None:

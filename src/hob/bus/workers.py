@@ -26,7 +26,7 @@ class QueueWorkers:
     def __init__(
         self, session_queues: SessionQueues, turns: Turns, commands: Commands, group: asyncio.TaskGroup
     ) -> None:
-        self._lanes = session_queues
+        self._queues = session_queues
         self._around = session_queues.context
         slots = asyncio.Semaphore(session_queues.context.settings.slots)
         self._by = Performers(turns, commands, group, slots)
@@ -34,11 +34,11 @@ class QueueWorkers:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Begin with what is there, and with what comes."""
-        with self._lanes.begun.heard_by(self._begin), self._lanes.offered.heard_by(self._offer):
-            for session_queue in self._lanes.idle():
+        with self._queues.begun.heard_by(self._begin), self._queues.offered.heard_by(self._offer):
+            for session_queue in self._queues.idle():
                 self._begin(session_queue)
             watches = [self._watch_time()] if self._around.mine is None else []
-            watches += [self._retry_doubtful()] if self._lanes.doubtful else []
+            watches += [self._retry_doubtful()] if self._queues.doubtful else []
             timers = [self._spawn(watch) for watch in watches]
             try:
                 yield
@@ -63,7 +63,7 @@ class QueueWorkers:
                 session_queue.more = True
                 await worker.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds))
         finally:
-            self._lanes.close(session_queue)
+            self._queues.close(session_queue)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         try:
@@ -80,7 +80,7 @@ class QueueWorkers:
             now = around.clock.now().timestamp()
             try:
                 for turn in await around.store.turns.due(now):
-                    await self._lanes.wake(turn)
+                    await self._queues.wake(turn)
                 at = await around.store.turns.next_wake()
             except StoreError as error:
                 failures += 1
@@ -96,7 +96,7 @@ class QueueWorkers:
         """What was quarantined beside others gets one more attempt once Hob has been running for a while."""
         await self._around.clock.sleep(self._around.settings.suspect_seconds)
         try:
-            await self._lanes.retry_doubtful()
+            await self._queues.retry_doubtful()
         except StoreError as error:
             log.error("what was quarantined waits for the next start: %s", error)
 

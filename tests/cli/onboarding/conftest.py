@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hob.testing.model_server import Fault, ModelServer, Reply
-from tests.app.test_models_command import Served
+from tests.cli.setup.test_models import Served
 
 from .playing import Machine
 

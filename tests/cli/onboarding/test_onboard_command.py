@@ -13,8 +13,8 @@ import pytest
 
 from hob.app.settings_sections import read_config
 from hob.cli.onboarding.detection import find_all
-from tests.app.test_models_command import serving
-from tests.journeys.terminal import CTRL_C, CTRL_D, ENTER, UP, Terminal, open_terminal
+from tests.cli.setup.test_models import serving
+from tests.journeys.pty_session import CTRL_C, CTRL_D, ENTER, UP, Terminal, open_terminal
 
 from .playing import Machine
 

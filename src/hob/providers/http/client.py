@@ -29,13 +29,13 @@ class Client:
     """
 
     def __init__(self, servers: Sequence[Server], clock: Clock, patiently: Patiently) -> None:
-        self._lanes = [(server, ServerConnection(server, clock)) for server in servers]
+        self._connections = [(server, ServerConnection(server, clock)) for server in servers]
         self._patiently = patiently
 
     @property
     def host(self) -> str:
         """Who is asked, for people."""
-        return self._lanes[0][1].host
+        return self._connections[0][1].host
 
     async def fetch_json(self, url: Callable[[str], str], body: Mapping[str, Any] | Form) -> Any:
         """The answer's JSON."""
@@ -56,16 +56,16 @@ class Client:
 
     def garbage(self, what: str) -> ModelError:
         """The error of a server that sent what it should not."""
-        return self._lanes[0][1].garbage(what)
+        return self._connections[0][1].garbage(what)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for _, connection in self._lanes:
+        for _, connection in self._connections:
             await connection.aclose()
 
     async def _ask(self, ask: Callable[[Server, ServerConnection], Awaitable[_T]]) -> _T:
         """One request with each key while the keys are at fault; then, with one of them, as patiently as ever."""
-        *others, last = self._lanes
+        *others, last = self._connections
         for route in others:
             try:
                 return await _once(ask, *route)

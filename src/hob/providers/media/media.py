@@ -155,9 +155,9 @@ class Media:
         self._choice = choice
         self._clock = clock
         self._pictures = HeldPictures()
-        self._lanes = ModelRoutes(choice, settings, clock, self._pictures)
+        self._routes = ModelRoutes(choice, settings, clock, self._pictures)
         self._failover = Failover(
-            self._lanes.of, self._lanes.open, clock, max_attempts=settings.max_attempts, draw=draw
+            self._routes.of, self._routes.open, clock, max_attempts=settings.max_attempts, draw=draw
         )
         self._closing = AsyncExitStack()
 
@@ -214,7 +214,7 @@ class Media:
         ref = self.find(VISION)
         if isinstance(ref, ModelError):
             return None
-        return VisionDescriber(self._failover, self._lanes.name(ref), self._pictures)
+        return VisionDescriber(self._failover, self._routes.name(ref), self._pictures)
 
     def reason(self, kind: str) -> str:
         """Why there is none of this kind, for people; empty where there is."""
@@ -236,7 +236,7 @@ class Media:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._closing.aclose()
-        await self._lanes.aclose()
+        await self._routes.aclose()
 
     def _usual(self, kind: str) -> Ref:
         usual = self._choice.default()

@@ -73,15 +73,16 @@ class RouteHealthPort:
 class Failover:
     """Implements `Model` by asking, one after the other, the routes of the models that may answer a request.
 
-    It is the only place where anything is asked again, and nothing is once any of an answer was yielded. `lanes_of`
-    tells a reference's routes (one a key), `open_lane` gives the model behind a route; both may raise ModelError, which
-    counts as that model's failure. A route that says nothing for `silence` seconds is left while others were not asked.
+    It is the only place where anything is asked again, and nothing is once any of an answer was yielded. `routes_of`
+    tells a reference's routes (one a key), `open_route` gives the model behind a route; both may raise ModelError,
+    which counts as that model's failure. A route that says nothing for `silence` seconds is left while others were not
+    asked.
     """
 
     def __init__(
         self,
-        lanes_of: Callable[[str], tuple[ModelRoute, ...]],
-        open_lane: Callable[[ModelRoute], Model],
+        routes_of: Callable[[str], tuple[ModelRoute, ...]],
+        open_route: Callable[[ModelRoute], Model],
         clock: Clock,
         *,
         max_attempts: int = MOST_ATTEMPTS,
@@ -89,8 +90,8 @@ class Failover:
         health: RouteHealth | None = None,
         silence: float = 90.0,
     ) -> None:
-        self._lanes_of = lanes_of
-        self._open_lane = open_lane
+        self._routes_of = routes_of
+        self._open_route = open_route
         self._clock = clock
         self._max_attempts = max_attempts
         self._draw = draw
@@ -114,7 +115,7 @@ class Failover:
             route, shown, done = ask.route, False, False
             asked = replace(request, model=route.ref, models=(), patience=walk.patience_of(ask, monotonic()))
             try:
-                events = cast("AsyncGenerator[ModelEvent]", self._open_lane(route).stream(asked))
+                events = cast("AsyncGenerator[ModelEvent]", self._open_route(route).stream(asked))
                 async with aclosing(events):
                     heard = _Heard(events, self._clock, self._silence if walk.others_left else None)
                     async for event in heard:
@@ -179,7 +180,7 @@ class Failover:
         """How the routes of these references are, in the order in which they are configured."""
         monotonic, now = self._clock.monotonic(), self._clock.now()
         rows = []
-        for route in dict.fromkeys(route for ref in refs for route in self._lanes(ref)[0]):
+        for route in dict.fromkeys(route for ref in refs for route in self._routes(ref)[0]):
             rest = self._health.find_rest(route, monotonic)
             if rest is None:
                 rows.append(RouteHealthPort(route))
@@ -191,7 +192,7 @@ class Failover:
         chain: list[ModelRoute] = []
         failed: dict[ModelRoute, ModelError] = {}
         for ref in request.models or (request.model,):
-            routes, error = self._lanes(ref)
+            routes, error = self._routes(ref)
             if error is not None:
                 routes = (ModelRoute(ref, ""),)
                 failed[routes[0]] = error
@@ -205,9 +206,9 @@ class Failover:
             failed=failed,
         )
 
-    def _lanes(self, ref: str) -> tuple[tuple[ModelRoute, ...], ModelError | None]:
+    def _routes(self, ref: str) -> tuple[tuple[ModelRoute, ...], ModelError | None]:
         try:
-            routes = self._lanes_of(ref)
+            routes = self._routes_of(ref)
         except ModelError as error:
             return (), error
         return routes, None if routes else ModelError(

@@ -1,7 +1,7 @@
 """The tools that every session is shown, and the groups it can open: few, and described in few words.
 
-All of it stands in every request, so each word is paid for with every message; `tests/tools/test_default_set.py` holds
-the size.
+All of it stands in every request, so each word is paid for with every message;
+`tests/tools/registry/test_default_set.py` holds the size.
 """
 
 from collections.abc import Mapping, Sequence

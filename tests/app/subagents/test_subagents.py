@@ -1,0 +1,304 @@
+"""Sub-agents: begun, awaited, reported, ended; a tree of twelve survives being killed."""
+
+import asyncio
+import json
+import random
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hob.app.composition import App, open_app
+from hob.app.extras import Extras
+from hob.app.settings_sections import SECTIONS
+from hob.config.loading import load_config
+from hob.core.ids import CallId, SessionKey
+from hob.core.models import AssistantMessage, ModelReply, ModelRequest, Stop, ToolMessage, Usage
+from hob.core.steps import ModelReplied
+from hob.core.tools import ToolCall
+from hob.core.trust.labels import Trust
+from hob.gateway.chat.inbound import owners_inbound
+from hob.gateway.chat.outcome import follow
+from hob.store.subagents import SubagentRow
+from hob.testing.model import Line, ScriptedModel
+
+ROOT = SessionKey("api:main")
+OPEN = ("load_tools", '{"names": ["agents"]}')
+HELD = {"HOB_BUS_SELF_MADE_PER_HOUR": "0"}
+"""Sub-agents are never begun."""
+TREE = {"HOB_SUBAGENTS_MAX_DEPTH": "2"}
+
+
+@asynccontextmanager
+async def hob(home: Path, think: Line, environ: Mapping[str, str] | None = None) -> AsyncIterator[App]:
+    usual = {
+        "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+        "HOB_MODEL_NAME": "m",
+        "HOB_WORKSPACE_PATH": str(home / "w"),
+    }
+    config = load_config(SECTIONS, home=home / "state", environ={**usual, **(environ or {})})
+    extras = Extras(wrap_model=lambda _: ScriptedModel(otherwise=think))
+    async with open_app(config.home, config, extras=extras) as app:
+        yield app
+
+
+async def said(app: App, text: str, key: str = "") -> str:
+    inbound = owners_inbound({"message": text, "session": "main"}, key or None, app.api.clock)
+    events = [event async for event in follow(app.api, inbound, 60)]
+    return str(events[-1].data["reply"])
+
+
+def spawn(task: str, **more: Any) -> tuple[str, str]:
+    return "spawn", json.dumps({"task": task, **more})
+
+
+def asks(request: ModelRequest, *named: tuple[str, str]) -> ModelReply:
+    """Calls whose ids are used once, as wires see to."""
+    place = len(request.messages)
+    made = tuple(ToolCall(CallId(f"c{place}_{n}"), name, arguments) for n, (name, arguments) in enumerate(named))
+    return ModelReply("", made, stop=Stop.TOOLS, usage=Usage(10, 5))
+
+
+def opening(request: ModelRequest) -> str:
+    return request.messages[0].text
+
+
+def task_of(request: ModelRequest) -> str:
+    return opening(request).partition("say ANNOUNCE_SKIP.]\n\n")[2].split("\n")[0]
+
+
+def made(request: ModelRequest) -> list[str]:
+    return [call.name for each in request.messages if isinstance(each, AssistantMessage) for call in each.calls]
+
+
+def results(request: ModelRequest) -> list[str]:
+    return [each.text for each in request.messages if isinstance(each, ToolMessage)]
+
+
+def in_child(request: ModelRequest) -> bool:
+    return "You are a sub-agent" in opening(request)
+
+
+def asks_two(request: ModelRequest) -> str | ModelReply:
+    """Two sub-agents, and what they found."""
+    if in_child(request):
+        return "found " + task_of(request)[-1]
+    script: list[ModelReply] = [
+        asks(request, OPEN),
+        asks(request, spawn("look for A", label="first"), spawn("look for B", label="second")),
+        asks(request, ("sessions_yield", "{}")),
+    ]
+    done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+    return script[done] if done < len(script) else results(request)[-1]
+
+
+async def rows(app: App, session: SessionKey = ROOT) -> tuple[SubagentRow, ...]:
+    return await app.store.subagents.of(session)
+
+
+async def settled(app: App, count: int = 1) -> tuple[SubagentRow, ...]:
+    async with asyncio.timeout(20):
+        while True:
+            found = [row for row in await rows(app) if row.taken is not None]
+            if len(found) >= count:
+                return tuple(found)
+            await asyncio.sleep(0.02)
+
+
+async def test_results_of_sub_agents_come_back_to_the_turn_that_waits(tmp_path: Path) -> None:
+    async with hob(tmp_path, asks_two) as app:
+        reply = await said(app, "find both")
+        assert "found A" in reply
+        assert "found B" in reply
+        done = await rows(app)
+        assert [row.status for row in done] == ["completed", "completed"]
+        assert all(row.session.startswith("agent:main:subagent:") for row in done)
+        events = await app.store.timeline.latest(200, ROOT)
+        assert {"spawn_accepted", "begun", "completed"} <= {e.name for e in events if e.kind == "subagent"}
+        assert not (await app.operations.status())["subagents"]
+
+
+async def test_sub_agents_cost_is_its_parents_and_its_words_are_trusted_no_more_than_the_task(tmp_path: Path) -> None:
+    async with hob(tmp_path, asks_two) as app:
+        await said(app, "find both")
+        whole = await app.store.ledger.spent(session=ROOT)
+        assert whole.calls == 4 + 2
+        child = (await rows(app))[0]
+        inbound = await app.store.inbox.find_inbound(child.id)
+        assert inbound is not None
+        assert (inbound.hops, inbound.background) == (1, True)
+
+
+def reports(request: ModelRequest) -> str | ModelReply:
+    """One sub-agent that is not waited for."""
+    if in_child(request):
+        return "the answer is 42"
+    last = request.messages[-1].text
+    if "the answer is 42" in last:
+        return "The sub-agent says 42."
+    script = [asks(request, OPEN), asks(request, spawn("think", label="thinker"))]
+    done = len(made(request))
+    return script[done] if done < len(script) else "It works on it."
+
+
+async def test_result_that_nobody_waits_for_is_reported_in_the_chat(tmp_path: Path) -> None:
+    async with hob(tmp_path, reports) as app:
+        assert await said(app, "find out") == "It works on it."
+        (row,) = await settled(app)
+        assert row.taken == "session"
+        async with asyncio.timeout(10):
+            while not (owed := await app.store.outbox.unfetched("api")):  # noqa: ASYNC110 - delivery writes it
+                await asyncio.sleep(0.02)
+        result = await app.store.inbox.find_result(owed[0].inbound)
+        assert result is not None
+        assert result.reply == "The sub-agent says 42."
+
+
+def writes(request: ModelRequest) -> str | ModelReply:
+    if in_child(request):
+        return (
+            asks(request, ("write", '{"path": "x.txt", "content": "x"}')) if not made(request) else results(request)[-1]
+        )
+    script = [asks(request, OPEN), asks(request, spawn("write a file")), asks(request, ("sessions_yield", "{}"))]
+    done = len(made(request))
+    return script[done] if done < len(script) else results(request)[-1]
+
+
+async def test_sub_agent_has_tools_that_read_and_none_to_begin_others(tmp_path: Path) -> None:
+    async with hob(tmp_path, writes) as app:
+        assert "There is no tool 'write'" in await said(app, "write")
+        assert not (tmp_path / "w" / "work" / "x.txt").exists()
+
+
+def too_many(request: ModelRequest) -> str | ModelReply:
+    if in_child(request):
+        return "fine"
+    script = [asks(request, OPEN), asks(request, *(spawn(f"task {n}") for n in range(6)))]
+    done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+    return script[done] if done < len(script) else "\n".join(results(request))
+
+
+async def test_sub_agents_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+    async with hob(tmp_path, too_many, {**HELD, "HOB_SUBAGENTS_MAX_CHILDREN": "2"}) as app:
+        assert "are at work; wait for one" in await said(app, "go")
+
+
+def idle(request: ModelRequest) -> str | ModelReply:
+    """A sub-agent that is never begun: killed at first, then waited for."""
+    names = made(request)
+    if "subagents" not in names:
+        kill = "subagents", '{"action": "kill", "target": "one"}'
+        script = [asks(request, OPEN), asks(request, spawn("a", label="one")), asks(request, kill)]
+        return script[len(names)]
+    if request.messages[-1].text.startswith("Ended"):
+        return "Ended."
+    if names[-1] == "subagents":
+        return asks(request, spawn("a", timeout_seconds=0.1))
+    return asks(request, ("sessions_yield", "{}")) if names[-1] == "spawn" else results(request)[-1]
+
+
+async def test_sub_agents_end_when_they_are_killed_or_take_too_long(tmp_path: Path) -> None:
+    async with hob(tmp_path, idle, HELD) as app:
+        assert "Ended" in await said(app, "kill it")
+        (killed,) = await settled(app)
+        assert killed.status == "killed"
+        assert "timeout" in await said(app, "wait for it")
+
+
+# A tree of twelve
+
+
+def tree(request: ModelRequest) -> str | ModelReply:
+    """Three sub-agents, each with three of its own; stateless, so that it goes on after a restart."""
+    first = opening(request)
+    if "leaf" in first:
+        return ModelReply(f"<{first[first.index('leaf') :].split()[0]}>", usage=Usage(7, 3))
+    names = made(request)
+    branch = first[first.index("branch") :].split()[0] if "branch" in first else ""
+    if "spawn" not in names:
+        if "load_tools" not in names:
+            return asks(request, OPEN)
+        tasks = [f"leaf{branch[6:]}{n}" for n in range(3)] if branch else [f"branch{n}" for n in range(3)]
+        return asks(request, *(spawn(task) for task in tasks))
+    if "sessions_yield" not in names:
+        return asks(request, ("sessions_yield", "{}"))
+    found = results(request)[-1]
+    return ModelReply(" ".join(sorted(part for part in found.split() if part.startswith("<leaf"))), usage=Usage(9, 4))
+
+
+LEAVES = " ".join(sorted(f"<leaf{branch}{n}>" for branch in range(3) for n in range(3)))
+
+
+async def grow(home: Path, *, first: bool) -> None:
+    """Say it if nobody has, and tell on stdout of each request; ends when the answer is there."""
+
+    def think(request: ModelRequest) -> str | ModelReply:
+        print("asked", flush=True)
+        return tree(request)
+
+    async with hob(home, think, TREE) as app:
+        await said(app, "grow", key="tree")
+        print("done", flush=True)
+        await asyncio.Event().wait()
+
+
+async def test_tree_of_twelve_killed_at_random_gives_every_result_once(
+    tmp_path: Path, rounds: Callable[[int, int], int]
+) -> None:
+    dice, kills, runs = random.Random(11), 0, 0
+    wanted = rounds(10, 100)
+    while kills < wanted:
+        home = tmp_path / str(runs)
+        runs += 1
+        finished = False
+        while kills < wanted and not finished:
+            finished = await killed(home, dice.randint(1, 9), dice.random() * 0.1)
+            kills += not finished
+        await check_tree(home)
+
+
+async def killed(home: Path, after: int, pause: float) -> bool:
+    """Let it grow until so many requests were made, then kill it; True where it had its answer before."""
+    begin = f"asyncio.run(grow(pathlib.Path({str(home)!r}), first=True))"
+    code = f"import asyncio, pathlib; from {__name__} import grow; {begin}"
+    root = str(Path(__file__).parents[3])
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, cwd=root, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    done = False
+    async with asyncio.timeout(60):
+        for _ in range(after):
+            line = (await process.stdout.readline()).strip()
+            done = line == b"done"
+            if done or not line:
+                break
+    await asyncio.sleep(pause)
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    return done
+
+
+async def check_tree(home: Path) -> None:
+    async with hob(home, tree, TREE) as app:
+        assert await said(app, "grow", key="tree") == LEAVES
+        found = await rows(app)
+        assert len(found) == 12
+        assert all(row.status == "completed" and row.taken and row.taken != "session" for row in found)
+        turns = [row.own_turn for row in found] + [row.turn for row in found if row.depth == 1][:1]
+        steps = [step for turn in turns if turn for step in await app.store.journal.load_steps(turn)]
+        answers = [step.usage for step in steps if isinstance(step, ModelReplied) and step.usage is not None]
+        spent = await app.store.ledger.spent(session=ROOT)
+        assert spent.usage.output == sum(usage.output for usage in answers)
+        assert spent.usage.input == sum(usage.input for usage in answers)
+
+
+async def test_untrusted_parents_make_untrusted_sub_agents(tmp_path: Path) -> None:
+    async with hob(tmp_path, asks_two) as app:
+        await said(app, "find both")
+        inbounds = [await app.store.inbox.find_inbound(row.id) for row in await rows(app)]
+        steps = [await app.store.journal.load_steps(row.turn) for row in await rows(app)]
+        trust = {step.trust for each in steps for step in each if hasattr(step, "trust")}
+        assert {inbound.label.trust for inbound in inbounds if inbound is not None} <= trust | {Trust.UNTRUSTED}

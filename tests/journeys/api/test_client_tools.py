@@ -1,0 +1,197 @@
+"""OpenAI's client with tools of its own and forms of answers, against the real daemon, also when that is killed."""
+
+import asyncio
+import json
+import socket
+from typing import Any
+
+import openai
+import pytest
+from pydantic import BaseModel
+
+from hob.testing.model_server import Reply
+from tests.journeys.world import World
+
+from .test_openai_sdk import asked, client_of, titles
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+WEATHER: Any = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather in a city.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+FLAT: Any = {"type": "function", **WEATHER["function"]}
+ASK = 'CALL get_weather {"city": "Paris"}'
+
+
+def question(text: str = ASK) -> list[Any]:
+    return [{"role": "user", "content": text}]
+
+
+def performed(message: Any) -> list[Any]:
+    """The assistant's message and a result for each of its calls."""
+    results = [
+        {"role": "tool", "tool_call_id": call.id, "content": f"rain in {json.loads(call.function.arguments)['city']}"}
+        for call in message.tool_calls
+    ]
+    return [message.model_dump(exclude_none=True), *results]
+
+
+async def test_program_performs_its_own_tools_and_the_same_turn_goes_on(world: World) -> None:
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        messages = question()
+        first = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
+        assert first.choices[0].finish_reason == "tool_calls"
+        messages += performed(first.choices[0].message)
+        answer = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
+        assert "rain in Paris" in (answer.choices[0].message.content or "")
+        assert answer.id == first.id
+        assert len(await titles(daemon)) == 1
+        again = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
+        assert again.choices[0].message.content == answer.choices[0].message.content
+        assert asked(world) == 2
+
+
+async def test_several_calls_at_once_need_a_result_each(world: World) -> None:
+    two = (("get_weather", '{"city": "Rome"}'), ("get_weather", '{"city": "Oslo"}'))
+    world.model.script.append(Reply("Looking.", calls=two))
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        messages = question("compare them")
+        first = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
+        told = performed(first.choices[0].message)
+        assert len(told) == 3
+        with pytest.raises(openai.BadRequestError, match="no result for"):
+            await client.chat.completions.create(model="hob", messages=[*messages, *told[:2]], tools=[WEATHER])
+        world.model.script.append(Reply("Rome is wet, Oslo too."))
+        answer = await client.chat.completions.create(model="hob", messages=[*messages, *told], tools=[WEATHER])
+        assert answer.choices[0].message.content == "Rome is wet, Oslo too."
+
+
+async def test_streamed_calls_are_put_together_by_the_client(world: World) -> None:
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        async with client.chat.completions.stream(model="hob", messages=question(), tools=[WEATHER]) as stream:
+            first = await stream.get_final_completion()
+        messages = [*question(), *performed(first.choices[0].message)]
+        async with client.chat.completions.stream(model="hob", messages=messages, tools=[WEATHER]) as stream:
+            answer = await stream.get_final_completion()
+        assert "rain in Paris" in (answer.choices[0].message.content or "")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_responses_carry_calls_and_their_results(world: World, stream: bool) -> None:
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        if stream:
+            async with client.responses.stream(model="hob", input=ASK, tools=[FLAT]) as events:
+                first: Any = await events.get_final_response()
+        else:
+            first = await client.responses.create(model="hob", input=ASK, tools=[FLAT])
+        (call,) = [item for item in first.output if item.type == "function_call"]
+        assert json.loads(call.arguments) == {"city": "Paris"}
+        result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "sun in Paris"}
+        answer = await client.responses.create(model="hob", input=[result], previous_response_id=first.id, tools=[FLAT])
+        assert "sun in Paris" in answer.output_text
+
+
+async def test_results_reach_the_turn_though_the_daemon_was_killed_in_between(world: World) -> None:
+    port = str(free_port())
+    client = client_of(f"http://127.0.0.1:{port}", max_retries=8)
+    async with client:
+        async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
+            messages = question()
+            first = await client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER])
+            messages += performed(first.choices[0].message)
+            daemon.kill()
+            await daemon.gone()
+        async with asyncio.TaskGroup() as group:
+            world.model.script.append(Reply("Never heard.", delay=30))
+            asking = group.create_task(client.chat.completions.create(model="hob", messages=messages, tools=[WEATHER]))
+            async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
+                async with asyncio.timeout(20):
+                    while asked(world) < 2:  # noqa: ASYNC110 - another process asks
+                        await asyncio.sleep(0.02)
+                daemon.kill()
+                await daemon.gone()
+            async with world.serve(HOB_GATEWAY_PORT=port):
+                async with asyncio.timeout(40):
+                    answer = await asking
+        assert "rain in Paris" in (answer.choices[0].message.content or "")
+
+
+async def test_tool_that_must_be_called_is_asked_for_again(world: World) -> None:
+    world.model.script += [Reply("It rains, I guess."), Reply(calls=(("get_weather", '{"city": "Bonn"}'),))]
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        choice: Any = {"type": "function", "function": {"name": "get_weather"}}
+        got = await client.chat.completions.create(
+            model="hob", messages=question("weather?"), tools=[WEATHER], tool_choice=choice
+        )
+        assert got.choices[0].finish_reason == "tool_calls"
+        assert asked(world) == 2
+
+
+class Event(BaseModel):
+    """What a program wants to be told."""
+
+    name: str
+    guests: list[str]
+
+
+async def test_answer_has_the_form_that_was_asked_for(world: World) -> None:
+    world.model.script += [Reply("A fair, with Ann."), Reply('```json\n{"name": "fair", "guests": ["Ann"]}\n```')]
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        got = await client.chat.completions.parse(
+            model="hob", messages=question("Ann goes to the fair"), response_format=Event
+        )
+        assert got.choices[0].message.parsed == Event(name="fair", guests=["Ann"])
+        world.model.script.append(Reply('{"name": "fair", "guests": []}'))
+        parsed = await client.responses.parse(model="hob", input="the fair", text_format=Event)
+        assert parsed.output_parsed == Event(name="fair", guests=[])
+
+
+async def test_answer_of_another_form_is_an_error_after_three_tries(world: World) -> None:
+    world.model.script += [Reply("no"), Reply("[1]"), Reply('{"guests": 3}')]
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        with pytest.raises(openai.APIStatusError) as caught:
+            await client.chat.completions.parse(model="hob", messages=question("x"), response_format=Event)
+        assert caught.value.code == "bad_format"
+        assert asked(world) == 3
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_answer_ends_before_a_word_of_stop(world: World, stream: bool) -> None:
+    world.model.script.append(Reply("one two STOP three"))
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        got: Any = await client.chat.completions.create(
+            model="hob", messages=question("count"), stop=["STOP"], stream=stream
+        )
+        if stream:
+            text = "".join([chunk.choices[0].delta.content or "" async for chunk in got])
+        else:
+            text = got.choices[0].message.content
+        assert text == "one two "
+
+
+@pytest.mark.parametrize(
+    ("wrong", "param"),
+    [
+        ({"tools": [{"type": "web_search"}]}, "tools[0]"),
+        ({"tools": [WEATHER, WEATHER]}, "tools"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"response_format": {"type": "xml"}}, "response_format"),
+        ({"stop": ["a", "b", "c", "d", "e"]}, "stop"),
+        ({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "x"}]}, "messages"),
+    ],
+)
+async def test_wrong_terms_are_refused_by_name(world: World, wrong: Any, param: str) -> None:
+    async with world.serve() as daemon, client_of(daemon.url) as client:
+        with pytest.raises(openai.BadRequestError) as caught:
+            await client.chat.completions.create(**{"model": "hob", "messages": question("hi"), **wrong})
+        assert caught.value.param == param

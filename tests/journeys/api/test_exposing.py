@@ -1,0 +1,172 @@
+"""The API where others reach it: certificates, proxies, tokens, and what does not start."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import ssl
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from hob.gateway.auth.lockout import MOST_TRIES
+from tests.journeys.world import LOST, TOKEN, Daemon, World, until
+
+PEM = Path(__file__).parents[1] / "localhost.pem"
+RENEWED = Path(__file__).parents[1] / "renewed.pem"
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+
+
+def trusting() -> ssl.SSLContext:
+    """Of whoever trusts this certificate and no other."""
+    return ssl.create_default_context(cafile=str(PEM))
+
+
+async def test_https_is_spoken_with_a_certificate_and_nothing_else_is(world: World) -> None:
+    async with world.serve(HOB_GATEWAY_TLS_CERT=str(PEM)) as daemon:
+        assert daemon.url.startswith("https://")
+        async with httpx2.AsyncClient(verify=trusting(), headers=BEARER, trust_env=False) as client:
+            sent = await client.post(f"{daemon.url}/chat", json={"message": "hi"})
+            assert (sent.status_code, sent.json()["state"]) == (200, "done")
+            page = await client.get(f"{daemon.url}/status", headers={"origin": daemon.url})
+            assert page.status_code == 200
+            with pytest.raises(httpx2.TransportError):
+                await client.get(daemon.url.replace("https", "http") + "/status")
+        async with httpx2.AsyncClient(headers=BEARER, trust_env=False) as client:
+            with pytest.raises(httpx2.TransportError):  # it trusts the world's certificates, and this is none
+                await client.get(f"{daemon.url}/status")
+        # the commands reach the socket, which needs no certificate
+        assert (await world.hob("status")).status == 0
+
+
+async def test_renewed_certificate_is_read_on_sighup_and_a_broken_one_is_not(world: World) -> None:
+    file = world.root / "cert.pem"
+    file.write_text(PEM.read_text())
+    async with world.serve(HOB_GATEWAY_TLS_CERT=str(file)) as daemon:
+
+        async def is_shown(certificate: Path) -> bool:
+            context = ssl.create_default_context(cafile=str(certificate))
+            async with httpx2.AsyncClient(verify=context, headers=BEARER, trust_env=False) as client:
+                try:
+                    return (await client.get(f"{daemon.url}/health")).status_code == 200
+                except httpx2.TransportError:
+                    return False
+
+        file.write_text("nothing")
+        daemon.signal(signal.SIGHUP)
+        await until(lambda: "stays as it was" in daemon.errors)
+        assert await is_shown(PEM)
+        file.write_text(RENEWED.read_text())
+        daemon.signal(signal.SIGHUP)
+        async with asyncio.timeout(10):
+            while not await is_shown(RENEWED):
+                pass
+        assert not await is_shown(PEM)
+
+
+@pytest.mark.parametrize(
+    ("environ", "complaint"),
+    [
+        ({"HOB_GATEWAY_TLS_CERT": "/nowhere/cert.pem"}, "cannot be read"),
+        ({"HOB_GATEWAY_TLS_CERT": __file__}, "no certificate with its key"),
+        ({"HOB_GATEWAY_TLS_KEY": str(PEM)}, "gateway.tls_cert is not"),
+        ({"HOB_GATEWAY_HOST": "0.0.0.0", "HOB_GATEWAY_AUTH_TOKEN": "short"}, "16 characters"),
+        ({"HOB_GATEWAY_CORS_ORIGINS": '["*"]'}, "gateway: cors_origins"),
+        ({"HOB_GATEWAY_CORS_ORIGINS": '["https://a.example/"]'}, "gateway: cors_origins"),
+        ({"HOB_GATEWAY_HOSTS": '["https://a.example"]'}, "gateway: hosts"),
+        ({"HOB_GATEWAY_TRUSTED_PROXIES": '["proxy"]'}, "gateway: trusted_proxies"),
+        ({"HOB_GATEWAY_TRUSTED_PROXIES": '["0.0.0.0/0"]'}, "nearly every address"),
+    ],
+)
+async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, str], complaint: str) -> None:
+    said = await world.hob("serve", stdin=None, **environ)
+    # a file may be there later: a service tries again
+    assert (said.status, "Traceback" in said.err) == (1 if complaint == "cannot be read" else 2, False)
+    assert complaint in said.err
+
+
+@pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
+async def test_beyond_this_machine_there_is_always_a_token_and_a_word_about_tls(world: World, proxies: str) -> None:
+    environ = {"HOB_GATEWAY_AUTH_TOKEN": "", "HOB_GATEWAY_TRUSTED_PROXIES": proxies}
+    async with world.serve(HOB_GATEWAY_HOST="0.0.0.0", **environ) as daemon:
+        async with httpx2.AsyncClient(trust_env=False) as stranger:
+            assert (await stranger.get(f"{daemon.url}/health")).status_code == 401
+        assert "without TLS" in daemon.errors
+
+
+async def test_tokens_that_are_made_and_revoked_hold_at_once_in_a_running_daemon(world: World) -> None:
+    async with world.serve() as daemon:
+        token = (await world.hob("token", "new", "phone", "--scope", "chat")).out.strip()
+        headers = {"authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as phone:
+            assert (await phone.post("/chat", json={"message": "hi"})).status_code == 200
+            assert (await phone.get("/status")).status_code == 403
+            assert (await world.hob("token", "revoke", "phone")).status == 0
+            assert (await phone.post("/chat", json={"message": "hi"})).status_code == 401
+        assert token not in daemon.errors
+    assert all(token.encode() not in file.read_bytes() for file in world.home.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
+async def test_behind_a_proxy_each_caller_is_counted_alone_if_it_is_trusted(world: World, proxies: str) -> None:
+    async with world.serve(HOB_GATEWAY_TRUSTED_PROXIES=proxies) as daemon:
+
+        async def status(address: str, token: str) -> int:
+            headers = {"authorization": f"Bearer {token}", "x-forwarded-for": address}
+            async with httpx2.AsyncClient(base_url=daemon.url, headers=headers, trust_env=False) as client:
+                return (await client.get("/health")).status_code
+
+        for number in range(MOST_TRIES):
+            assert await status("203.0.113.1", f"wrong-{number}") == 401
+        assert await status("203.0.113.1", "wrong") == 429
+        assert await status("203.0.113.2", TOKEN) == (200 if proxies else 429)
+        assert (await world.hob("status")).status == 0
+
+
+async def test_crowd_that_never_asks_keeps_the_owner_from_nothing(world: World) -> None:
+    crowd: list[socket.socket] = []
+    loop = asyncio.get_running_loop()
+    async with world.serve_with_few(256) as daemon:
+        address = ("127.0.0.1", httpx2.URL(daemon.url).port)
+        try:
+            for _ in range(400):
+                crowd.append(each := socket.socket())
+                each.setblocking(False)
+                with contextlib.suppress(OSError):  # it need not be heard
+                    async with asyncio.timeout(1):
+                        await loop.sock_connect(each, address)
+                        await loop.sock_sendall(each, b"GET /h")
+            assert (await world.hob("ask", "hi")).status == 0
+        finally:
+            for each in crowd:
+                each.close()
+        assert len(daemon.errors.splitlines()) < 20
+        async with asyncio.timeout(10):
+            while not await is_heard(daemon):  # they are let go one by one
+                pass
+
+
+async def test_crowd_that_comes_while_a_daemon_with_few_descriptors_loads_does_not_end_it(world: World) -> None:
+    crowd: list[socket.socket] = []
+    async with world.serve_with_few(32) as daemon:
+        address = ("127.0.0.1", httpx2.URL(daemon.url).port)
+        try:
+            for _ in range(40):
+                crowd.append(each := socket.socket())
+                each.setblocking(False)
+                each.connect_ex(address)
+            assert (await world.hob("ask", "hi")).status == 0
+        finally:
+            for each in crowd:
+                each.close()
+        assert daemon.process.returncode is None
+        assert "Too many open files" not in daemon.errors
+
+
+async def is_heard(daemon: Daemon) -> bool:
+    """Whether it answers by TCP."""
+    try:
+        return (await daemon.client.get("/health")).status_code == 200
+    except LOST:
+        return False

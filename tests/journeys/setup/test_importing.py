@@ -1,0 +1,90 @@
+"""`hob import` as it is used: asked at a terminal, beside a running daemon, and killed in the middle."""
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.app.imports import folders
+from tests.journeys.pty_session import ENTER, open_terminal
+from tests.journeys.world import World
+
+MANY = 3_000
+
+
+def long_talk(world: World) -> None:
+    """An OpenClaw with one long conversation."""
+    root = folders.openclaw(world.root / ".openclaw")
+    entries = (folders.claw_message(f"x{n}", "user", folders.said(f"line {n}"), folders.AT + n) for n in range(MANY))
+    folders.write_lines(root / "agents/main/sessions/s-1.jsonl", entries)
+
+
+async def imports(world: World, *arguments: str) -> dict[str, Any]:
+    said = await world.hob("import", "openclaw", "--json", *arguments)
+    assert said.status == 0, said.err
+    view: dict[str, Any] = json.loads(said.out)
+    return view
+
+
+async def lines(world: World) -> list[str]:
+    """What the long conversation has."""
+    said = await world.hob("export", "--session", "openclaw:main/s-1")
+    return [entry["text"] for entry in map(json.loads, said.out.splitlines()) if entry["type"] == "entry"]
+
+
+async def test_person_is_shown_what_will_be_taken_and_asked(world: World) -> None:
+    folders.openclaw(world.root / ".openclaw")
+    program = (sys.executable, "-m", "hob", "import", "openclaw")
+    async with open_terminal(program, world.environ(), columns=120, rows=60) as terminal:
+        await terminal.see("2 conversations", "Take this over? [y/N]")
+        terminal.type("n", ENTER)
+        await terminal.see("Nothing was changed.")
+        assert await terminal.ended() == 1
+    assert not (world.root / "hob").exists()
+    async with open_terminal(program, world.environ(), columns=120, rows=60) as terminal:
+        await terminal.see("Take this over? [y/N]")
+        terminal.type("y", ENTER)
+        await terminal.see("5 messages taken", "hob accept")
+        assert await terminal.ended() == 0
+
+
+async def test_beside_a_running_hob_history_and_settings_arrive_and_nothing_is_asked_or_sent(world: World) -> None:
+    folders.openclaw(world.root / ".openclaw")
+    async with world.serve() as daemon:
+        view = await imports(world, "--yes")
+        assert view["messages"] == {"new": 5, "there": 0}
+        assert (await daemon.ask("/sessions/show", session="openclaw:main/s-1"))["entries"] == 4
+        status = await daemon.ask("/status")
+        assert (status["owed"], status["waiting"], status["running"]) == (0, 0, 0)
+        assert (await daemon.ask("/tasks"))["tasks"] == []
+        assert not world.model.requests
+        assert (await imports(world, "--dry-run"))["messages"] == {"new": 0, "there": 5}
+
+
+async def test_killed_in_the_middle_it_goes_on_where_it_was(world: World) -> None:
+    long_talk(world)
+    assert await killing(world, "1500") == -signal.SIGKILL
+    before = (await imports(world, "--dry-run"))["messages"]
+    assert before == {"new": MANY - 1500, "there": 1501}  # one is of another conversation
+    assert (await imports(world, "--yes"))["messages"] == before
+    assert await lines(world) == [f"line {n}" for n in range(MANY)]
+    assert (await imports(world, "--yes"))["counts"]["done"] == 0
+
+
+async def test_daemon_that_dies_in_the_middle_is_told_and_it_goes_on_afterwards(world: World) -> None:
+    long_talk(world)
+    async with world.serve() as daemon:
+        assert await killing(world, "1000", str(daemon.process.pid)) == 1
+        await daemon.gone()
+    assert (await imports(world, "--yes"))["messages"]["there"] >= 1000
+    assert await lines(world) == [f"line {n}" for n in range(MANY)]
+
+
+async def killing(world: World, *arguments: str) -> int:
+    """Import, and kill in the middle; how that ended."""
+    harness = str(Path(__file__).parents[1] / "importer.py")
+    process = await asyncio.create_subprocess_exec(sys.executable, harness, *arguments, env=world.environ())
+    async with asyncio.timeout(60):
+        return await process.wait()

@@ -1,0 +1,31 @@
+"""`hob onboard` at a terminal, in the language of whoever sits there."""
+
+import sys
+from pathlib import Path
+
+from tests.app.managers import put_managers
+from tests.journeys.pty_session import ENTER, open_terminal
+from tests.journeys.world import World
+
+
+async def test_onboarding_is_german_where_the_terminal_is(world: World) -> None:
+    put_managers(world.root / "bin")  # so that no service of the tester's is touched
+    path = f"{world.root / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    environ = world.environ(LC_ALL="de_DE.UTF-8", PATH=path, FAKE=str(world.root))
+    del environ["HOB_MODEL_NAME"]
+    async with open_terminal([sys.executable, "-m", "hob", "onboard"], environ, rows=60) as terminal:
+        await terminal.see("Ich sehe nach, was es hier gibt", "✓ Dein Server", "Schlüssel in")
+        await terminal.see(
+            "Welches Modell soll für Hob denken? (Pfeiltasten oder eine Zahl, dann Enter)", "Jetzt nicht"
+        )
+        terminal.type(ENTER)
+        questions = ("Wo soll der Schlüssel liegen?", "Wie darf Hob dich nennen?", "In welcher Sprache")
+        more = ("Dürfen sie Pakete holen", "Wer sucht für Hob im Netz?", "Dollar, die Hob")
+        for words in (*questions, *more, "Soll Hob im Hintergrund laufen"):
+            await terminal.see(words)
+            terminal.type(ENTER)
+        await terminal.see(
+            "✓ Sprache    Deutsch", "antwortet in", "✓ Budget     keine Grenze", "Einstellungen: ", "Sag hallo: hob"
+        )
+        assert await terminal.ended() == 0
+    assert (await world.hob("config", "get", "agent.language")).out.strip() == "de"

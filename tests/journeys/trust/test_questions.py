@@ -1,0 +1,376 @@
+"""Questions for approval through the real daemon: answered, killed at every place, expired. Nothing is done twice."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from hob.core.clock import SystemClock
+from hob.core.ids import ApprovalId
+from hob.store.settings import StoreSettings
+from hob.store.store import Store, open_store
+from tests.journeys.terminal_screens import PROMPT, terminal
+from tests.journeys.world import LOST, SHARED, Daemon, Said, Shared, World, until
+
+RUN = 'CALL exec {"command": "rm -rf junk; echo ran >> marks"}'
+SLOW = 'CALL exec {"command": "rm -rf junk; echo ran >> marks; sleep 40"}'
+
+
+def marks(world: World) -> list[str]:
+    """How often the command ran."""
+    file = world.root / "hob" / "work" / "marks"
+    return file.read_text().split() if file.exists() else []
+
+
+async def asked(daemon: Daemon, text: str = RUN) -> tuple[str, str]:
+    """A message that has to wait for approval: its id and the question's."""
+    answer = await daemon.post(text)
+    assert answer.status_code == 202
+    view = answer.json()
+    assert view["state"] == "parked"
+    assert answer.headers["location"] == f"/chat/{view['id']}"
+    assert "echo ran" in view["question"]
+    (approval,) = view["approvals"]
+    return view["id"], approval
+
+
+async def settle(daemon: Daemon, approval: str, *, allowed: bool = True) -> int:
+    return (await daemon.client.post(f"/approvals/{approval}", json={"allowed": allowed})).status_code
+
+
+@asynccontextmanager
+async def stored(world: World) -> AsyncIterator[Store]:
+    async with open_store(world.home, StoreSettings(), SystemClock()) as store:
+        yield store
+
+
+async def test_question_outlives_kills_and_its_answer_is_used_once(world: World) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon)
+        daemon.kill()
+    async with world.serve() as daemon:
+        view = await daemon.get(id)
+        assert view["approvals"] == [approval]
+        shown = (await daemon.ask(f"/approvals/{approval}"))["shown"]
+        assert "│ rm -rf junk; echo ran >> marks" in shown
+        assert await settle(daemon, approval) == 200
+        view = await daemon.get(id, wait=20)
+        assert (view["state"], marks(world)) == ("done", ["ran"])
+        assert (await daemon.ask("/approvals"))["approvals"] == []
+        daemon.kill()
+    async with world.serve() as daemon:
+        assert await settle(daemon, approval) == 200  # a repeated request changes nothing
+        assert await settle(daemon, approval, allowed=False) == 403
+        assert (await daemon.get(id))["reply"] == view["reply"]
+    assert marks(world) == ["ran"]
+
+
+async def test_answer_that_woke_no_one_is_found_by_the_next_start(world: World) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon)
+        daemon.kill()
+    async with stored(world) as store:  # as far as a kill between answer and wake gets
+        assert await store.approvals.answer(ApprovalId(approval), True, "local:owner") is not None
+    async with world.serve() as daemon:
+        assert (await daemon.get(id, wait=20))["state"] == "done"
+    assert marks(world) == ["ran"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.05, 0.2, pytest.param(0.5, marks=pytest.mark.full)])
+async def test_kill_around_the_answer_does_nothing_twice(world: World, seconds: float) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_lost(settle(daemon, approval)))
+            await asyncio.sleep(seconds)  # the moment of the kill is what is tried
+            daemon.kill()
+    async with world.serve() as daemon:
+        assert await settle(daemon, approval) == 200
+        view = await daemon.get(id, wait=20)
+        if view["state"] == "parked":  # the approval was used up, and the kill came before the call: it is asked anew
+            assert marks(world) == []
+            assert await settle(daemon, *view["approvals"]) == 200
+            view = await daemon.get(id, wait=20)
+    assert view["state"] == "done"
+    assert marks(world) == ["ran"] or "unknown" in view["reply"]
+    assert len(marks(world)) <= 1
+
+
+async def test_kill_in_the_middle_of_the_allowed_call_makes_it_no_second_time(world: World) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon, SLOW)
+        await settle(daemon, approval)
+        await until(lambda: marks(world))
+        daemon.kill()
+    async with world.serve() as daemon:
+        view = await daemon.get(id, wait=20)
+        assert (view["state"], marks(world)) == ("done", ["ran"])
+        assert "Whether it took effect is unknown" in view["reply"]
+        assert (await daemon.ask(f"/approvals/{approval}"))["state"] == "used"
+
+
+async def test_question_that_no_one_answers_ends_with_a_no_that_is_told(world: World) -> None:
+    async with world.serve() as daemon:
+        id, approval = await asked(daemon)
+        daemon.kill()
+    async with stored(world) as store:
+        await store.approvals.note_remaining({ApprovalId(approval): 0.5})
+    async with world.serve() as daemon:
+        view = await daemon.get(id, wait=20)
+        assert "Nobody allowed this call in time" in view["reply"]
+        refused = await daemon.client.post(f"/approvals/{approval}", json={"allowed": True})
+        assert (refused.status_code, "there was no answer in time" in refused.json()["error"]["message"]) == (403, True)
+    assert marks(world) == []
+
+
+@SHARED
+@pytest.mark.parametrize("between", ["Shall I tell you the weather, yes or no?", "/status"])
+async def test_bare_yes_answers_no_question_after_which_something_was_said(shared: Shared, between: str) -> None:
+    world, daemon = shared.world, shared.daemon
+    id, approval = await asked(daemon)
+    assert (await daemon.post(between)).status_code == 200
+    assert (await daemon.post("yes")).json()["reply"] == "You said: yes"
+    assert (await daemon.get(id))["approvals"] == [approval]
+    assert marks(world) == []
+    assert (await daemon.post(f"approve:{approval}")).json()["reply"] == "Allowed: exec."
+    assert (await daemon.get(id, wait=20))["state"] == "done"
+    assert marks(world) == ["ran"]
+
+
+@SHARED
+async def test_message_that_is_cancelled_asks_no_more(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    id, approval = await asked(daemon)
+    assert "is cancelled" in (await daemon.post(f"/cancel {id}")).json()["reply"]
+    assert (await daemon.ask("/approvals"))["approvals"] == []
+    refused = await daemon.client.post(f"/approvals/{approval}", json={"allowed": True})
+    assert (refused.status_code, "its turn has ended" in refused.json()["error"]["message"]) == (403, True)
+    assert marks(world) == []
+
+
+@SHARED
+async def test_of_two_answers_at_once_one_counts(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    id, approval = await asked(daemon)
+    statuses = await asyncio.gather(settle(daemon, approval), settle(daemon, approval, allowed=False))
+    assert sorted(statuses) == [200, 403]
+    assert (await daemon.get(id, wait=20))["state"] == "done"
+    assert len(marks(world)) == (1 if statuses[0] == 200 else 0)
+
+
+@SHARED
+async def test_wrong_answers_are_refused_with_what_is_wrong(shared: Shared) -> None:
+    daemon = shared.daemon
+    _, approval = await asked(daemon)
+    bodies: tuple[Any, ...] = ({}, [], {"allowed": "yes"}, {"allowed": True, "scope": "for ever"}, {"allowed": 1})
+    for body in bodies:
+        assert (await daemon.client.post(f"/approvals/{approval}", json=body)).status_code == 400
+    assert (await daemon.client.post("/approvals/a_000", json={"allowed": True})).status_code == 404
+    assert (await daemon.client.get("/approvals", headers={"authorization": "Bearer no"})).status_code == 401
+    assert [each["id"] for each in (await daemon.ask("/approvals"))["approvals"]] == [approval]
+
+
+async def test_question_in_words_is_answered_by_the_next_message_also_after_a_kill(world: World) -> None:
+    async with world.serve() as daemon:
+        view = (await daemon.post('CALL ask_user {"question": "Which colour?"}')).json()
+        assert (view["question"], view["approvals"]) == ("Which colour?", [])
+        daemon.kill()
+    async with world.serve() as daemon:
+        assert (await daemon.post("blue")).json()["reply"] == "The tool said: blue"
+        assert (await daemon.get(view["id"]))["reply"] == "The tool said: blue"
+
+
+@SHARED
+async def test_stream_tells_the_question_and_goes_on_after_the_answer(shared: Shared) -> None:
+    world, daemon = shared.world, shared.daemon
+    names, approval = [], ""
+    async for name, data in daemon.events(RUN, "key"):
+        names.append(name)
+        if name == "question":
+            (one,) = data["asked"]
+            approval = one["id"]
+            assert (one["message"], one["state"], data["approvals"]) == (data["id"], "open", [approval])
+            assert await settle(daemon, approval) == 200
+    assert (names.count("question"), names[-1], marks(world)) == (1, "result", ["ran"])
+
+
+# the command line
+
+
+@pytest.fixture(params=["with a daemon", "without"])
+async def home(request: pytest.FixtureRequest, world: World) -> AsyncIterator[World]:
+    """Where commands are tried both ways."""
+    if request.param == "without":
+        yield world
+        return
+    async with world.serve():
+        yield world
+
+
+async def test_ask_ends_with_75_and_allow_sees_the_turn_through(home: World) -> None:
+    said = await home.hob("ask", RUN, stdin=b"yes\n")
+    assert (said.status, said.out) == (75, "")
+    assert "rm -rf junk; echo ran >> marks" in said.err
+    (id,) = {word.rstrip(",;") for word in said.err.split() if word.startswith("a_")}
+    listed = await home.hob("approvals")
+    assert listed.out.startswith(id)
+    assert "exec: rm -rf junk; echo ran >> marks\n" in listed.out
+    shown = await home.hob("approvals", "show", id)
+    assert "It would run:\n│ rm -rf junk\n" in shown.out
+    allowed = await home.hob("approvals", "allow", id)
+    assert (allowed.status, allowed.err) == (0, "Allowed: exec.\n")
+    assert "The tool said" in allowed.out
+    again = await home.hob("approvals", "allow", id)
+    assert (again.status, again.out) == (0, allowed.out)
+    other = await home.hob("approvals", "deny", id)
+    assert (other.status, other.out) == (1, "")
+    assert marks(home) == ["ran"]
+
+
+async def test_deny_tells_the_model_and_nothing_runs(home: World) -> None:
+    said = await home.hob("ask", RUN, "--json")
+    assert said.status == 75
+    id = said.out.partition('"approvals": [\n    "')[2].partition('"')[0]
+    denied = await home.hob("approvals", "deny", id)
+    assert (denied.status, denied.err) == (0, "Not allowed: exec.\n")
+    assert "did not allow" in denied.out
+    assert marks(home) == []
+
+
+@pytest.mark.bubblewrap
+async def test_approval_for_more_than_once_is_listed_used_and_taken_back(home: World) -> None:
+    def id_of(err: str) -> str:
+        return next(word.rstrip(",;") for word in err.split() if word.startswith("a_"))
+
+    # a conversation that has read nothing of others; the outputs of commands count as such
+    first = id_of((await home.hob("ask", RUN, "--session", "one")).err)
+    assert (await home.hob("approvals", "allow", first, "--always")).status == 0
+    free = await home.hob("ask", RUN, "--session", "two")
+    assert (free.status, len(marks(home))) == (0, 2)
+    assert (await home.hob("approvals", "grants")).out.startswith(first)
+    assert (await home.hob("approvals", "revoke", first)).status == 0
+    assert (await home.hob("approvals", "revoke", first)).status == 1
+    assert (await home.hob("ask", RUN, "--session", "three")).status == 75
+    both = await home.hob("approvals", "allow", first, "--always", "--session")
+    assert both.status == 2
+
+
+async def test_bare_yes_on_the_command_line_goes_on_with_the_turn(world: World) -> None:
+    assert (await world.hob("ask", RUN)).status == 75
+    said = await world.hob("ask", "yes")
+    assert (said.status, said.out.startswith("Allowed: exec.\nThe tool said")) == (0, True)
+    assert marks(world) == ["ran"]
+
+
+async def test_next_question_on_the_command_line_is_the_answer_to_a_question_in_words(home: World) -> None:
+    said = await home.hob("ask", 'CALL ask_user {"question": "Which colour?"}')
+    assert (said.status, said.err.startswith("Which colour?\n")) == (75, True)
+    said = await home.hob("ask", "blue")
+    assert (said.status, said.out) == (0, "The tool said: blue\n")
+
+
+async def test_lines_that_are_piped_into_a_chat_answer_nothing_and_command_nothing(home: World) -> None:
+    assert (await home.hob("ask", RUN)).status == 75
+    (id,) = [line.split()[0] for line in (await home.hob("approvals")).out.splitlines() if line.startswith("a_")]
+    for lines in (f"approve:{id}\n", "yes\n", f"approve:{id}", "/permission full\n"):
+        said = await home.hob("chat", stdin=lines.encode())
+        assert (said.status, lines.strip() in said.out, "from=stdin>" in said.out) == (0, True, True)
+    nothing = await home.hob(stdin=b"")
+    assert (nothing.status, nothing.err) == (2, 'a chat needs a terminal; without one: hob ask "..."\n')
+    assert marks(home) == []
+    assert (await home.hob("approvals")).out.startswith(id)
+
+
+# at a terminal
+
+
+async def test_chat_shows_the_question_and_a_bare_yes_answers_it(home: World) -> None:
+    async with terminal(home, "chat", "--plain") as typist:
+        await typist.sees(PROMPT)
+        typist.types(f"{RUN}\n")
+        await typist.sees("yes or no? ")
+        await typist.sees(PROMPT)
+        typist.types("yes\n")
+        await typist.sees("The tool said")
+        await typist.sees(PROMPT)
+        typist.types("\x04")
+        assert await typist.end() == 0
+    assert "rm -rf junk; echo ran >> marks" in typist.seen
+    assert "Allowed: exec." in typist.seen
+    assert marks(home) == ["ran"]
+
+
+async def test_chat_takes_the_next_message_for_the_answer_in_words(home: World) -> None:
+    async with terminal(home, "chat", "--plain") as typist:
+        await typist.sees(PROMPT)
+        typist.types('CALL ask_user {"question": "Which colour?"}\n')
+        await typist.sees("Which colour?")  # what was typed
+        await typist.sees("Which colour?")
+        await typist.sees(PROMPT)
+        typist.types("blue\n")
+        await typist.sees("The tool said: blue")
+        await typist.sees(PROMPT)
+        typist.types("hello\n")
+        await typist.sees("You said: hello")
+
+
+async def test_at_a_terminal_ask_asks_there_and_goes_on(home: World) -> None:
+    async with terminal(home, "ask", RUN) as typist:
+        typist.types("yes\n")  # before anything was asked
+        await typist.sees("Ctrl-D leaves it open) ")
+        assert marks(home) == []
+        typist.types("perhaps\n")
+        await typist.sees("Ctrl-D leaves it open) ")
+        typist.types("y\n")
+        assert await typist.end() == 0
+    assert "rm -rf junk; echo ran >> marks" in typist.seen
+    assert "The tool said" in typist.seen
+    assert marks(home) == ["ran"]
+
+
+async def test_question_left_open_at_a_terminal_waits(world: World) -> None:
+    async with terminal(world, "ask", RUN) as typist:
+        await typist.sees("Ctrl-D leaves it open) ")
+        typist.types("\x04")
+        assert await typist.end() == 75
+    async with terminal(world, "ask", "--resume", _message(await world.hob("approvals", "--json"))) as typist:
+        await typist.sees("Ctrl-D leaves it open) ")
+        typist.types("n\n")
+        assert await typist.end() == 0
+    assert "did not allow" in typist.seen
+    assert marks(world) == []
+
+
+async def test_question_in_words_is_answered_at_the_terminal(world: World) -> None:
+    async with terminal(world, "ask", 'CALL ask_user {"question": "Which colour?"}') as typist:
+        await typist.sees("Your answer (Ctrl-D leaves it open): ")
+        typist.types("blue\n")
+        assert await typist.end() == 0
+    assert "Which colour?" in typist.seen
+    assert "The tool said: blue" in typist.seen
+
+
+@pytest.mark.bubblewrap
+async def test_terminal_shows_what_a_command_writes_while_it_runs_and_follows_none_of_it(world: World) -> None:
+    flood = "for i in 1 2 3 4 5; do seq 5000; sleep 0.2; done"
+    command = rf"printf 'fir\\033]0;title\\007st\\n'; until test -e go; do sleep 0.1; done; {flood}"
+    async with terminal(world, "ask", f'CALL exec {{"command": "{command}"}}') as typist:
+        await typist.sees("st\r\n")
+        (world.root / "hob" / "work" / "go").touch()
+        assert await typist.end() == 0
+    assert "\033]0;" not in typist.seen
+    assert "the rest is not shown here" in typist.seen
+
+
+def _message(listed: Said) -> str:
+    message: str = json.loads(listed.out)["approvals"][0]["message"]
+    return message
+
+
+async def _lost(work: Awaitable[Any]) -> None:
+    with contextlib.suppress(*LOST):
+        await work

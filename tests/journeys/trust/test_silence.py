@@ -1,0 +1,70 @@
+"""No telemetry, no update check: in all its life a daemon connects to its model's server and to nobody else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.journeys.world import Daemon, World, open_world
+
+# An audit hook sees what every module of Python does with sockets and names, compiled ones of the standard library too.
+LISTENING = """
+import json, sys
+
+file = open(sys.argv.pop(1), "a", buffering=1)
+
+def hook(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"):
+        told = [each for each in arguments if isinstance(each, (str, int, tuple, list)) or each is None]
+        file.write(json.dumps([event, told], default=str) + "\\n")
+
+sys.addaudithook(hook)
+from hob.__main__ import main
+main()
+"""
+
+
+class Silent(World):
+    """A world whose daemons note whom they speak to."""
+
+    @property
+    def spoken(self) -> Path:
+        return self.root / "spoken.jsonl"
+
+    async def life(self, daemon: Daemon) -> None:
+        """A bit of everything."""
+        assert (await daemon.post("hi")).json()["reply"] == "You said: hi"
+        await daemon.post('CALL exec {"command": "echo hi"}')
+        await daemon.post('CALL remember {"text": "tea"}')
+        await daemon.ask("/status")
+        for command in ("status", "usage", "sessions", "secrets reload", f"backup {self.root}/b.db"):
+            assert (await self.hob(*command.split())).status == 0
+        daemon.process.terminate()
+        assert await daemon.gone() == 0
+
+
+async def test_daemon_speaks_to_its_models_server_alone() -> None:
+    async with open_world() as opened:
+        world = Silent(opened.root, opened.model)
+        program = ["-c", LISTENING, str(world.spoken), "serve"]
+        async with world._started(program, {}) as daemon:
+            await world.life(daemon)
+        spoken = [json.loads(line) for line in world.spoken.read_text().splitlines()]
+    port = int(opened.model.url.split(":")[2].split("/")[0])
+    places = [told for event, told in spoken if not event.startswith("socket.get")]
+    names = {told[0] for event, told in spoken if event in ("socket.getaddrinfo", "socket.gethostbyname")}
+    assert names <= {"127.0.0.1", "localhost", None}
+    assert places, "the hook has heard nothing"
+    assert [place for place in places if place != [["127.0.0.1", port]] and not _is_here(place)] == []
+
+
+def _is_here(place: list[object]) -> bool:
+    """Whether it is a socket in the file system."""
+    return len(place) == 1 and isinstance(place[0], str) and place[0].startswith("/")
+
+
+def test_hook_hears_what_is_said(tmp_path: Path) -> None:
+    heard = "import socket; socket.socket().connect_ex(('127.0.0.1', 9))"
+    code = LISTENING.replace("from hob.__main__ import main\nmain()", heard)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "spoken")], check=True)
+    assert "127.0.0.1" in (tmp_path / "spoken").read_text()
