@@ -334,7 +334,8 @@ def test_agents_shell_hands_signals_on_and_waits_for_the_gentle_end(machine: Mac
     arguments = plistlib.loads(
         service_manager.text(ServicePlan(("/bin/bash", "-c", script), machine.home, "/bin", 50)).encode()
     )
-    with subprocess.Popen(arguments["ProgramArguments"], env={}, stdout=subprocess.PIPE, text=True) as process:
+    agent = ["/usr/bin/env", "--default-signal", *arguments["ProgramArguments"]]  # a run under nohup ignores SIGHUP
+    with subprocess.Popen(agent, env={}, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
