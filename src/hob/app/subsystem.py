@@ -29,7 +29,10 @@ Checks: TypeAlias = "Sequence[DoctorCheck]"
 
 
 class KeptFiles(NamedTuple):
-    """What a feature keeps outside of the database: a file or folder of the home. `in_backups`: it is carried along."""
+    """What a feature keeps outside of the database: a file or folder of the home, or a pattern of them (`tea/*.json`).
+
+    `in_backups`: it is carried along.
+    """
 
     name: str
     what: str

@@ -58,6 +58,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
+from hob.gateway.tools import ToolCatalog, ToolsAtHand
 from hob.guard.admission.pairing import PairingService
 from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
@@ -112,6 +113,7 @@ class TurnServices:
     prepare: Callable[[], None]
     """Begins what a daemon does before anybody waits for it."""
     background: BackgroundCalls
+    tools: ToolsAtHand
 
 
 async def make_turn_services(
@@ -157,7 +159,6 @@ async def make_turn_services(
         background_tasks(kernel.learn_all())
         background_tasks(tool_runtime.tidy())
 
-    attempts = AuthFailureLog(kernel.store.audit, kernel.clock)
     return TurnServices(
         driver,
         commands,
@@ -168,12 +169,19 @@ async def make_turn_services(
         model_catalog,
         reloading,
         tool_runtime,
-        attempts,
+        AuthFailureLog(kernel.store.audit, kernel.clock),
         supervisor,
         followers,
         prepare,
         BackgroundCalls(thinking.model, thinking.budget, kernel.clock, thinking.default_model),
+        ToolsAtHand(partial(_open_catalog, kernel, registry, tool_runtime, reloading)),
     )
+
+
+def _open_catalog(
+    kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload
+) -> ToolCatalog:
+    return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known)
 
 
 def _restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
@@ -386,6 +394,13 @@ def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[Mapping[st
 
 
 @Lazy
+def _tool_catalog() -> Callable[..., ToolCatalog]:
+    from hob.app.tools.catalog import open_tool_catalog
+
+    return open_tool_catalog
+
+
+@Lazy
 def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[Mapping[str, Any]]]:
     from hob.app.maintenance.person_erasure import erase_person
 
@@ -457,7 +472,7 @@ def make_api(kernel: Kernel, features: Features, services: TurnServices, accept:
         services.model_catalog,
         kernel.known,
         services.attempts,
-        features.ports,
+        {**features.ports, ToolsAtHand: services.tools},
         dashboard=dashboard,
         views=[
             {"name": view.name, "title": view.title, "asks": list(view.asks)}

@@ -46,6 +46,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("token", "setup.token:app", "Make and revoke tokens for the API."),
     ("webhooks", "setup.webhooks:app", "List and test incoming webhooks."),
     ("mcp", "setup.mcp:app", "Add, list, test and accept MCP servers."),
+    ("tools", "setup.tools:app", "List, explain and try tools."),
     ("auth", "setup.auth:app", "Where Hob is logged in: list, log in, log out."),
     ("plugins", "setup.plugins:app", "List plug-ins, and switch them on and off."),
     ("import", "setup.imports:import_", "Import files, conversations and settings of another assistant."),

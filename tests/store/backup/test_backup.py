@@ -272,6 +272,20 @@ async def test_backup_carries_declared_files_and_a_restore_replaces_none(tmp_pat
     connection.close()
 
 
+async def test_backup_carries_files_by_a_pattern_and_a_folder_in_a_folder(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "copy.db"
+    (home / "mcp" / "data" / "tea").mkdir(parents=True)
+    (home / "mcp" / "installed").mkdir()
+    for name in ("mcp/tea.json", "mcp/data/tea/graph", "mcp/installed/package"):
+        (home / name).write_text(name)
+    async with open_store(home, SETTINGS, CLOCK, carried=("mcp/*.json", "mcp/data")) as store:
+        await store.backup(file)
+    restore(tmp_path / "other", file)
+    found = {path.relative_to(tmp_path / "other").as_posix() for path in (tmp_path / "other").rglob("*")}
+    assert {"mcp/tea.json", "mcp/data/tea/graph"} <= found
+    assert "mcp/installed" not in found
+
+
 async def test_backup_with_a_file_outside_of_the_home_is_refused(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "copy.db"
     home.mkdir()

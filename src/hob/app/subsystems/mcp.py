@@ -25,7 +25,9 @@ MCP = Subsystem(
     one_shot=True,
     checks=_checks,
     files=(
-        KeptFiles("mcp", "what you accepted of MCP servers, their packages and files"),
+        KeptFiles("mcp/*.json", "what you accepted of MCP servers", in_backups=True),
+        KeptFiles("mcp/data", "what MCP servers keep themselves", in_backups=True),
+        KeptFiles("mcp/installed", "their packages; `hob mcp add` fetches them again"),
         KeptFiles("oauth", "logins at servers, encrypted"),
     ),
     open=_open,

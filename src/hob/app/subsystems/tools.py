@@ -15,6 +15,13 @@ def _open() -> Open:
 
 
 @Lazy
+def _endpoints() -> Endpoints:
+    from hob.gateway.routes.tools import ENDPOINTS
+
+    return ENDPOINTS
+
+
+@Lazy
 def _api_v1() -> Endpoints:
     from hob.gateway.dashboard.policy import ENDPOINTS
 
@@ -27,6 +34,7 @@ TOOLS = Subsystem(
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),
+    endpoints=_endpoints,
     api_v1=_api_v1,
     open=_open,
 )

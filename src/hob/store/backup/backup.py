@@ -115,7 +115,7 @@ def _put_blobs_in(file: Path, folder: Path) -> None:
 
 
 def _put_files_in(file: Path, home: Path, carried: Collection[str]) -> None:
-    paths = sorted({path for name in carried for path in _files_below(home / name)})
+    paths = sorted({path for name in carried for top in home.glob(name) for path in _files_below(top)})
     if not paths:
         return
     connection = apsw.Connection(str(file))

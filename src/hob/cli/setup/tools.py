@@ -1,0 +1,98 @@
+"""`hob tools`: what Hob may do, explained and tried."""
+
+import json as jsons
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.language import _
+from hob.cli.output import confirm, line, paint, print_json, tame
+
+app = App(name="tools", help="List, explain and try tools.", result_action="return_value")
+
+Name = Annotated[str, Parameter(help="The tool's name, e.g. web_search.")]
+Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
+
+
+@app.default
+@app.command(name="list")
+def list_(*, json: Json = False) -> None:
+    """List every tool by group: those always shown first, then those that a conversation opens when it needs them."""
+    seen = reach("GET", "/tools")
+    if json:
+        print_json(seen)
+        return
+    for group, tools in groupby(seen["tools"], lambda tool: tool["group"]):
+        print(paint(group or _("always shown"), "bold"))
+        for tool in tools:
+            print(f"  {tool['name']:22} {line(tool['about'], 90)}")
+
+
+@app.command
+def explain(name: Name, /, *, json: Json = False) -> None:
+    """Explain a tool: what it takes, what it does to the world, and how the guard reads its arguments."""
+    seen = reach("GET", f"/tools/{name}")
+    if json:
+        print_json(seen)
+        return
+    print(f"{paint(seen['name'], 'bold')}  {tame(seen['about'])}")
+    for label, value in _facts(seen):
+        print(f"  {paint(f'{label:10}', 'dim')} {line(value, 100)}")
+    required = seen["schema"].get("required", ())
+    for argument, shape in seen["schema"].get("properties", {}).items():
+        mark = "" if argument in required else _(" (optional)")
+        role = _role_of(argument, seen["roles"])
+        print(f"    {argument}{mark}{f' [{role}]' if role else ''}  {line(_shape(shape), 90)}")
+
+
+@app.command(name="test")
+def try_(
+    name: Name,
+    arguments: Annotated[str, Parameter(help="The arguments as JSON, or the main one as plain text.")] = "",
+    /,
+    *,
+    yes: Annotated[bool, Parameter(negative="", help="Do it without asking where the policy asks you first.")] = False,
+    json: Json = False,
+) -> int:
+    """Call a tool once, judged by the policy as if you had asked for it, and print what it gives."""
+    route = f"/tools/{name}/test"
+    seen = reach("POST", route, {"arguments": arguments, "confirmed": yes}, timeout=None)
+    if not seen["done"] and seen["verdict"] == "ask" and not json:
+        for told in seen["told"]:
+            print(tame(told))
+        if confirm(_("Do it?")):
+            seen = reach("POST", route, {"arguments": arguments, "confirmed": True}, timeout=None)
+    if json:
+        print_json(seen)
+    elif seen["done"]:
+        print(tame(seen["text"]))
+        print(paint(_("{seconds} s").format(seconds=seen["seconds"]), "dim"))
+    elif seen["verdict"] == "deny":
+        for told in seen["told"]:
+            print(tame(told))
+    return 0 if seen["done"] and not seen["failed"] else 1
+
+
+def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
+    effects = ", ".join(seen["effects"]) or _("none")
+    again = _("after a crash it is made again") if seen["restart"] == "again" else _("after a crash it is not repeated")
+    return [
+        (_("group"), seen["group"] or _("always shown")),
+        (_("effects"), f"{effects}; {_('tier {tier}').format(tier=seen['tier'])}"),
+        (_("limits"), _("{seconds:g} s, {characters:,} characters").format(
+            seconds=seen["timeout"], characters=seen["output_cap"])),
+        (_("restart"), again),
+        (_("size"), _("{bytes} bytes of a request").format(bytes=seen["bytes"])),
+    ]  # fmt: skip
+
+
+def _role_of(argument: str, roles: Mapping[str, Any]) -> str:
+    return next((role for role, names in roles.items() if isinstance(names, list) and argument in names), "")
+
+
+def _shape(shape: Mapping[str, Any]) -> str:
+    kind = "|".join(map(str, shape["enum"])) if "enum" in shape else str(shape.get("type", jsons.dumps(shape)))
+    return f"{kind}  {shape['description']}" if "description" in shape else kind

@@ -1,0 +1,43 @@
+"""The tools there are, for their owner."""
+
+from starlette.responses import Response
+
+from hob.core.values import dataclass
+from hob.gateway.auth.callers import TokenScope
+from hob.gateway.http.endpoint import Endpoint, EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import json_response
+from hob.gateway.tools import ToolsAtHand
+
+
+@dataclass(frozen=True, slots=True)
+class Trying:
+    """A call that the owner makes by hand."""
+
+    arguments: str = field("its arguments as JSON, or the one that matters most as it is", "")
+    confirmed: bool = field("do it where the policy asks the owner first", False)
+
+
+async def all_tools(call: EndpointCall[Nothing]) -> Response:
+    """Every tool that sessions can open, those that are always shown first."""
+    return json_response({"tools": list(call.api.port(ToolsAtHand).get().all())})
+
+
+async def one_tool(call: EndpointCall[Nothing]) -> Response:
+    """One tool, as models and the guard see it."""
+    return json_response(call.api.port(ToolsAtHand).get().one(call.id))
+
+
+async def try_tool(call: EndpointCall[Trying]) -> Response:
+    """Make one call, judged by the policy as if the owner had asked for it, and tell what came of it."""
+    asked = call.asked
+    found = await call.api.port(ToolsAtHand).get().test(call.id, asked.arguments, confirmed=asked.confirmed)
+    return json_response(found)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/tools", all_tools, TokenScope.READ, Nothing),
+    Endpoint("GET", "/tools/{id}", one_tool, TokenScope.READ, Nothing, errors=("not_found",)),
+    Endpoint("POST", "/tools/{id}/test", try_tool, TokenScope.ADMIN, Trying,
+             errors=("not_found", "invalid_request"), local=True),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""`hob tools`: the commands over a home without a daemon."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hob.cli.setup.tools import explain, list_, try_
+from hob.core.errors import HobError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOB_HOME", str(tmp_path / "home"))
+    (tmp_path / "hob" / "work").mkdir(parents=True)
+    return tmp_path
+
+
+def test_tools_stand_in_their_groups_and_those_always_shown_first(capsys: pytest.CaptureFixture[str]) -> None:
+    list_()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "always shown"
+    assert lines.index("web") > lines.index(next(each for each in lines if each.startswith("  load_tools ")))
+    assert any(each.startswith("  web_fetch ") for each in lines[lines.index("web") :])
+
+
+def test_explanation_tells_arguments_with_their_roles_and_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    explain("web_fetch")
+    said = capsys.readouterr().out
+    assert "url [urls]" in said
+    assert "communicates, reads_untrusted" in said
+    explain("web_fetch", json=True)
+    assert json.loads(capsys.readouterr().out)["roles"]["urls"] == ["url"]
+
+
+def test_unknown_tool_is_told_with_close_names() -> None:
+    with pytest.raises(HobError, match="did you mean web_fetch"):
+        explain("web_fetc")
+
+
+def test_trial_makes_one_call_and_shows_what_it_gives(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "hob" / "work" / "notes.md").write_text("buy milk\n")
+    assert try_("grep", "milk") == 0
+    assert "buy milk" in capsys.readouterr().out
+    assert try_("grep", '{"pattern": 1}') == 1
+    assert "pattern" in capsys.readouterr().out
+
+
+def test_trial_does_not_do_what_the_policy_refuses_or_asks_about(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert try_("read", str(home / "home" / "config.toml"), json=True) == 1
+    refused = json.loads(capsys.readouterr().out)
+    assert (refused["verdict"], refused["done"]) == ("deny", False)
+    with pytest.raises(HobError, match="--yes"):
+        try_("exec", "git reset --hard")
+    assert "ask: " in capsys.readouterr().out
+
+
+def test_tool_that_waits_for_a_person_is_not_tried_alone() -> None:
+    with pytest.raises(HobError, match="in a conversation"):
+        try_("ask_user", "why?")
