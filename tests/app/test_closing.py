@@ -7,18 +7,17 @@ from pathlib import Path
 
 from hob.app.composition import open_app
 from hob.app.contribution import Contribution, Job
-from hob.app.extras import Extras
 from hob.app.kernel import Kernel
 from hob.app.running import Running
 from hob.app.settings_sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem
-from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.errors import Stopping
 from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
 from hob.testing.channel import MemoryChannel, message
 from hob.testing.model import ScriptedModel
+from tests.stand_ins import stand_ins
 
 
 class Noting(MemoryChannel):
@@ -62,8 +61,7 @@ async def test_jobs_stop_before_channels_close_and_features_close_last(tmp_path:
     feature = Subsystem(name="noting", open=Lazy(load))
     environ = {"HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1", "HOB_WORKSPACE_PATH": str(tmp_path / "w")}
     config = load_config(SECTIONS, home=tmp_path / "state", environ=environ)
-    extras = Extras(wrap_model=lambda _: ScriptedModel())
-    async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, feature), extras=extras) as app:
+    async with open_app(config.home, config, subsystems=(*stand_ins(ScriptedModel()), feature)) as app:
         await begun.wait()
         assert app.operations.accepting()
     assert noted == [

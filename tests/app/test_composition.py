@@ -13,12 +13,10 @@ from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.commands.table import Moment, SlashCommand
 from hob.app.composition import App, open_app
 from hob.app.contribution import Contribution, Job
-from hob.app.extras import Extras
 from hob.app.kernel import Kernel
 from hob.app.running import Running
 from hob.app.settings_sections import SECTIONS
 from hob.app.subsystem import FeatureCommand, Open, Subsystem, ToolGroup
-from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured
 from hob.core.events.hooks import Decision, HookEvent, Proceed
@@ -29,6 +27,7 @@ from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
 from hob.testing.model import ScriptedModel, calls
 from hob.testing.toolset import FunctionTools, tool
+from tests.stand_ins import stand_ins
 
 Answering = Callable[[Kernel, CommandCall], Awaitable[str]]
 
@@ -100,8 +99,7 @@ async def hob_with(home: Path, features: Sequence[Subsystem], *script: Any) -> A
     }
     config = load_config(SECTIONS, home=home / "state", environ=environ)
     model = script[0] if script and isinstance(script[0], ScriptedModel) else ScriptedModel(*script)
-    extras = Extras(wrap_model=lambda _: model)
-    async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, *features), extras=extras) as app:
+    async with open_app(config.home, config, subsystems=(*stand_ins(model), *features)) as app:
         yield app
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
+from hob.app.contribution import Wraps
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.errors import NotAllowed
@@ -18,6 +19,7 @@ from hob.testing.channel import MemoryChannel
 from hob.testing.clock import ManualClock
 from hob.testing.model import Line, ScriptedModel
 from tests.guard.admission_bench import written
+from tests.stand_ins import stand_ins
 
 ME, ANNA, EVE = "1", "2", "9"
 """The owner's id on Telegram, that of a member, and that of somebody nobody knows."""
@@ -91,8 +93,9 @@ async def visited(
     model = ScriptedModel(*script, otherwise="Yes.")
     time = clock or ManualClock()
     channels = {name: MemoryChannel(name, own_id=own_id) for name in ("telegram", "signal", "email")}
-    extras = Extras(channels=tuple(channels.values()), clock=time, wrap_model=lambda _: model, toolset=toolset)
-    async with open_app(state, config, extras=extras) as app:
+    wraps: Wraps = {} if toolset is None else {Toolset: lambda _: toolset}
+    subsystems = stand_ins(model, channels=tuple(channels.values()), wraps=wraps)
+    async with open_app(state, config, subsystems=subsystems, clock=time) as app:
         yield Visited(app, model, time, channels)
 
 

@@ -9,13 +9,14 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp
 
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
 from hob.app.endpoints import ENDPOINTS
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.http.asgi import build_api
 from hob.testing.model import Line, ScriptedModel
 from tests.confined import BACKEND
+from tests.stand_ins import stand_ins
 
 TOKEN = "a-token-of-more-than-sixteen"
 
@@ -42,7 +43,7 @@ async def machine(home: Path, *script: Line, **environ: str) -> AsyncIterator[Ma
     }
     config = load_config(SECTIONS, home=home, environ=settings | environ)
     model = ScriptedModel(*script)
-    async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
+    async with open_app(home, config, subsystems=stand_ins(model)) as app:
         headers = {"authorization": f"Bearer {TOKEN}"}
         socket = httpx2.ASGITransport(build_api(app.api, local=True, endpoints=ENDPOINTS))
         guarded = build_api(app.api, local=False, endpoints=ENDPOINTS)

@@ -16,14 +16,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hob.app.composition import Extras
 from hob.app.daemon.daemon import run_daemon, set_up_logging
 from hob.app.home import own
 from hob.app.settings_sections import read_config
 from hob.core.errors import HobError
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept
-from hob.core.ports.guard import Admitted
+from hob.core.ports.guard import Admission, Admitted, Judge
+from hob.core.ports.journal import Journal
+from hob.core.ports.model import Model
+from hob.core.ports.tools import Toolset
 from hob.core.tools import Restart
 from hob.core.trust.labels import SenderClass
 from hob.testing.channel import SpoolChannel, message
@@ -37,6 +39,7 @@ from hob.testing.crash import (
     die,
 )
 from hob.testing.toolset import AllowAll, FunctionTools, tool
+from tests.stand_ins import stand_ins
 
 
 class Platform(SpoolChannel):
@@ -129,19 +132,21 @@ def ready(home: Path, url: str) -> None:
 def main(directory: str, boundary: str = "", poison: str = "") -> None:
     platform, crash = Path(directory), Crash.parse(boundary)
     platform.mkdir(exist_ok=True)
-    extras = Extras(
+    subsystems = stand_ins(
         channels=(CrashingChannel(Platform(platform), crash),),
-        toolset=CrashingToolset(tools_of(platform), crash),
-        judge=AllowAll(),
-        admission=OwnerEverywhere(),
-        wrap_model=lambda model: CrashingModel(model, crash, poison),
-        wrap_journal=lambda journal: CrashingJournal(journal, crash),
-        wrap_accept=lambda accept: CrashingAccept(accept, crash),
+        wraps={
+            Toolset: lambda _: CrashingToolset(tools_of(platform), crash),
+            Judge: lambda _: AllowAll(),
+            Admission: lambda _: OwnerEverywhere(),
+            Model: lambda model: CrashingModel(model, crash, poison),
+            Journal: lambda journal: CrashingJournal(journal, crash),
+            Accept: lambda accept: CrashingAccept(accept, crash),
+        },
     )
     config = read_config()
     set_up_logging()
     with own(config.home, "serve"):
-        asyncio.run(run_daemon(config.home, config, extras=extras, on_ready=partial(ready, config.home)))
+        asyncio.run(run_daemon(config.home, config, subsystems=subsystems, on_ready=partial(ready, config.home)))
 
 
 if __name__ == "__main__":

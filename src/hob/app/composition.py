@@ -11,7 +11,6 @@ from pathlib import Path
 
 from hob.app.contribution import Contribution
 from hob.app.daemon.lifecycle import run
-from hob.app.extras import Extras as Extras
 from hob.app.fold import Opening, open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.maintenance.reload import SettingsReload
@@ -23,6 +22,7 @@ from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.turn_services import make_api, make_turn_services
 from hob.bus.bus import Bus
 from hob.config.loading import Config
+from hob.core.clock import Clock, SystemClock
 from hob.core.lazy import Lazy
 from hob.core.values import dataclass
 from hob.gateway.api import Api
@@ -68,7 +68,7 @@ async def open_app(
     config: Config,
     *,
     subsystems: Iterable[Subsystem] = SUBSYSTEMS,
-    extras: Extras | None = None,
+    clock: Clock | None = None,
     own_only: bool = False,
     address: str = "",
     dashboard: str = "",
@@ -80,18 +80,18 @@ async def open_app(
     owner. `address` is where the API can be reached, `dashboard`
     where the page for browsers is. Raises NotConfigured and StoreErrors.
     """
-    extras, subsystems = extras or Extras(), tuple(subsystems)
+    subsystems = tuple(subsystems)
     chosen = tuple(each for each in subsystems if each.one_shot or not own_only)
     opening: Opening = partial(open_subsystems, subsystems=chosen)
     if (home / MANIFESTS).exists():
         opening, config = _with_plugins()(config, chosen)
     carried = {*carried_files(subsystems), *(_carried_by_plugins()(home) if (home / MANIFESTS).exists() else ())}
     async with AsyncExitStack() as stack:
-        opened = open_kernel(home, config, extras.clock, one_shot=own_only, carried=carried)
+        opened = open_kernel(home, config, clock or SystemClock(), one_shot=own_only, carried=carried)
         kernel = await stack.enter_async_context(opened)
         features = await stack.enter_async_context(opening(kernel))
-        services = await make_turn_services(stack, kernel, features, extras, address=address, on_hand_over=on_hand_over)
-        bus, running = await stack.enter_async_context(run(kernel, features, services, extras))
+        services = await make_turn_services(stack, kernel, features, address=address, on_hand_over=on_hand_over)
+        bus, running = await stack.enter_async_context(run(kernel, features, services))
         config, api = kernel.config, make_api(kernel, features, services, running.accept, dashboard)
         yield App(
             config.home, config, kernel.store, bus, services.operations, api, kernel.choice, services.tool_runtime,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from hob.agent.ports import PromptSection
 from hob.app.running import Running
@@ -17,6 +17,8 @@ from hob.core.values import dataclass
 from hob.store.erasure.erasure import ErasureParticipant
 from hob.store.followers import Effect
 from hob.tools.registry.groups import Group
+
+Wraps: TypeAlias = Mapping[type, Callable[[Any], Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +83,6 @@ class Contribution:
     """Forgets, outside of the database, what is erased in it; asked again until it succeeds."""
     on_settings: Callable[[Config], None] | None = None
     """Told when settings or secrets may be others than before."""
+    wraps: Wraps = field(default_factory=dict)
+    """What stands around or in place of what turns are made of, by its port: `Accept`, `Admission`, `Journal`, `Judge`,
+    `Model`, `Toolset`. For tests and programs that Hob is a part of; a plug-in has none."""

@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import reduce
 from typing import TypeAlias, TypeVar, cast
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.app.subsystem import Subsystem
 from hob.core.errors import NotConfigured
+from hob.core.lazy import Lazy
 from hob.core.values import dataclass
 
 T = TypeVar("T")
@@ -35,6 +37,10 @@ class Features:
     def port(self, kind: type[T]) -> T:
         """What provides this port. Raises KeyError where nothing does."""
         return cast(T, self.ports[kind])
+
+    def wrapped(self, kind: type[T], own: T) -> T:
+        """Hob's own, or what features put around it or in its place."""
+        return reduce(lambda made, each: each.wraps.get(kind, _unchanged)(made), self, own)
 
 
 Opening: TypeAlias = Callable[[Kernel], AbstractAsyncContextManager[Features]]
@@ -71,9 +77,26 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
                 if (other := providers.setdefault(port, subsystem.name)) != subsystem.name:
                     told = f"{other} and {subsystem.name} both provide {port.__name__}; switch one off"
                     raise SubsystemRefused([other, subsystem.name], told)
+            if subsystem.plugin and contribution.wraps:
+                told = f"{subsystem.name} wants to stand in the place of Hob's own parts, which a plug-in cannot"
+                raise SubsystemRefused([subsystem.name], told)
             ports |= contribution.provides
             opened[subsystem.name] = (subsystem, contribution)
         yield Features(opened, ports)
+
+
+def _unchanged(own: T) -> T:
+    return own
+
+
+def having(name: str, parts: Contribution) -> Subsystem:
+    """A feature that opens nothing: it has these parts."""
+
+    @asynccontextmanager
+    async def opening(_: Kernel) -> AsyncIterator[Contribution]:
+        yield parts
+
+    return Subsystem(name=name, one_shot=True, open=Lazy(lambda: opening))
 
 
 def _by_name(subsystems: Iterable[Subsystem]) -> dict[str, Subsystem]:

@@ -26,7 +26,6 @@ from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
 from hob.app.daemon.background_tasks import Afterwards, open_background_tasks
-from hob.app.extras import Extras
 from hob.app.fold import Features
 from hob.app.followers import FollowerJob
 from hob.app.jobs import JobSupervisor
@@ -51,7 +50,8 @@ from hob.core.errors import ModelError, NotConfigured
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
 from hob.core.ports.accept import Accept
-from hob.core.ports.guard import Admission
+from hob.core.ports.guard import Admission, Judge
+from hob.core.ports.journal import Journal
 from hob.core.ports.model import Model, Prices
 from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
@@ -120,7 +120,6 @@ async def make_turn_services(
     stack: AsyncExitStack,
     kernel: Kernel,
     features: Features,
-    extras: Extras,
     *,
     address: str,
     on_hand_over: Callable[[], None] | None,
@@ -130,11 +129,11 @@ async def make_turn_services(
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
     registry = _make_registry(features, tool_runtime)
-    toolset = _restricted(kernel, extras.wrap_tools(extras.toolset or registry))
+    toolset = _restricted(kernel, features.wrapped(Toolset, registry))
     guard = _make_guard(kernel, tool_runtime, registry, toolset)
-    thinking = await _open_thinking(stack, kernel, features, extras)
+    thinking = await _open_thinking(stack, kernel, features)
     background_tasks = await stack.enter_async_context(open_background_tasks())
-    driver = Driver(_parts(kernel, features, thinking, toolset, guard, background_tasks, extras))
+    driver = Driver(_parts(kernel, features, thinking, toolset, guard, background_tasks))
     reloading = SettingsReload(config, kernel.known, kernel.clock, kernel.signals.settings, thinking.routes.become)
     views = partial(_views, kernel, features, followers, supervisor)
     operations = _make_operations(kernel, features, views, thinking, toolset, reloading, address, on_hand_over)
@@ -142,7 +141,7 @@ async def make_turn_services(
     door = AdmissionController(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
     )
-    accept = _make_accept(kernel, commands, extras.admission or door, guard)
+    accept = _make_accept(kernel, commands, features.wrapped(Admission, door), guard)
     models = open_model_catalog(config[ModelSettings], kernel.choice, thinking.budget, kernel.clock)
     model_catalog = await stack.enter_async_context(models)
 
@@ -255,7 +254,7 @@ def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, registry: Groups,
     )
 
 
-async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Features, extras: Extras) -> _Thinking:
+async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Features) -> _Thinking:
     config, store, clock, salt = kernel.config, kernel.store, kernel.clock, kernel.salt
     models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
     prices, table = open_prices(models.prices, kernel.choice, cache, clock)
@@ -274,7 +273,7 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Featur
         changed=(prices.become, profiles.become),
     )
     routes = await stack.enter_async_context(opened)
-    model = masked_model(extras.wrap_model(routes), kernel.known)
+    model = masked_model(features.wrapped(Model, routes), kernel.known)
     room = ContextRoom(profiles, store.channel_state)
     await room.load(clock.now().timestamp())
     limits, zone = config[SpendingSettings], zone_of(settings.timezone)
@@ -303,17 +302,16 @@ def _parts(
     toolset: Toolset,
     guard: LazyGuard,
     background_tasks: Afterwards,
-    extras: Extras,
 ) -> TurnDependencies:
     store, settings = kernel.store, kernel.config[AgentSettings]
-    hooks = (*extras.hooks, *(hook for each in features for hook in each.hooks))
+    hooks = [hook for each in features for hook in each.hooks]
     return TurnDependencies(
         model=thinking.model,
-        journal=extras.wrap_journal(store.journal),
+        journal=features.wrapped(Journal, store.journal),
         transcript=store.transcript,
         sessions=store.sessions,
         toolset=toolset,
-        judge=extras.judge or guard,
+        judge=features.wrapped(Judge, guard),
         approvals=guard,
         late_results=store.late_results,
         prompts=thinking.prompts,

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
+from hob.app.contribution import Contribution
+from hob.app.fold import having
 from hob.app.settings_sections import SECTIONS
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
+from hob.core.ports.model import Model
 from hob.testing.model import ScriptedModel
 
 
@@ -45,8 +48,8 @@ async def _check_open(subsystem: Subsystem, folder: Path, settings: Mapping[str,
     }
     sections = {**SECTIONS, **subsystem.settings}
     config = load_config(sections, home=folder / "home", environ=environ, flags=settings)
-    extras = Extras(wrap_model=lambda _: ScriptedModel())
-    async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, subsystem), extras=extras) as app:
+    scripted = having("scripted", Contribution(wraps={Model: lambda _: ScriptedModel()}))
+    async with open_app(config.home, config, subsystems=(*SUBSYSTEMS, scripted, subsystem)) as app:
         await _check_contribution(subsystem, app)
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.prompt import same_bytes
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
 from hob.app.daemon.daemon import TcpListener, listening
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
@@ -30,7 +30,7 @@ async def running(home: Path, server: ModelServer) -> AsyncIterator[App]:
         "HOB_GATEWAY_PORT": "0",
     }
     config = load_config(SECTIONS, home=home, environ=environ)
-    async with open_app(home, config, extras=Extras()) as app:
+    async with open_app(home, config) as app:
         yield app
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.composition import App, open_app
-from hob.app.extras import Extras
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import Config, load_config
 from hob.core.models import ModelRequest
@@ -20,6 +19,7 @@ from hob.gateway.chat.outcome import follow
 from hob.testing.model import ScriptedModel, calls
 from hob.tools.mcp.accepted import save_accepted
 from tests.bus.bench import until
+from tests.stand_ins import stand_ins
 from tests.tools.mcp.reaching import accept, connected, ours
 
 
@@ -45,7 +45,7 @@ async def hob_with_notes(home: Path, model: ScriptedModel, *, protocol: str = ""
     async with connected(home, ours()) as connection:
         accepted = await accept(connection)
     save_accepted(home, replace(accepted, protocol=protocol or accepted.protocol))
-    async with open_app(home, config, extras=Extras(wrap_model=lambda _: model)) as app:
+    async with open_app(home, config, subsystems=stand_ins(model)) as app:
         yield app
 
 

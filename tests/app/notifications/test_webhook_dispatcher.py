@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hob.app.composition import Extras, open_app
+from hob.app.composition import open_app
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.errors import ModelError, ModelFault, NotAllowed
@@ -18,6 +18,7 @@ from hob.testing.channel import MemoryChannel
 from hob.testing.model import ScriptedModel
 from tests.channels.receiving import SECRET, Receiver, receiving
 from tests.gateway.conftest import Machine, machine
+from tests.stand_ins import stand_ins
 
 
 def told_to(receiver: Receiver, name: str = "desk", **settings: object) -> str:
@@ -173,7 +174,7 @@ async def platform(home: Path, **environ: str) -> AsyncIterator[MemoryChannel]:
     channel = MemoryChannel()
     settings = {"HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1", "HOB_WORKSPACE_PATH": str(home / "w")}
     config = load_config(SECTIONS, home=home, environ=settings | environ)
-    async with open_app(home, config, extras=Extras((channel,), wrap_model=lambda _: ScriptedModel())):
+    async with open_app(home, config, subsystems=stand_ins(ScriptedModel(), channels=(channel,))):
         yield channel
 
 

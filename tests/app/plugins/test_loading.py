@@ -13,6 +13,8 @@ from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.clock import SystemClock
 from hob.core.lazy import Lazy
+from hob.core.ports.guard import Judge
+from hob.testing.toolset import AllowAll
 
 
 class Port:
@@ -54,3 +56,9 @@ async def test_plugin_whose_need_no_one_meets_is_left_out(tmp_path: Path) -> Non
     names, problems = await opened(tmp_path, feature("lonely", Contribution(), Port))
     assert names == {each.name for each in SUBSYSTEMS}
     assert "lonely needs Port" in problems["lonely"]
+
+
+async def test_plugin_that_stands_in_for_the_judge_is_left_out(tmp_path: Path) -> None:
+    names, problems = await opened(tmp_path, feature("bold", Contribution(wraps={Judge: lambda _: AllowAll()})))
+    assert names == {each.name for each in SUBSYSTEMS}
+    assert "which a plug-in cannot" in problems["bold"]

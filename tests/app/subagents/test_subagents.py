@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.composition import App, open_app
-from hob.app.extras import Extras
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.ids import CallId, SessionKey
@@ -23,6 +22,7 @@ from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
 from hob.store.subagents import SubagentRow
 from hob.testing.model import Line, ScriptedModel
+from tests.stand_ins import stand_ins
 
 ROOT = SessionKey("api:main")
 OPEN = ("load_tools", '{"names": ["agents"]}')
@@ -39,8 +39,7 @@ async def hob(home: Path, think: Line, environ: Mapping[str, str] | None = None)
         "HOB_WORKSPACE_PATH": str(home / "w"),
     }
     config = load_config(SECTIONS, home=home / "state", environ={**usual, **(environ or {})})
-    extras = Extras(wrap_model=lambda _: ScriptedModel(otherwise=think))
-    async with open_app(config.home, config, extras=extras) as app:
+    async with open_app(config.home, config, subsystems=stand_ins(ScriptedModel(otherwise=think))) as app:
         yield app
 
 

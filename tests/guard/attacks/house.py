@@ -14,14 +14,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
+from hob.app.contribution import Wraps
 from hob.app.settings_sections import SECTIONS
 from hob.bus.notices import Subscription
 from hob.config.loading import load_config
 from hob.core.ids import InboundId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import ModelEvent, ModelRequest
-from hob.core.ports.guard import Admitted
+from hob.core.ports.guard import Admission, Admitted
+from hob.core.ports.tools import Toolset
 from hob.core.steps import ModelReplied
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import WaitsFor
@@ -32,6 +34,7 @@ from hob.store.approvals import Approval
 from hob.testing.attacker import ObedientModel
 from hob.testing.channel import MemoryChannel
 from hob.testing.simulated import Outside
+from tests.stand_ins import stand_ins
 
 SSH, STATE = "SECRET-ofSsh4242", "SECRET-ofHob4242"
 TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
@@ -142,13 +145,9 @@ class House:
             **settings,
         }
         config = load_config(SECTIONS, home=self.home, environ=environ)
-        extras = Extras(
-            channels=(MemoryChannel(PLATFORM),),
-            wrap_tools=self.outside.beside,
-            admission=ByName(),
-            wrap_model=lambda _: self.model,
-        )
-        async with open_app(self.home, config, extras=extras) as app:
+        wraps: Wraps = {Toolset: self.outside.beside, Admission: lambda _: ByName()}
+        subsystems = stand_ins(self.model, channels=(MemoryChannel(PLATFORM),), wraps=wraps)
+        async with open_app(self.home, config, subsystems=subsystems) as app:
             self._app = app
             try:
                 yield

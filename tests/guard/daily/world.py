@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.clock import SystemClock
 from hob.core.ids import TurnId
 from hob.core.models import ModelReply
+from hob.core.ports.tools import Toolset
 from hob.core.steps import ToolReceived
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import watch
@@ -23,6 +24,7 @@ from hob.testing.model import ScriptedModel, calls
 from hob.testing.simulated import Outside
 from tests.guard.daily.talks import Do, Task
 from tests.guard.daily.things import CONTACTS, FILES, outside
+from tests.stand_ins import stand_ins
 
 _SECONDS = 30.0
 _GIT = ("-c", "user.name=Nora", "-c", "user.email=nora@example.com")
@@ -133,8 +135,8 @@ async def office(home: Path, **environ: str) -> AsyncIterator[Office]:
     }
     config = load_config(SECTIONS, home=state, environ=settings | environ)
     model, services, clock = ScriptedModel(), outside(), WorkingDay()
-    extras = Extras(wrap_tools=services.beside, wrap_model=lambda _: model, clock=clock)
-    async with open_app(state, config, extras=extras) as app:
+    subsystems = stand_ins(model, wraps={Toolset: services.beside})
+    async with open_app(state, config, subsystems=subsystems, clock=clock) as app:
         for name, address in CONTACTS.items():
             await app.api.people.link(address, name.split()[0].lower(), name)
         yield Office(app, model, workspace / "work", services, clock)

@@ -5,19 +5,21 @@ import logging
 import signal
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
 
-from hob.app.composition import App, Extras, open_app
+from hob.app.composition import App, open_app
 from hob.app.daemon.descriptors import raise_limit
 from hob.app.daemon.drain import drain
 from hob.app.daemon.service_notifier import Supervisor
 from hob.app.endpoints import api_v1_of, endpoints_of
 from hob.app.home import socket_of
+from hob.app.subsystem import Subsystem
+from hob.app.subsystems import SUBSYSTEMS
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
@@ -57,7 +59,7 @@ async def run_daemon(
     home: Path,
     config: Config,
     *,
-    extras: Extras | None = None,
+    subsystems: Iterable[Subsystem] = SUBSYSTEMS,
     on_ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve the API and run everything, old work included, until SIGTERM or SIGINT; the caller holds the lock.
@@ -79,7 +81,7 @@ async def run_daemon(
     ):
         url = tcp.url if tcp is not None else ""
         async with (
-            open_app(home, config, extras=extras, address=url, dashboard=pages.url if pages else "") as app,
+            open_app(home, config, subsystems=subsystems, address=url, dashboard=pages.url if pages else "") as app,
             listening(app, tcp, pages, descriptors=descriptors),
             supervisor.watched(app.api.clock),
         ):

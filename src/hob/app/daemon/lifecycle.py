@@ -7,27 +7,25 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from hob.app.contribution import Job
-from hob.app.extras import Extras
 from hob.app.fold import Features
 from hob.app.kernel import Kernel
 from hob.app.running import Running
 from hob.app.turn_services import TurnServices, erasure_of
 from hob.bus.bus import Bus, run_bus
 from hob.core.events.tracing import OWN
+from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel
 
 log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def run(
-    kernel: Kernel, features: Features, services: TurnServices, extras: Extras
-) -> AsyncIterator[tuple[Bus, Running]]:
+async def run(kernel: Kernel, features: Features, services: TurnServices) -> AsyncIterator[tuple[Bus, Running]]:
     """Recovery, queue workers, delivery, channels, jobs and followers; a one-shot owner has neither of the last two.
 
     At the end the jobs stop, turns are put back and replies arrive before their channels close.
     """
-    channels = (*extras.channels, *(channel for each in features for channel in each.channels))
+    channels = tuple(channel for each in features for channel in each.channels)
     async with AsyncExitStack() as stack:
         stack.enter_context(kernel.channels.running(channels))
         if not kernel.one_shot:
@@ -43,7 +41,7 @@ async def run(
                 said=services.door.said,
             )
         )
-        accept = extras.wrap_accept(services.door.entrance(bus.accept))
+        accept = features.wrapped(Accept, services.door.entrance(bus.accept))
         running = Running(accept, services.operations, kernel.session_queues, services.background)
         theirs = [each for part, had in features.opened.values() if part.plugin for each in had.channels]
         for channel in channels:

@@ -15,7 +15,7 @@ from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
 from hob.app.diagnostics.check import CheckResult, DoctorCheck, warn
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.fold import Features, Opening, SubsystemRefused, open_subsystems
+from hob.app.fold import Features, Opening, SubsystemRefused, having, open_subsystems
 from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
@@ -133,15 +133,7 @@ class Plugins:
 
     def feature(self) -> Subsystem:
         """How they are, for `hob status`."""
-
-        @asynccontextmanager
-        async def opening(_: Kernel) -> AsyncIterator[Contribution]:
-            yield Contribution(status=lambda: {"plugins": self.view()})
-
-        def load() -> Open:
-            return opening
-
-        return Subsystem(name="plugins", one_shot=True, open=Lazy(load))
+        return having("plugins", Contribution(status=lambda: {"plugins": self.view()}))
 
     def view(self) -> Sequence[Mapping[str, str | None]]:
         """Name, version and problem of each."""
