@@ -52,7 +52,7 @@ def messages() -> set[str | tuple[str, str]]:
     found |= {f"it would {text}" for text in ACTS.values()}
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
-    found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, _, text in COMMANDS), *_help_pages()}
+    found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()
         further = {each for package, names in OF_PACKAGES.items() if name.startswith(package) for each in names}

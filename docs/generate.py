@@ -26,7 +26,7 @@ from markdown import cell, doc, fenced, field_table, signature
 from openapi import answers_here, openapi
 from tool_page import known_tools, tools
 from typescript import client_types
-from usage import inner_names, target_of, usage_of
+from usage import inner_names, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 
 import hob
@@ -34,7 +34,7 @@ from hob.agent.commands.table import Moment
 from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings_sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
-from hob.cli.table import COMMANDS, overview
+from hob.cli.table import COMMANDS, load_command, overview
 from hob.config.manual import reference
 from hob.core import errors, states, steps
 from hob.core.events import hooks
@@ -105,8 +105,8 @@ def _with_note(text: str) -> str:
 def commands() -> str:
     """The command line and the slash commands."""
     lines = ["# Commands", "", "## `hob`", "", *fenced(overview())]
-    for name, where, _ in COMMANDS:
-        target = target_of(where)
+    for name, _text in COMMANDS:
+        target = load_command(name)
         lines += ["", f"### `hob {name}`", ""]
         if inspect.isfunction(target):
             lines += usage_of(name, target)

@@ -28,7 +28,7 @@ def tools() -> str:
 
 def known_tools() -> str:
     """What `hob.tools.registry.builtin_specs` reads: the tools as they are made."""
-    return asyncio.run(_opened(lambda tool_runtime: dump_specs(tool_runtime.made.toolset.specs())))
+    return asyncio.run(_opened(lambda tool_runtime: dump_specs(tool_runtime.made().toolset.specs())))
 
 
 async def _opened(write: Callable[[LazyToolRuntime], str]) -> str:

@@ -3,7 +3,6 @@
 That is said either in the docstring's list of parameters or in the parameter's own `cyclopts.Parameter`.
 """
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -12,25 +11,19 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from cyclopts import Parameter
 from markdown import cell
 
-from hob.cli.table import COMMANDS
+from hob.cli.table import COMMANDS, load_command
 
 _LIST = "Parameters\n----------\n"
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every command by its whole name, with the function that performs it."""
-    for name, where, _ in COMMANDS:
-        target = target_of(where)
+    for name, _text in COMMANDS:
+        target = load_command(name)
         if inspect.isfunction(target):
             yield name, target
         else:
             yield from ((f"{name} {inner}", target[inner].default_command) for inner in inner_names(target))
-
-
-def target_of(where: str) -> Any:
-    """What a line of the table of commands names: a function, or a `cyclopts.App` of several."""
-    module, _, attribute = where.partition(":")
-    return getattr(importlib.import_module(f"hob.cli.{module}"), attribute)
 
 
 def inner_names(app: Any) -> list[str]:

@@ -8,7 +8,7 @@ import anthropic
 import pytest
 from anthropic.types import MessageParam, ToolParam
 
-from hob.testing import Fault, ModelServer, Reply
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 from .plain import PLAIN
 

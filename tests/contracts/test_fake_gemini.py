@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from hob.testing import Fault, ModelServer, Reply
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 from .plain import PLAIN
 

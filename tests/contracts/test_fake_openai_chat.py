@@ -11,7 +11,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 
-from hob.testing import Fault, ModelServer, Reply
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 from .plain import PLAIN
 

@@ -8,7 +8,7 @@ from typing import Literal
 import openai
 import pytest
 
-from hob.testing import ModelServer
+from hob.testing.model_server import ModelServer
 
 from .plain import PLAIN
 

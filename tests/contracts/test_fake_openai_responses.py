@@ -7,7 +7,7 @@ import openai
 import pytest
 from openai.types.responses import FunctionToolParam, Response
 
-from hob.testing import Fault, ModelServer, Reply
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 from .plain import PLAIN
 

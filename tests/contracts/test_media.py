@@ -14,8 +14,9 @@ from hob.core.settings import Secret
 from hob.providers.media.media import Media, open_media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, ProviderSettings
-from hob.testing import Fault, ManualClock, ModelServer, Reply
+from hob.testing.clock import ManualClock
 from hob.testing.media_check import check_describer, check_embedder, check_speaker, check_transcriber
+from hob.testing.model_server import Fault, ModelServer, Reply
 
 FAULTS = {
     ModelFault.AUTH: Fault.UNAUTHORIZED,

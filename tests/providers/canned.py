@@ -12,7 +12,8 @@ from hob.providers.http.client import Client
 from hob.providers.http.server import Server
 from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.testing import ManualClock, ScriptedModel
+from hob.testing.clock import ManualClock
+from hob.testing.model import ScriptedModel
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

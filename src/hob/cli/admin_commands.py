@@ -12,7 +12,7 @@ from urllib.parse import quote
 from hob.app.daemon.daemon_client import OPENING_SECONDS, error_of
 from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, text_of
 from hob.app.home import socket_of
-from hob.app.loading import load
+from hob.app.loading import uncollected
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
 from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame
@@ -152,7 +152,10 @@ def _deliver_here(admin_command: AdminCommand, show: Callable[[ClientEvent], Non
 
 
 def _one_shot() -> Any:
-    return load("hob.app.daemon.one_shot")
+    with uncollected():
+        from hob.app.daemon import one_shot
+
+        return one_shot
 
 
 class AdminProgress:

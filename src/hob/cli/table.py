@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.app.loading import load
+from hob.app.loading import uncollected
 from hob.app.plugins import MANIFESTS
 from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
@@ -23,50 +23,50 @@ HEADINGS = {
     "memory": "Data",
 }
 """Above which command each heading stands."""
-COMMANDS: tuple[tuple[str, str, str], ...] = (
-    ("chat", "conversation.chat:chat", "Chat in the terminal; the default command."),
-    ("ask", "conversation.ask:ask", "Ask one question; the answer goes to stdout."),
-    ("onboard", "setup.onboard:onboard", "Set Hob up: find and test a model, make the folders."),
-    ("serve", "daemon.serve:serve", "Run the daemon."),
-    ("stop", "daemon.stop:stop", "Stop the daemon; waiting messages are kept."),
-    ("resume", "daemon.stop:resume", "Continue after `hob stop --all`."),
-    ("dashboard", "daemon.dashboard:dashboard", "Open the dashboard in a browser, signed in."),
-    ("status", "daemon.status:status", "Show daemon, queue and storage status."),
-    ("sessions", "conversation.sessions:app", "List, show, rename, pause and delete conversations."),
-    ("usage", "daemon.usage:usage", "Show what was spent, on what, and what is left."),
-    ("tasks", "daemon.tasks:tasks", "List current and past tasks."),
-    ("timeline", "daemon.timeline:timeline", "Show what happened, by trace."),
-    ("logs", "daemon.logs:logs", "Show Hob's log; --follow keeps going."),
-    ("prompt", "conversation.prompt:prompt", "Show the next request to the model, by section."),
-    ("retry", "conversation.retry:retry", "Bring back what failed or was quarantined."),
-    ("undo", "conversation.undo:undo", "Undo what a turn changed in files."),
-    ("models", "setup.models:app", "List, choose and test models."),
-    ("config", "setup.config:app", "Show, check and change settings."),
-    ("secrets", "setup.secrets:app", "Keys and passwords: kept by reference, never shown."),
-    ("token", "setup.token:app", "Make and revoke tokens for the API."),
-    ("webhooks", "setup.webhooks:app", "List and test incoming webhooks."),
-    ("mcp", "setup.mcp:app", "Add, list, test and accept MCP servers."),
-    ("tools", "setup.tools:app", "List, explain and try tools."),
-    ("auth", "setup.auth:app", "Where Hob is logged in: list, log in, log out."),
-    ("plugins", "setup.plugins:app", "List plug-ins, and switch them on and off."),
-    ("import", "setup.imports:import_", "Import files, conversations and settings of another assistant."),
-    ("completion", "setup.completion:completion", "Print completions for a shell: bash, zsh or fish."),
-    ("approvals", "trust.approvals:app", "Show and answer requests for approval."),
-    ("accept", "trust.accept:accept", "Accept changed identity files; Hob then follows them again."),
-    ("people", "trust.people:app", "List, link and forget people who talk to Hob."),
-    ("pairing", "trust.pairing:app", "Let people in, or refuse them."),
-    ("policy", "trust.policy:app", "Explain what the policy allows, and by which rule."),
-    ("security", "trust.security:app", "Show what could be safer about this Hob."),
-    ("audit", "trust.audit:app", "Show the audit log, and verify that it is complete."),
-    ("erase", "data.erase:erase", "Erase a person: what they said and what is said about them."),
-    ("doctor", "daemon.doctor:doctor", "Find problems, and say how to fix them."),
-    ("service", "daemon.service:app", "Run Hob as a service: starts with the machine and after failures."),
-    ("upgrade", "setup.upgrade:upgrade", "Show how to upgrade this Hob, and what changed."),
-    ("memory", "data.memory:app", "Search, add to and prune what Hob remembers."),
-    ("backup", "data.backup:backup", "Write a copy of everything said and remembered to one file."),
-    ("restore", "data.backup:restore", "Restore a backup; the current database is kept."),
-    ("export", "data.export:export", "Export conversations as JSON lines."),
-    ("rebuild", "data.rebuild:rebuild", "Rebuild tasks, spending and sessions from the timeline."),
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("chat", "Chat in the terminal; the default command."),
+    ("ask", "Ask one question; the answer goes to stdout."),
+    ("onboard", "Set Hob up: find and test a model, make the folders."),
+    ("serve", "Run the daemon."),
+    ("stop", "Stop the daemon; waiting messages are kept."),
+    ("resume", "Continue after `hob stop --all`."),
+    ("dashboard", "Open the dashboard in a browser, signed in."),
+    ("status", "Show daemon, queue and storage status."),
+    ("sessions", "List, show, rename, pause and delete conversations."),
+    ("usage", "Show what was spent, on what, and what is left."),
+    ("tasks", "List current and past tasks."),
+    ("timeline", "Show what happened, by trace."),
+    ("logs", "Show Hob's log; --follow keeps going."),
+    ("prompt", "Show the next request to the model, by section."),
+    ("retry", "Bring back what failed or was quarantined."),
+    ("undo", "Undo what a turn changed in files."),
+    ("models", "List, choose and test models."),
+    ("config", "Show, check and change settings."),
+    ("secrets", "Keys and passwords: kept by reference, never shown."),
+    ("token", "Make and revoke tokens for the API."),
+    ("webhooks", "List and test incoming webhooks."),
+    ("mcp", "Add, list, test and accept MCP servers."),
+    ("tools", "List, explain and try tools."),
+    ("auth", "Where Hob is logged in: list, log in, log out."),
+    ("plugins", "List plug-ins, and switch them on and off."),
+    ("import", "Import files, conversations and settings of another assistant."),
+    ("completion", "Print completions for a shell: bash, zsh or fish."),
+    ("approvals", "Show and answer requests for approval."),
+    ("accept", "Accept changed identity files; Hob then follows them again."),
+    ("people", "List, link and forget people who talk to Hob."),
+    ("pairing", "Let people in, or refuse them."),
+    ("policy", "Explain what the policy allows, and by which rule."),
+    ("security", "Show what could be safer about this Hob."),
+    ("audit", "Show the audit log, and verify that it is complete."),
+    ("erase", "Erase a person: what they said and what is said about them."),
+    ("doctor", "Find problems, and say how to fix them."),
+    ("service", "Run Hob as a service: starts with the machine and after failures."),
+    ("upgrade", "Show how to upgrade this Hob, and what changed."),
+    ("memory", "Search, add to and prune what Hob remembers."),
+    ("backup", "Write a copy of everything said and remembered to one file."),
+    ("restore", "Restore a backup; the current database is kept."),
+    ("export", "Export conversations as JSON lines."),
+    ("rebuild", "Rebuild tasks, spending and sessions from the timeline."),
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
@@ -74,10 +74,120 @@ PLAIN = frozenset({"chat", "serve", "stop", "resume", "status", "usage", "tasks"
 """Commands that their name alone says all about, so that there is nothing to parse."""
 
 
+def load_command(name: str) -> Any:
+    """The function of a command, or the `cyclopts.App` of one that has several."""
+    with uncollected():
+        return _talk(name) or _setup(name) or _trust(name)
+
+
+def _talk(name: str) -> Any:  # noqa: C901 - a table
+    found: Any = None
+    match name:
+        case "chat":
+            from hob.cli.conversation.chat import chat as found
+        case "ask":
+            from hob.cli.conversation.ask import ask as found
+        case "sessions":
+            from hob.cli.conversation.sessions import app as found
+        case "prompt":
+            from hob.cli.conversation.prompt import prompt as found
+        case "retry":
+            from hob.cli.conversation.retry import retry as found
+        case "undo":
+            from hob.cli.conversation.undo import undo as found
+        case "serve":
+            from hob.cli.daemon.serve import serve as found
+        case "stop":
+            from hob.cli.daemon.stop import stop as found
+        case "resume":
+            from hob.cli.daemon.stop import resume as found
+        case "dashboard":
+            from hob.cli.daemon.dashboard import dashboard as found
+        case "status":
+            from hob.cli.daemon.status import status as found
+        case "usage":
+            from hob.cli.daemon.usage import usage as found
+        case "tasks":
+            from hob.cli.daemon.tasks import tasks as found
+        case "timeline":
+            from hob.cli.daemon.timeline import timeline as found
+        case "logs":
+            from hob.cli.daemon.logs import logs as found
+        case "doctor":
+            from hob.cli.daemon.doctor import doctor as found
+        case "service":
+            from hob.cli.daemon.service import app as found
+    return found
+
+
+def _setup(name: str) -> Any:  # noqa: C901 - a table
+    found: Any = None
+    match name:
+        case "onboard":
+            from hob.cli.setup.onboard import onboard as found
+        case "models":
+            from hob.cli.setup.models import app as found
+        case "config":
+            from hob.cli.setup.config import app as found
+        case "secrets":
+            from hob.cli.setup.secrets import app as found
+        case "token":
+            from hob.cli.setup.token import app as found
+        case "webhooks":
+            from hob.cli.setup.webhooks import app as found
+        case "mcp":
+            from hob.cli.setup.mcp import app as found
+        case "tools":
+            from hob.cli.setup.tools import app as found
+        case "auth":
+            from hob.cli.setup.auth import app as found
+        case "plugins":
+            from hob.cli.setup.plugins import app as found
+        case "import":
+            from hob.cli.setup.imports import import_ as found
+        case "completion":
+            from hob.cli.setup.completion import completion as found
+        case "upgrade":
+            from hob.cli.setup.upgrade import upgrade as found
+    return found
+
+
+def _trust(name: str) -> Any:  # noqa: C901 - a table
+    found: Any = None
+    match name:
+        case "approvals":
+            from hob.cli.trust.approvals import app as found
+        case "accept":
+            from hob.cli.trust.accept import accept as found
+        case "people":
+            from hob.cli.trust.people import app as found
+        case "pairing":
+            from hob.cli.trust.pairing import app as found
+        case "policy":
+            from hob.cli.trust.policy import app as found
+        case "security":
+            from hob.cli.trust.security import app as found
+        case "audit":
+            from hob.cli.trust.audit import app as found
+        case "erase":
+            from hob.cli.data.erase import erase as found
+        case "memory":
+            from hob.cli.data.memory import app as found
+        case "backup":
+            from hob.cli.data.backup import backup as found
+        case "restore":
+            from hob.cli.data.backup import restore as found
+        case "export":
+            from hob.cli.data.export import export as found
+        case "rebuild":
+            from hob.cli.data.rebuild import rebuild as found
+    return found
+
+
 def overview() -> str:
     """What `hob --help` says, made without loading anything."""
     lines: list[str] = []
-    for name, _where, text in COMMANDS:
+    for name, text in COMMANDS:
         if name in HEADINGS:
             lines += ["", f"{_(HEADINGS[name])}:"]
         lines.append(f"  {name:10} {_(text)}")
@@ -99,8 +209,8 @@ def commands_of_plugins() -> Mapping[str, tuple[str, str]]:
     return {name: (each.name, text) for each in on for name, text in each.commands.items()}
 
 
-def build(help_page: Any = None) -> Any:
-    """The commands, as a `cyclopts.App`; `hob` alone is a chat."""
+def build(help_page: Any = None, wanted: str = "") -> Any:
+    """The commands, as a `cyclopts.App`; `hob` alone is a chat. `wanted`: all but this are no more than a name."""
     from cyclopts import App  # a tenth of a second that the list of commands does not need
 
     from hob.cli.help_page import HelpPage
@@ -113,8 +223,9 @@ def build(help_page: Any = None) -> Any:
         version_flags=["--version", "-V"],
         result_action="return_value",
     )
-    for name, where, text in COMMANDS:
-        app.command(f"hob.cli.{where}", name=name, help=text)
+    for name, text in COMMANDS:
+        command = load_command(name) if wanted in ("", name) else _not_loaded
+        app.command(command, name=name, **({} if isinstance(command, App) else {"help": text}))
     return app
 
 
@@ -129,8 +240,7 @@ def _perform(arguments: Sequence[str]) -> object:
         arguments = ["chat", *arguments]
     name, *rest = arguments
     if (name in PLAIN and not rest) or (name == "ask" and len(rest) == 1 and not rest[0].startswith("-")):
-        module, _, function = next(where for each, where, _text in COMMANDS if each == name).partition(":")
-        return getattr(load(f"hob.cli.{module}"), function)(*rest)
+        return load_command(name)(*rest)
     return _parsed(arguments)
 
 
@@ -150,14 +260,20 @@ def _parsed(arguments: Sequence[str]) -> object:
 
     from hob.cli.help_page import wrong_use
 
-    app = build()
+    app = build(wanted=arguments[0])
     if found := commands_of_plugins().get(arguments[0]):
-        load("hob.cli.setup.plugins").add_command(app, found[0], arguments[0])
+        from hob.cli.setup.plugins import add_command
+
+        add_command(app, found[0], arguments[0])
     try:
         return app(arguments, print_error=False, exit_on_error=False)
     except CycloptsError as error:
         print(wrong_use(error), file=sys.stderr)
         return 2
+
+
+def _not_loaded() -> None:
+    """A command of which no more than its name is wanted."""
 
 
 def _lead_in() -> object:

@@ -22,3 +22,8 @@ class Lazy(Generic[T]):
         if self._found is None:
             self._found = self._load()
         return self._found
+
+    @property
+    def found(self) -> T | None:
+        """What was loaded, where it was."""
+        return self._found

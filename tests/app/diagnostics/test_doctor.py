@@ -33,7 +33,7 @@ from hob.store.audit.audit import AuditEntry
 from hob.store.backup.inspection import find_damage
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
-from hob.testing import ManualClock
+from hob.testing.clock import ManualClock
 from tests.app.managers import put_managers
 
 KEYS = {"OPENAI_API_KEY": "sk-test-Zq8Lw2mxKt7Vb31"}

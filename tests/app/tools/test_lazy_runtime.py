@@ -44,7 +44,7 @@ async def tool_runtime(tmp_path: Path) -> AsyncIterator[LazyToolRuntime]:
 
 
 def test_specs_of_the_runtime_are_those_of_the_tools(tool_runtime: LazyToolRuntime) -> None:
-    assert FILE.read_text("utf-8") == dump_specs(tool_runtime.made.toolset.specs()), "run make docs"
+    assert FILE.read_text("utf-8") == dump_specs(tool_runtime.made().toolset.specs()), "run make docs"
 
 
 async def test_call_is_made_by_the_tool_of_that_name(tool_runtime: LazyToolRuntime, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
     tool_runtime: LazyToolRuntime, tool: str, arguments: dict[str, str], why: str
 ) -> None:
     await made(tool_runtime, "write", path="a.md", content="one\n")
-    said = await tool_runtime.made.refusal_of(ToolCall(CallId("c"), tool, json.dumps(arguments)))
+    said = await tool_runtime.made().refusal_of(ToolCall(CallId("c"), tool, json.dumps(arguments)))
     assert bool(said) == bool(why)
     assert why in said
 
@@ -75,7 +75,7 @@ async def test_call_that_a_tool_would_refuse_is_known_before_anybody_is_asked(
 async def test_group_is_opened_without_making_the_tools(tool_runtime: LazyToolRuntime) -> None:
     assert "list_dir" in await text_of(tool_runtime, LOAD, names=["files"])
     assert "list_dir" in {spec.name for spec in tool_runtime.of(SessionKey("here")).specs()}
-    assert "made" not in vars(tool_runtime)
+    assert tool_runtime.made.found is None
 
 
 @pytest.mark.bubblewrap
@@ -92,13 +92,13 @@ async def test_where_nothing_protects_what_hob_follows_a_command_counts_as_one_t
 ) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "plain", "HOB_WORKSPACE_WORK_REPO": str(tmp_path / work)}
     async with opened(tmp_path, **environ) as (tool_runtime, config):
-        assert (await BackendHere(tool_runtime.made, config).sandbox()).exposed is exposed
+        assert (await BackendHere(tool_runtime.made(), config).sandbox()).exposed is exposed
 
 
 @pytest.mark.bubblewrap
 async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_versioned(tmp_path: Path) -> None:
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
-        here = BackendHere(tool_runtime.made, config)
+        here = BackendHere(tool_runtime.made(), config)
         await made(tool_runtime, "exec", command="true")
         assert (await here.sandbox()).versioned
         film = config[WorkspaceSettings].work / "film.mp4"
@@ -109,9 +109,9 @@ async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_v
         assert not (await here.sandbox()).versioned
         assert "(exit status 0" in await text_of(tool_runtime, "exec", command="ls")
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
-        assert not (await BackendHere(tool_runtime.made, config).sandbox()).versioned
+        assert not (await BackendHere(tool_runtime.made(), config).sandbox()).versioned
         film.unlink()
-        assert (await BackendHere(tool_runtime.made, config).sandbox()).versioned
+        assert (await BackendHere(tool_runtime.made(), config).sandbox()).versioned
 
 
 @pytest.mark.bubblewrap

@@ -13,7 +13,7 @@ from hob.core.models import Usage
 from hob.providers.media.vectors import MOST_BYTES, MOST_TEXTS
 from hob.providers.wires.ollama.wire import OllamaEmbedder
 from hob.providers.wires.openai_media.embeddings import OpenAIEmbedder
-from hob.testing import ModelServer
+from hob.testing.model_server import ModelServer
 from tests.providers.canned import client_of, saying
 
 

@@ -11,7 +11,8 @@ from hob.core.settings import Secret
 from hob.providers.media.media import EMBEDDING, KINDS, SPEECH, TRANSCRIPTION, VISION, Media, open_media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, ProviderSettings
-from hob.testing import ManualClock, ModelServer
+from hob.testing.clock import ManualClock
+from hob.testing.model_server import ModelServer
 
 
 @asynccontextmanager

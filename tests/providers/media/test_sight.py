@@ -11,7 +11,7 @@ from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import Beat, ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.providers.media.sight import Seeing, Sight
-from hob.testing import ScriptedModel
+from hob.testing.model import ScriptedModel
 
 CAT = Image(BlobId("cat"), "image/png")
 DOG = Image(BlobId("dog"), "image/png")

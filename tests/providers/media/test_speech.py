@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.providers.wires.openai_media.speech import MOST_BYTES, OpenAISpeaker
-from hob.testing import Fault, ModelServer, Reply
+from hob.testing.model_server import Fault, ModelServer, Reply
 from tests.providers.canned import client_of, saying, saying_forever
 
 

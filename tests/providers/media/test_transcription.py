@@ -9,7 +9,7 @@ from hob.core.content.media import Transcript
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.providers.wires.openai_media.transcription import OpenAITranscriber, language_code, recording_ending
-from hob.testing import Fault, ModelServer, Reply
+from hob.testing.model_server import Fault, ModelServer, Reply
 from hob.testing.model_server.openai_media import read_form
 from tests.providers.canned import client_of, saying
 

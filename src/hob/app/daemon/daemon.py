@@ -24,6 +24,7 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.events.tracing import OWN
+from hob.core.lazy import Lazy
 from hob.core.values import dataclass
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
@@ -153,7 +154,8 @@ async def listening(
             await stack.enter_async_context(_serve_by(tcp, api, app, most, descriptors))
         if pages is not None:
             most = min(MOST_PAGES, descriptors // 8)
-            await stack.enter_async_context(_serve_by(pages, LazyApp(partial(_pages_of, app)), app, most, descriptors))
+            page = LazyApp(Lazy(partial(_pages_of, app)))
+            await stack.enter_async_context(_serve_by(pages, page, app, most, descriptors))
         yield
 
 

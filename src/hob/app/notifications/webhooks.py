@@ -2,23 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Protocol
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from hob.app.contribution import Contribution, Follower, Job
 from hob.app.kernel import Kernel
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.notifications.webhook_dispatcher import KINDS, NAME, WebhookDispatcher
 from hob.app.running import Running
-from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
+from hob.channels.webhooks.channel import OutgoingWebhooks
+from hob.channels.webhooks.settings import WebhooksOut
 from hob.config.loading import Config
-from hob.core.clock import Clock
 from hob.core.events.tracing import OWN
-from hob.core.lazy import Lazy
-from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Outbound
+from hob.core.messages import WEBHOOK_CHANNEL, Outbound
 from hob.core.ports.accept import Accept
-from hob.core.ports.channel import Channel, Delivered, Repeats
+from hob.core.ports.channel import Delivered, Repeats
 from hob.gateway.webhooks.receiver import WebhookReceiver
 from hob.gateway.webhooks.settings import AnswerTo, Webhooks, WebhookSettings
 
@@ -37,7 +35,7 @@ async def open_webhooks(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     yield Contribution(
         provides={WebhookReceiver: WebhookReceiver(config[Webhooks])},
-        channels=(AnswerChannel(config[Webhooks], notifier), LazyOutgoingWebhooks(receivers, kernel.clock)),
+        channels=(AnswerChannel(config[Webhooks], notifier), OutgoingWebhooks(receivers, kernel.clock)),
         followers=(Follower(NAME, dispatcher.work, KINDS),) if receivers else (),
         jobs=(Job("webhook_settings", warn),) if receivers or config[Webhooks] else (),
     )
@@ -78,54 +76,6 @@ class AnswerChannel:
         if settings is None or settings.answer is not AnswerTo.OWNER:
             return Delivered("kept")
         return Delivered(await self._telling.forward(message, f"[{message.to.chat}] {message.text}"))
-
-
-class _Closed(Channel, Protocol):
-    """A channel that holds something open."""
-
-    async def aclose(self) -> None: ...
-
-
-@Lazy
-def _outgoing() -> Callable[[Mapping[str, WebhookOutSettings], Clock], _Closed]:
-    from hob.channels.webhooks.channel import OutgoingWebhooks
-
-    return OutgoingWebhooks
-
-
-class LazyOutgoingWebhooks:
-    """Implements `Channel` by `OutgoingWebhooks`, which brings an HTTP library along: loaded when something is sent."""
-
-    name = WEBHOOK_OUT_CHANNEL
-    account = ""
-    repeats = Repeats.SHOWN_ONCE
-    text_limit = 10_000_000
-
-    def __init__(self, receivers: Mapping[str, WebhookOutSettings], clock: Clock) -> None:
-        self._receivers = receivers
-        self._clock = clock
-        self._loading = asyncio.Lock()
-        self._channel: Channel | None = None
-        self._stack = AsyncExitStack()
-
-    def run(self, accept: Accept) -> AbstractAsyncContextManager[None]:
-        """Nothing is received here; what was opened for sending is closed with the block."""
-        return self._run(accept)
-
-    @asynccontextmanager
-    async def _run(self, _: Accept) -> AsyncIterator[None]:
-        async with self._stack:
-            yield
-
-    async def send(self, message: Outbound) -> Delivered:
-        """Raises SendFailed."""
-        async with self._loading:
-            if self._channel is None:
-                make = await asyncio.to_thread(_outgoing)
-                made = make(self._receivers, self._clock)
-                self._stack.push_async_callback(made.aclose)
-                self._channel = made
-        return await self._channel.send(message)
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from hob.tools.registry.builtin_specs import KnownTools
 from hob.tools.registry.default_set import default_tools
 from hob.tools.registry.groups import Group, OpenGroups
 
-if TYPE_CHECKING:  # the very thing that is to be loaded later
+if TYPE_CHECKING:  # the type of what `_maker` loads, and no port: the guard works with all of it
     from hob.app.tools.runtime import ToolRuntime
 
 FOLDER = "tools"
@@ -39,9 +38,9 @@ FOLDER = "tools"
 
 @Lazy
 def _maker() -> "Callable[..., ToolRuntime]":
-    from hob.app.tools.runtime import make_hands
+    from hob.app.tools.runtime import make_tool_runtime
 
-    return make_hands
+    return make_tool_runtime
 
 
 @Lazy
@@ -59,16 +58,11 @@ class LazyToolRuntime:
         kept: Path,
         more: Mapping[str, Group],
         opened: OpenGroups,
-        make: "Callable[[], ToolRuntime]",
+        made: "Lazy[ToolRuntime]",
     ) -> None:
-        self.groups = default_tools((KnownTools(lambda: self.made.toolset),), more, opened)
+        self.groups = default_tools((KnownTools(lambda: made().toolset),), more, opened)
+        self.made = made  # a tenth of a second at first
         self._kept = kept
-        self._make = make
-
-    @cached_property
-    def made(self) -> "ToolRuntime":
-        """The tools themselves, after a tenth of a second at first."""
-        return self._make()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return self.groups.specs()
@@ -87,7 +81,7 @@ class LazyToolRuntime:
     async def prune(self) -> None:
         """Forget how files were that no turn can go back to any more."""
         if self._used:
-            await self.made.log.prune()
+            await self.made().log.prune()
 
     async def erase(self, _turns: Collection[TurnId]) -> None:
         """The rows of these turns are gone, and with them what needed the snapshots."""
@@ -101,24 +95,24 @@ class LazyToolRuntime:
         """After a start: end what a crash left half-done; nothing where no tool was ever used."""
         if self._used:
             await asyncio.to_thread(_maker)  # nothing waits meanwhile
-            await self.made.tidy()
+            await self.made().tidy()
 
     @property
     def running(self) -> int:
         """How many commands run in the background; they end with this Hob."""
-        return self.made.processes.running if "made" in self.__dict__ else 0
+        return self.made.found.processes.running if self.made.found else 0
 
     async def stop_commands(self) -> int:
         """End every command that runs in the background; how many did."""
         running = self.running
         if running:
-            await self.made.processes.close()
+            await self.made().processes.close()
         return running
 
     async def close(self) -> None:
         """End what still runs in the background."""
-        if "made" in self.__dict__:
-            await self.made.close()
+        if self.made.found:
+            await self.made.found.close()
 
 
 @asynccontextmanager
@@ -159,7 +153,7 @@ async def open_tool_runtime(
                 )
 
             more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
-            tool_runtime = LazyToolRuntime(kept, more, store.open_groups, make)
+            tool_runtime = LazyToolRuntime(kept, more, store.open_groups, Lazy(make))
             try:
                 yield tool_runtime
             finally:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from hob.app.memory.service import open_service
@@ -19,6 +19,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
 from hob.core.events.notices import Progress
+from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
@@ -118,46 +119,40 @@ class LazyBackend:
     """Implements the sandbox's `Backend` by the one that works here, found when the first command runs."""
 
     def __init__(self, settings: SandboxSettings, make: Callable[[], SandboxEnvironment], path: str) -> None:
-        self._settings = settings
-        self._make = make
-        self._path = path
+        self._environment = Lazy(make)
+        self._found = Lazy(lambda: find_backend(settings.backend, self.sandbox_environment, path))
 
-    @cached_property
+    @property
     def sandbox_environment(self) -> SandboxEnvironment:
         """What commands see of the machine. Raises NotConfigured."""
-        return self._make()
-
-    @cached_property
-    def found(self) -> FoundBackend:
-        """The backend, after some tenths of a second at first. Raises NotConfigured where nothing confines."""
-        return find_backend(self._settings.backend, self.sandbox_environment, self._path)
+        return self._environment()
 
     async def find(self) -> FoundBackend:
-        """The same without keeping others waiting."""
-        return await asyncio.to_thread(lambda: self.found)
+        """The backend, after some tenths of a second at first. Raises NotConfigured where nothing confines."""
+        return await asyncio.to_thread(self._found)
 
     @property
     def name(self) -> str:
-        return self.found.backend.name
+        return self._found().backend.name
 
     @property
     def confines(self) -> bool:
-        return self.found.backend.confines
+        return self._found().backend.confines
 
     @property
     def networks(self) -> bool:
-        return self.found.backend.networks
+        return self._found().backend.networks
 
     @property
     def protects(self) -> bool:
-        return self.found.backend.protects
+        return self._found().backend.protects
 
     @property
     def hides(self) -> bool:
-        return self.found.backend.hides
+        return self._found().backend.hides
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
-        return self.found.backend.prepare(job, decided, before, after)
+        return self._found().backend.prepare(job, decided, before, after)
 
 
 class WorkspaceTools:
@@ -234,7 +229,7 @@ async def _note_host(store: Store, context: CallContext, decision: Decision) -> 
         log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
 
 
-def make_hands(
+def make_tool_runtime(
     config: Config,
     store: Store,
     notices: Notices,

@@ -18,9 +18,9 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> Guarding:
     """The guard with these settings, over these tools."""
-    policy, reader = rules_of(config, tool_runtime.made, lambda text: ("a secret",) if known(text) != text else ())
+    policy, reader = rules_of(config, tool_runtime.made(), lambda text: ("a secret",) if known(text) != text else ())
     try:
-        sandbox = await BackendHere(tool_runtime.made, config).sandbox()
+        sandbox = await BackendHere(tool_runtime.made(), config).sandbox()
     except NotConfigured:
         sandbox = Sandbox(confined=False, versioned=False)
     return Guarding(policy, reader, tuple(tool_runtime.named().values()), sandbox)

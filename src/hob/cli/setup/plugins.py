@@ -110,7 +110,7 @@ def add_command(app: App, plugin: str, name: str) -> None:
 
 
 def _clashes(manifest: Manifest, others: Mapping[str, Manifest]) -> Iterator[str]:
-    own = {name for name, _, _ in COMMANDS}
+    own = {name for name, _text in COMMANDS}
     yield from (_("`hob {name}` is Hob's own").format(name=name) for name in manifest.commands if name in own)
     for other in others.values():
         if other.on and other.name != manifest.name:

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
 from starlette.types import ASGIApp as ASGIApp
 from starlette.types import Message, Receive, Scope, Send
 
+from hob.core.lazy import Lazy
 from hob.gateway.api import Api
 from hob.gateway.auth.security_middleware import HttpSecurityMiddleware
 from hob.gateway.auth.visitors import AtTheSocket
@@ -110,14 +111,13 @@ class _WithPages:
 class LazyApp:
     """An application that is made when somebody knocks."""
 
-    def __init__(self, make: Callable[[], ASGIApp]) -> None:
-        self._make = make
-        self._made: ASGIApp | None = None
+    def __init__(self, app: Lazy[ASGIApp]) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._made is None:
-            self._made = await asyncio.to_thread(self._make)
-        await self._made(scope, receive, send)
+        if self._app.found is None:
+            await asyncio.to_thread(self._app)
+        await self._app()(scope, receive, send)
 
 
 class _Live:
