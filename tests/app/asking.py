@@ -20,7 +20,8 @@ async def say(hob: Office, call: tuple[str, str], answer: str, first: Callable[[
             break
         for each in await hob.app.store.approvals.open(accepted.session):
             asked.append(each.shown)
-            first()
+            if (awaited := first()) is not None:
+                await awaited
             said = {"message": f"{answer}:{each.id}", "session": "main"}
             await api.accept(owners_inbound(said, None, api.clock))
     return asked

@@ -12,6 +12,7 @@ from hob.core.ids import ApprovalId, BlobId, CallId, InboundId
 from hob.core.messages import OutboundKind, Quoted
 from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.steps import (
+    _FIELDS,
     VERSION,
     ApprovalAnswered,
     ApprovalAsked,
@@ -36,6 +37,7 @@ from hob.core.steps import (
     load_step,
 )
 from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.translation.language import Translatable, translatable, translated
 from hob.core.trust.labels import Label, Origin, Trust
 
 text = st.text(max_size=20)
@@ -101,6 +103,21 @@ def test_step_with_a_field_that_nobody_knows_is_refused(step: Step) -> None:
     data = json.loads(dump_step(step)) | {"of_tomorrow": 1}
     with pytest.raises(ValueError, match="of_tomorrow"):
         load_step(kind_of(step), VERSION, json.dumps(data))
+
+
+def test_every_field_of_a_step_has_a_stored_key() -> None:
+    for cls, names in _FIELDS.items():
+        assert set(names.values()) == {field.name for field in fields(cls)}, cls
+
+
+def test_reason_of_a_question_is_stored_with_its_values() -> None:
+    reason = translatable("{reason}, and {why}", reason="it would change settings", why=translatable("{n} files", n=2))
+    asked = ApprovalAsked(ApprovalId("a"), CallId("c"), reason)
+    (read,) = [load_step(kind_of(asked), VERSION, dump_step(asked))]
+    assert isinstance(read, ApprovalAsked)
+    assert isinstance(read.reason, Translatable)
+    assert read == asked
+    assert translated(read.reason, "de") == translated(reason, "de") != reason
 
 
 @given(STEPS)

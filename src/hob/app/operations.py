@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,13 @@ class DaemonOperations:
             ],
             "unaccepted": list(self._unaccepted()),
             "store": health.problem or "ok",
-            "store_health": asdict(health),
+            "store_health": {
+                "queue": health.queue,
+                "last_error": health.last_error,
+                "check": health.check,
+                "size": health.size,
+                "free": health.free,
+            },
         }
 
     def _age(self, since: float | None) -> float:

@@ -5,13 +5,14 @@ their meaning; readers accept every older version for ever (`tests/core/journals
 """
 
 import json
-from dataclasses import fields
 from typing import Any
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
 from hob.core.messages import OutboundKind, Quoted
 from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
+from hob.core.translation.language import Translatable, packed, unpacked
+from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
 
@@ -110,7 +111,7 @@ class ToolReceived:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """The owner was asked whether one call may be made."""
+    """The owner was asked whether one call may be made. `reason` is stored with its values, for any language."""
 
     approval: ApprovalId
     call: CallId
@@ -248,6 +249,39 @@ _KINDS: dict[str, type[Any]] = {
 }
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 
+_KEYS: dict[type[Any], str] = {
+    ModelAsked: "model request_hash input_estimate reserved trust models remarks sections",
+    ModelReplied: "text calls stop usage model cost reasoning attempts ref continuation remarks",
+    ModelFailed: "fault detail attempts retry_at retry_after usage cost remarks",
+    Waited: "until reason",
+    ToolIntended: "call restart rule",
+    ToolReceived: "result seconds status remarks",
+    ApprovalAsked: "approval call reason",
+    ApprovalAnswered: "approval call allowed by",
+    UserAsked: "call question again",
+    UserAnswered: "call inbound text label",
+    ResultAwaited: "call on until",
+    Steered: "inbound text label quoted",
+    Noted: "text about",
+    Shortened: "keep",
+    Cancelled: "reason",
+    Stopped: "reason detail",
+    Said: "text kind reason",
+    ToolCall: "id name arguments",
+    ToolResult: "call text label is_error rest remarks images",
+    Usage: "input output cache_read cache_write reasoning cache_write_1h",
+    Continuation: "wire data prefix by",
+    Image: "blob media_type",
+    Label: "origin trust",
+    Quoted: "text label",
+    Remark: "sentence values",
+}
+"""What is stored of each value, under which key; `key:field` where Python has another name for it."""
+_FIELDS = {
+    cls: {key: field or key for key, _, field in (name.partition(":") for name in names.split())}
+    for cls, names in _KEYS.items()
+}
+
 
 def kind_of(step: Step) -> str:
     """The stored name of a step's kind."""
@@ -269,18 +303,24 @@ def load_step(kind: str, version: int, text: str) -> Step:
     if version > VERSION or kind not in _KINDS:
         raise ValueError(f"step {kind!r} version {version} was written by a newer Hob")
     data = json.loads(text)
-    cls = _KINDS[kind]
-    if unknown := data.keys() - {field.name for field in fields(cls)}:
-        raise ValueError(f"step {kind!r} has fields that this Hob does not know: {', '.join(sorted(unknown))}")
-    step: Step = cls(**{key: _revive(key, value) for key, value in data.items()})
+    step: Step = _made(_KINDS[kind], {key: _revive(key, value) for key, value in data.items()}, f"step {kind!r}")
     return step
+
+
+def _made(cls: type[Any], data: dict[str, Any], what: str = "a part of a step") -> Any:
+    names = _FIELDS[cls]
+    if unknown := data.keys() - names.keys():
+        raise ValueError(f"{what} has fields that this Hob does not know: {', '.join(sorted(unknown))}")
+    return cls(**{names[key]: value for key, value in data.items()})
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Translatable):
+        return packed(value)
+    if (names := _FIELDS.get(type(value))) is not None:
+        return {key: _plain(getattr(value, name)) for key, name in names.items()}
     return value
 
 
@@ -297,7 +337,7 @@ def _label(value: dict[str, str]) -> Label:
 
 def _call(value: Any) -> ToolCall | str:
     # `call` is a whole call in an intent and only its id elsewhere
-    return ToolCall(**value) if isinstance(value, dict) else CallId(value)
+    return _made(ToolCall, value) if isinstance(value, dict) else CallId(value)
 
 
 def _result(value: dict[str, Any]) -> ToolResult:
@@ -313,14 +353,15 @@ def _result(value: dict[str, Any]) -> ToolResult:
 
 
 _READERS: dict[str, Any] = {
-    "calls": lambda value: tuple(ToolCall(**call) for call in value),
-    "usage": lambda value: Usage(**value),
+    "calls": lambda value: tuple(_made(ToolCall, call) for call in value),
+    "usage": lambda value: _made(Usage, value),
     "stop": Stop,
-    "continuation": lambda value: Continuation(**value),
+    "continuation": lambda value: _made(Continuation, value),
     "models": tuple,
     "remarks": tuple,
     "sections": lambda value: tuple(tuple(part) for part in value),
     "call": _call,
+    "reason": lambda value: unpacked(value) if isinstance(value, dict) else value,
     "restart": Restart,
     "result": _result,
     "label": _label,

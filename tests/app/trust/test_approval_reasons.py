@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from hob.core.steps import ApprovalAsked
+from hob.core.translation.language import translated
+from hob.guard.approvals.question import Question
+from hob.guard.approvals.question_text import show
+from hob.guard.policy.rule_names import sentence_of
 from tests.app.asking import say
 from tests.guard.daily.world import office
 
@@ -27,6 +32,27 @@ async def test_file_read_with_an_earlier_message_is_named(
         (asked,) = await say(hob, REMEMBER, "deny")
         assert asked.partition("\n")[0].startswith(begins)
         assert asked.partition("\n")[0].endswith(ends)
+
+
+async def test_reason_is_stored_with_its_values_and_said_in_its_readers_language(tmp_path: Path) -> None:
+    async with office(tmp_path, HOB_AGENT_LANGUAGE="de") as hob:
+        hob.lay_out({"notes.md": "cat: Minka"})
+        await say(hob, ("read", '{"path": "notes.md"}'), "deny")
+        shown: list[str] = []
+
+        async def see() -> None:
+            (found,) = await hob.app.store.approvals.open()
+            (step,) = [
+                each for each in await hob.app.store.journal.load_steps(found.turn) if isinstance(each, ApprovalAsked)
+            ]
+            assert found.question is not None
+            shown.extend((show(Question.load(found.question), "en"), translated(step.reason, "de"), found.reason))
+
+        await say(hob, REMEMBER, "deny", see)
+    english, german, rule = shown
+    assert english.startswith("remember needs your approval: later turns would take it for instruction, and this turn")
+    assert german.startswith("spätere Runden")
+    assert rule == sentence_of("taint.persists")
 
 
 @pytest.mark.bubblewrap

@@ -223,7 +223,7 @@ async def test_defect_in_reading_an_answer_is_that_models_failure(caplog: pytest
     servers.models["a/x"] = Broken(Beat())
     events = await servers.ask()
     assert (reply_of(events).text, reply_of(events).ref) == ("yes", "b/y")
-    assert "test_walking.py" in caplog.text  # the log says where
+    assert "test_failover_model.py" in caplog.text  # the log says where
     with pytest.raises(ModelError, match="TypeError") as caught:
         await servers.ask("a/x")
     assert caught.value.fault is ModelFault.GARBAGE
@@ -252,7 +252,7 @@ async def test_reference_of_which_nothing_is_known_does_not_stop_the_others() ->
     assert (caught.value.fault, caught.value.attempts) == (ModelFault.NOT_CONFIGURED, 0)
 
 
-async def test_lane_that_cannot_be_opened_is_passed_by() -> None:
+async def test_route_that_cannot_be_opened_is_passed_by() -> None:
     inner = ScriptedModel("yes")
 
     def open_route(route: ModelRoute) -> ScriptedModel:

@@ -126,7 +126,7 @@ class OwnerMemory:
         """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
         added = await self._documents.add(Path(path))
         self._notify()
-        return asdict(added)
+        return {"files": added.files, "new": added.new, "problems": added.problems}
 
     async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
         """The facts for which the filter holds, with what they were taken from."""

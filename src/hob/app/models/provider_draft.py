@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from hob.config.secrets import SecretSources, make_secret
@@ -55,7 +55,7 @@ class ProviderConfigDraft:
 
     def as_text(self) -> str:
         """One line that `read` understands."""
-        return json.dumps(asdict(self))
+        return json.dumps({"model": self.model, "provider": self.provider, "base_url": self.base_url, "key": self.key})
 
     @classmethod
     def read(cls, text: str) -> "ProviderConfigDraft":

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, field, make_dataclass
+from dataclasses import field, make_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,19 @@ class Manifest:
     commands: Mapping[str, str] = field(default_factory=dict)
     carried: tuple[str, ...] = ()
     """What it keeps outside of the database and backups take along, while it is off too."""
+
+    def values(self) -> dict[str, Any]:
+        """What is kept of it in the file."""
+        return {
+            "name": self.name,
+            "package": self.package,
+            "version": self.version,
+            "on": self.on,
+            "declares": self.declares,
+            "sections": self.sections,
+            "commands": self.commands,
+            "carried": self.carried,
+        }
 
     def settings(self) -> Mapping[str, type]:
         """Its sections, as far as they are known without loading it."""
@@ -82,7 +95,7 @@ def _none(home: Path, error: Exception) -> Mapping[str, Manifest]:
 
 def write_manifest(home: Path, manifest: Manifest) -> None:
     """Put it beside the others. Raises OSError."""
-    rows = {**{name: asdict(each) for name, each in read_manifests(home).items()}, manifest.name: asdict(manifest)}
+    rows = {name: each.values() for name, each in {**read_manifests(home), manifest.name: manifest}.items()}
     part = home / f"{MANIFESTS}.part"
     part.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
     part.chmod(0o600)

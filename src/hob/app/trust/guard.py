@@ -105,7 +105,7 @@ def guard(
     rates = ActionRates(config[AdmissionSettings].limits, clock)
     pace = ToolRateLimit(rates, partial(_who_is, people), partial(_alert, store, notifier, language))
     foreign = TaintedFiles(store.tainted_writes, tool_runtime.undoing.paths)
-    judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, pace, language, foreign)
+    judge = PolicyJudge(policy, reader, policy_inputs, store.decisions, ledger, pace, foreign)
     return Guard(policy, reader, judge, ApprovalService(store, session_queues, ledger, clock, language))
 
 

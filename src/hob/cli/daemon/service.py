@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -191,8 +190,15 @@ def status(*, json: bool = False) -> int:
             "file": str(service_manager.file),
             "home": service_manager.home(),
             "program": service_manager.program(),
+            "installed": state.installed,
+            "enabled": state.enabled,
+            "running": state.running,
+            "detail": state.detail,
+            "pid": state.pid,
+            "restarts": state.restarts,
+            "since": state.since,
+            "lingers": state.lingers,
         }
-        | asdict(state)
     )
     return 0 if state.running else 1
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -163,7 +162,7 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
             for listed in sorted(listing, key=lambda listed: listed.name):
                 price = _listed_price(here, prefix, listed)
                 if wanted(f"{prefix}{listed.name}", listed, price):
-                    found.append({"model": f"{prefix}{listed.name}", **asdict(listed), "price": price})
+                    found.append({"model": f"{prefix}{listed.name}", **_listed(listed), "price": price})
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -173,6 +172,19 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
         providers = ngettext("{count} provider", "{count} providers", len(ids))
         print(paint(_("{models} of {providers}").format(models=models, providers=providers), "dim"))
     return 1 if failures and not found else 0
+
+
+def _listed(listed: Listed) -> dict[str, object]:
+    return {
+        "name": listed.name,
+        "context_tokens": listed.context_tokens,
+        "output_tokens": listed.output_tokens,
+        "images": listed.images,
+        "tools": listed.tools,
+        "thinking": listed.thinking,
+        "input_price": listed.input_price,
+        "output_price": listed.output_price,
+    }
 
 
 def _listed_price(here: Here, prefix: str, listed: Listed) -> tuple[float, float] | None:

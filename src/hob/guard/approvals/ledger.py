@@ -124,7 +124,7 @@ class ApprovalLedger:
             tool=call.name,
             hash=command_hash(call),
             session=turn.session,
-            reason=translated(sentence_of(rule), self._language),
+            reason=sentence_of(rule),
             asked=at,
             expires=at + seconds,
             shown=show(question, self._language),

@@ -12,7 +12,7 @@ from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import command_hash
 from hob.core.tools import ToolCall, ToolSpec
-from hob.core.translation.language import translatable, translated
+from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin, SenderClass, Trust, join, least_known
 from hob.core.trust.pasted import holds_pasted
 from hob.core.turns import Turn
@@ -93,17 +93,14 @@ class PolicyJudge:
         records: Records,
         approvals: ApprovalLedger | None = None,
         pace: ToolRateLimit | None = None,
-        language: str = "en",
         foreign: TaintedWrites | None = None,
     ) -> None:
-        """`language` is that of the people who are asked; models are told everything in English."""
         self._policy = policy
         self._reader = reader
         self._situations = policy_inputs
         self._records = records
         self._approvals = approvals
         self._pace = pace
-        self._language = language
         self._foreign = foreign
         self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
         self._reached: OrderedDict[TurnId, frozenset[str]] = OrderedDict()
@@ -137,8 +134,6 @@ class PolicyJudge:
         except StoreError as error:
             log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
             return Deny("no-record", "the database cannot be used now, and nothing is done without a record")
-        if isinstance(verdict, Ask):
-            return replace(verdict, reason=translated(verdict.reason, self._language))
         return verdict
 
     def _decide(self, analysis: ToolCallAnalysis | None, context: Context) -> PolicyDecisionTrace:

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import apsw
 
-from hob.core.ids import TurnId
+from hob.core.ids import CallId, TurnId
 from hob.core.undo import FileChange, FileVersion
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
@@ -50,13 +49,35 @@ def add_changes(connection: apsw.Connection, changes: Collection[FileChange]) ->
     keep = ContentWriter(connection)
     for change in changes:
         blob = None if change.before is None else change.before.blob
-        connection.execute(_INSERT, (change.turn, change.at, blob, keep(json.dumps(asdict(change)))))
+        connection.execute(_INSERT, (change.turn, change.at, blob, keep(json.dumps(dump_change(change)))))
+
+
+def dump_change(change: FileChange) -> dict[str, Any]:
+    """A change as JSON."""
+    before, after = (
+        None if each is None else {"hash": each.hash, "mode": each.mode, "blob": each.blob}
+        for each in (change.before, change.after)
+    )
+    return {
+        "id": change.id,
+        "turn": change.turn,
+        "call": change.call,
+        "path": change.path,
+        "before": before,
+        "after": after,
+        "made": change.made,
+        "at": change.at,
+    }
 
 
 def load_change(found: Mapping[str, Any]) -> FileChange:
-    """A change from its JSON."""
-    before, after = (FileVersion(**part) if part else None for part in (found["before"], found["after"]))
-    return FileChange(**{**found, "before": before, "after": after, "made": tuple(found["made"])})
+    """What `dump_change` gave."""
+    before, after = (
+        FileVersion(part["hash"], part["mode"], part.get("blob")) if part else None
+        for part in (found["before"], found["after"])
+    )
+    turn, call, made = TurnId(found["turn"]), CallId(found["call"]), tuple(found["made"])
+    return FileChange(found["id"], turn, call, found["path"], before, after, made, found.get("at", 0))
 
 
 def _recent(limit: int, connection: apsw.Connection) -> tuple[TurnId, ...]:
