@@ -106,16 +106,35 @@ async def test_changes_of_a_release_are_undone(context: House) -> None:
     assert not (context.work / "made.txt").exists()
 
 
-async def test_approval_that_waited_is_void_and_the_turn_goes_on(context: House) -> None:
+async def test_approval_that_waited_counts_where_what_was_shown_is_what_would_be_done(context: House) -> None:
     async with context.world.serve() as daemon:
         waiting = (await daemon.ask("/approvals"))["approvals"]
         assert [each["id"] for each in waiting] == [context.known["approval"]]
-        answer = await daemon.client.post(f"/approvals/{context.known['approval']}", json={"allowed": True})
-        assert answer.status_code == 200, answer.text
+        await allow(daemon, context.known["approval"])
         view = await daemon.get(context.known["parked"], wait=20)
-        assert view["state"] == "done"
-        assert "the approval does not hold any more" in view["reply"]
-    assert (context.world.root / "hob" / "AGENTS.md").read_text() != "Be brief.\n"
+        assert view["state"] == "done", view
+    assert (context.world.root / "hob" / "AGENTS.md").read_text() == "Be brief.\n"
+
+
+async def test_approval_that_waited_is_asked_for_again_where_the_file_has_changed(context: House) -> None:
+    rules = context.world.root / "hob" / "AGENTS.md"
+    rules.write_text("Be kind.\n")
+    async with context.world.serve() as daemon:
+        await allow(daemon, context.known["approval"])
+        view = await daemon.get(context.known["parked"], wait=20)
+        assert view["state"] == "parked", view
+        (again,) = view["approvals"]
+        assert again != context.known["approval"]
+        assert "asked again, because an earlier version of Hob asked" in view["question"]
+        assert "-Be kind." in view["question"]
+        await allow(daemon, again)
+        assert (await daemon.get(context.known["parked"], wait=20))["state"] == "done"
+    assert rules.read_text() == "Be brief.\n"
+
+
+async def allow(daemon: Daemon, id: str) -> None:
+    answer = await daemon.client.post(f"/approvals/{id}", json={"allowed": True})
+    assert answer.status_code == 200, answer.text
 
 
 async def test_question_that_waited_is_answered_and_the_turn_ends(context: House) -> None:

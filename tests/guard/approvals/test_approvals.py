@@ -15,16 +15,17 @@ import pytest
 from hob.agent.ports import Approvals as AgentApprovals
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.messages import Sender
-from hob.core.ports.guard import Allow, Ask, Deny
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
+from hob.core.translation.language import translated
 from hob.core.trust.labels import SenderClass, Trust
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope
 from hob.guard.approvals.ledger import ApprovalOutcome
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.judge import PolicyInput
 from hob.guard.policy.modes import Autonomy, Mode
-from hob.store.approvals import Approval
+from hob.store.approvals import Approval, Bound
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.tools.editing.diffs import unified
@@ -265,15 +266,31 @@ async def test_approval_to_write_a_file_is_void_where_a_link_stands_there_now(be
     assert (await bench.verdict(call, TURN, Trust.UNTRUSTED)).rule == "approval.void"
 
 
-async def test_approval_whose_question_was_not_stored_as_values_is_void(bench: JudgeBench) -> None:
-    now = await bench.asked(replace(RISKY, id=CallId("now")), TURN)
-    older = replace(now, id=ApprovalId("older"), call=RISKY.id, question=None)  # as before they were stored
+async def of_an_earlier_hob(bench: JudgeBench, call: ToolCall, trust: Trust) -> Verdict:
+    """What becomes of a yes to a question of a release that stored neither values nor what files are."""
+    now = await asked(bench, replace(call, id=CallId("now")), trust)
+    bound = Bound(now.bound.directory if now.bound else "", ())
+    older = replace(now, id=ApprovalId("older"), call=call.id, question=None, bound=bound)
     await bench.store.approvals.put(older)
     await bench.ledger.settle(older.id, YES, "telegram:owner")
-    found = await bench.verdict(RISKY, TURN)
-    assert isinstance(found, Deny)
-    assert found.rule == "approval.void"
-    assert "an earlier version of Hob asked" in found.reason
+    return await bench.verdict(call, TURN, trust)
+
+
+async def test_approval_of_an_earlier_hob_counts_where_what_it_showed_is_what_would_be_done(bench: JudgeBench) -> None:
+    call = call_of("write", path="CLAUDE.md", content="Be brief.")
+    assert isinstance(await of_an_earlier_hob(bench, call, Trust.UNTRUSTED), Allow)
+
+
+async def test_approval_of_an_earlier_hob_is_asked_for_again_where_that_cannot_be_known(bench: JudgeBench) -> None:
+    again = await of_an_earlier_hob(bench, RISKY, Trust.TRUSTED)
+    assert isinstance(again, Ask)
+    assert "asked again, because an earlier version of Hob asked" in again.reason
+    assert "erneut gefragt" in translated(again.reason, "de")
+    assert isinstance(await bench.verdict(RISKY, TURN), Ask)  # killed before it was asked
+    new = await bench.asked(RISKY, TURN)
+    assert new.question is not None
+    await bench.ledger.settle(new.id, YES, "telegram:owner")
+    assert isinstance(await bench.verdict(RISKY, TURN), Allow)
 
 
 async def test_question_says_what_cannot_be_held(bench: JudgeBench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from hob.core.values import dataclass
 from hob.guard.approvals.answers import ApprovalReply, ApprovalScope, choose, may_answer
 from hob.guard.approvals.binding import Binder, held, requester_of, unheld
 from hob.guard.approvals.question import Question
-from hob.guard.approvals.question_text import TOO_LONG, brief, show, visible
+from hob.guard.approvals.question_text import BAR, TOO_LONG, brief, show, visible
 from hob.guard.audit.entries import of_approval
 from hob.guard.policy.policy import may_be_granted
 from hob.guard.policy.rule_names import sentence_of
@@ -32,6 +32,8 @@ from hob.store.database.state_moves import IllegalMove
 from hob.store.decisions import PolicyDecisions
 
 _MOST_ECHOED = 60  # characters of what somebody took for an id
+
+_ASKED_EARLIER = translatable("an earlier version of Hob asked, and what it showed may not be what would be done now")
 
 Differ = Callable[[ToolCall], Awaitable[str]]
 """What a call would change, as a unified diff; empty where it changes no file. Changes nothing and never raises."""
@@ -245,10 +247,12 @@ class ApprovalLedger:
             match known.state:
                 case ApprovalState.DENIED:
                     return Deny("approval.denied", "the owner said no")
+                case ApprovalState.EXPIRED if known.question is None and known.note == _ASKED_EARLIER:
+                    return _again(asked)
                 case ApprovalState.EXPIRED:
                     return Deny("approval.expired", known.note or "there was no answer in time")
                 case ApprovalState.ALLOWED:
-                    return await self._use(known, call, turn)
+                    return await self._use(known, call, turn, asked)
                 case ApprovalState.OPEN:
                     return asked
                 case ApprovalState.USED:
@@ -261,12 +265,16 @@ class ApprovalLedger:
             return Deny("approval.unbindable", f"no approval can be asked for: {why}")
         return asked
 
-    async def _use(self, approval: Approval, call: ToolCall, turn: Turn) -> Verdict:
-        changed = find_change(approval.bound, await self._binder.bind(call))
+    async def _use(self, approval: Approval, call: ToolCall, turn: Turn, asked: Ask) -> Verdict:
+        bound = await self._binder.bind(call)
+        by_earlier = approval.question is None and approval.bound is not None
+        if by_earlier and not await self._is_what_was_shown(approval, call, bound):
+            self._ends.pop(approval.id, None)
+            await self._void(approval.id, _ASKED_EARLIER)
+            return _again(asked)
+        changed = "" if by_earlier else find_change(approval.bound, bound)
         if not changed and (approval.session, approval.requester) != (turn.session, requester_of(turn)):
             changed = "it was given for somebody else"
-        if not changed and approval.question is None:
-            changed = translatable("an earlier version of Hob asked, which did not keep what it showed")
         if not changed and approval.question and Question.load(approval.question).diff != await self._differ(call):
             changed = translatable("a file has changed since the difference was shown")
         self._ends.pop(approval.id, None)
@@ -276,6 +284,16 @@ class ApprovalLedger:
         if not await self._approvals.use(approval.id, command_hash(call), of_approval):
             return Deny("approval.void", "the approval was used already")
         return Allow(f"approval.{approval.id}")
+
+    async def _is_what_was_shown(self, approval: Approval, call: ToolCall, bound: Bound) -> bool:
+        """Whether what an earlier Hob showed, which kept no values, is what would be done now: every line of the call.
+
+        That Hob did not bind what commands find by themselves, so these are never the same.
+        """
+        if held(bound, later=True) or approval.bound is None or approval.bound.directory != bound.directory:
+            return False
+        question = await self._question(call, approval.reason, approval.requester, bound)
+        return _lines_of_call(show(question)) == _lines_of_call(approval.shown)
 
     async def _granted(self, call: ToolCall, turn: Turn) -> Verdict | None:
         grants = await self._approvals.grants(command_hash(call))
@@ -336,6 +354,15 @@ class ApprovalLedger:
             await self._approvals.expire(id, why, of_approval)
         except IllegalMove:
             return  # answered with no, or used, in the meantime
+
+
+def _again(asked: Ask) -> Ask:
+    why = translatable("{reason}; this is asked again, because {why}", reason=asked.reason, why=_ASKED_EARLIER)
+    return Ask(asked.rule, why)
+
+
+def _lines_of_call(shown: str) -> list[str]:
+    return [line for line in shown.split("\n") if line.startswith(BAR)]
 
 
 def _why_once(rule: str) -> str:
