@@ -48,12 +48,16 @@ class Bench:
         """A new, empty one."""
         return Path(tempfile.mkdtemp(prefix="home-", dir=self.root))
 
+    def workspace(self, home: Path) -> Path:
+        """Where that home's agent works: beside it, since a home is private and no tool reaches into it."""
+        return home.with_name(f"{home.name}-workspace")
+
     def environ(self, home: Path) -> dict[str, str]:
         """What a Hob of this home sees. Compiled modules are kept apart from the working tree."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return kept | {
             "HOB_HOME": str(home),
-            "HOB_WORKSPACE_PATH": str(home / "workspace"),
+            "HOB_WORKSPACE_PATH": str(self.workspace(home)),
             "HOB_GATEWAY_PORT": "0",
             "HOB_GATEWAY_AUTH_TOKEN": TOKEN,
             "OPENAI_API_KEY": "benchmark",

@@ -9,6 +9,8 @@ from benchmarks.rows import Row
 COMMITS, TOOL_COMMITS = 2, 4
 """The fewest commits that keep the promises: accepted and finished; with a tool its intent and its receipt too."""
 
+_CALL = 'CALL read {"path": "note.md"}'
+
 
 def measure(bench: Bench) -> Iterator[Row]:
     """CPU milliseconds of a plain turn and of one that calls a tool, in a session that is compacted as it grows."""
@@ -18,11 +20,13 @@ def measure(bench: Bench) -> Iterator[Row]:
     beside = f"{COMMITS} commits with bare apsw"
     yield Row("a turn", plain, "ms CPU", 15, baseline=_bare(bench, COMMITS), beside=beside)
     home = bench.home()
-    note = home / "workspace" / "work" / "note.md"
+    note = bench.workspace(home) / "work" / "note.md"
     note.parent.mkdir(parents=True)
-    note.write_text("milk and bread\n" * 20)
+    note.write_text("milk and bread\n")
     with bench.daemon(home) as daemon:
-        called = least_cpu(daemon, lambda _: 'CALL read {"path": "note.md"}', rounds, turns)
+        if "milk" not in daemon.client().say(_CALL)["reply"]:
+            raise RuntimeError("the tool did not read the note: a refusal would be measured")
+        called = least_cpu(daemon, lambda _: _CALL, rounds, turns)
     beside = f"{TOOL_COMMITS} commits with bare apsw"
     yield Row("a turn with a tool call", called, "ms CPU", 25, baseline=_bare(bench, TOOL_COMMITS), beside=beside)
 

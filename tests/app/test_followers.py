@@ -116,6 +116,30 @@ async def test_event_that_a_follower_cannot_take_is_quarantined_alone(tmp_path: 
         assert (found.follower, found.events, found.reason) == ("test", 1, "ValueError: I cannot take poison")
 
 
+async def test_follower_with_a_pause_takes_together_what_happens_in_quick_succession(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_store(tmp_path, StoreSettings(), clock) as store, asyncio.TaskGroup() as group:
+        await store.timeline.add([happened("a")])
+        seen = Seen(store)
+        job = FollowerJob(Follower("test", seen.work, start=Start.BEGINNING, pause=5.0), store, clock)
+        await job.begin()
+        task = group.create_task(_run(job))
+        await seen.until(1)
+        for text in ("b", "c"):
+            await store.timeline.add([happened(text)])
+        async with asyncio.timeout(10):
+            while not clock.sleepers():  # noqa: ASYNC110 - a real thread wakes it
+                await asyncio.sleep(0)
+        await clock.advance(5.0)
+        await seen.until(3)
+        assert seen.tries == [["a"], ["b", "c"]]
+        task.cancel()
+
+
+async def _run(job: FollowerJob) -> None:
+    await job.job.run(NOBODY)
+
+
 async def test_effect_that_cannot_be_written_moves_no_cursor(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
         place = await store.followers.begin("test", at_end=True)

@@ -58,6 +58,8 @@ class Follower:
     """None: all."""
     start: Start = Start.NOW
     at_once: int = 200
+    pause: float = 0.0
+    """Seconds between the end of its work and the next: what happens meanwhile is worked on together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,8 +47,10 @@ class FollowerJob:
                 while await self._step():
                     pass
                 self._behind = None
+                ended = self._clock.monotonic()
                 await news.wait()
                 self._behind = self._clock.monotonic()
+                await self._clock.sleep(ended + self._follower.pause - self._clock.monotonic())
 
     async def _step(self) -> bool:
         """Work on the next batch, one event at a time after a failure; whether there may be more."""

@@ -23,8 +23,8 @@ class Notes:
 
     note: WorkingNote
 
-    async def load(self, session: SessionKey) -> WorkingNote | None:
-        return self.note if session == "local:main" else None
+    async def load(self, *sessions: SessionKey) -> WorkingNote | None:
+        return self.note if "local:main" in sessions else None
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
         self.note = note

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from hob.app.memory.opening import FOLLOWER
+from hob.app.memory.opening import FOLLOWER, GATHER_SECONDS
 from hob.core.memory import Scope
 from hob.core.trust.labels import Trust
 from hob.gateway.imports import Importing, PastMessage, take_over
@@ -15,8 +15,9 @@ OWNER = Scope("owner")
 async def eventually(hob: Visited, wanted: list[str], person: str = "owner") -> None:
     """Wait until the memory holds exactly what was said."""
     async with asyncio.timeout(10):
-        while await texts(hob, Scope(person)) != wanted:  # noqa: ASYNC110 - a real thread writes it
+        while await texts(hob, Scope(person)) != wanted:
             await asyncio.sleep(0.005)
+            await hob.clock.advance(GATHER_SECONDS)
 
 
 async def texts(hob: Visited, scope: Scope = OWNER) -> list[str]:

@@ -293,7 +293,7 @@ class PromptBuilder:
 
 async def _load_note(notes: WorkingNotes, turn: Turn) -> WorkingNote | None:
     """The session's note, or the one that its person keeps for all conversations."""
-    return await notes.load(turn.session) or await notes.load(SessionKey(scope_of(turn).person))
+    return await notes.load(turn.session, SessionKey(scope_of(turn).person))
 
 
 def _length_of(own: Sequence[Entry]) -> int:

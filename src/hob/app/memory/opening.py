@@ -44,6 +44,8 @@ PRUNE_SECONDS = 86_400.0
 """Least time between letting go of what has expired, and the next."""
 LOOK_SECONDS = 30.0
 """Least time between two looks at the owner's files."""
+GATHER_SECONDS = 0.5
+"""What is said within so short a time is taken up together."""
 WALK_SECONDS = 300.0
 """Least time between two looks at documents that were added."""
 
@@ -161,7 +163,7 @@ def _nothing() -> None:
 def follower_of(settings: MemorySettings, notify: Callable[[], None] = _nothing) -> Follower:
     """It takes up what was said, from the beginning; `notify` is told when there may be more."""
     work = TurnIndexer(settings, notify).work
-    return Follower(FOLLOWER, work, _KINDS, Start.BEGINNING, at_once=50)
+    return Follower(FOLLOWER, work, _KINDS, Start.BEGINNING, at_once=50, pause=GATHER_SECONDS)
 
 
 class TurnIndexer:

@@ -9,6 +9,7 @@ from hob.app.subagents.runs import SelfChannel, SubagentRuns
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.subagents.tools import SubagentToolset
 from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.states import TurnState
 
 
 @asynccontextmanager
@@ -18,7 +19,8 @@ async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
     runs = SubagentRuns(kernel.store, kernel.hub, kernel.clock, settings, kernel.language)
 
     async def turned(events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
-        runs.look()
+        if runs.busy or any(event.classification == TurnState.PARKED for _, event in events):
+            runs.look()
         return None
 
     yield Contribution(

@@ -33,7 +33,7 @@ from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.self_made import SELF
 from hob.store.store import Store
-from hob.store.subagents import SEND, SPAWN, SubagentRow
+from hob.store.subagents import SEND, SPAWN, OwedMessage, SubagentRow
 
 CHANNEL = "hob"
 REPORT = "report:"
@@ -66,6 +66,8 @@ class SubagentRuns:
         self._blocked: dict[InboundId, tuple[float, float]] = {}
         """Reports that could not be brought: when they are tried again (monotonic), and the pause after that."""
         self._pending: tuple[SubagentRow, ...] = ()
+        self.busy = True
+        """Whether the end of any turn may give it something to do."""
 
     def look(self) -> None:
         """Something may be to be done."""
@@ -94,8 +96,12 @@ class SubagentRuns:
 
     async def _pass(self, running: Running) -> float | None:
         rows = await self.store.subagents.pending()
-        self._pending = rows
-        await self._accept(running.accept, rows)
+        owed = await self.store.subagents.owed()
+        self._pending, self.busy = rows, bool(rows or owed)
+        if not self.busy:
+            await self._give_to_waiting(running, rows)
+            return None
+        await self._accept(running.accept, rows, owed)
         for row in rows:
             given_up = row.parent_state is TurnState.CANCELLED and not row.why
             if row.open and row.kind == SPAWN and (given_up or row.why == "killed"):
@@ -110,10 +116,10 @@ class SubagentRuns:
                 await self._close(running, row)
         return self._next(await self.store.subagents.pending())
 
-    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow]) -> None:
+    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[OwedMessage]) -> None:
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
         by_id = {row.id: row for row in rows}
-        for owed in await self.store.subagents.owed():
+        for owed in found:
             row = by_id.get(owed.run)
             spawned = row is not None and row.kind == SPAWN
             if row is not None and row.why:

@@ -43,8 +43,8 @@ class Remember(Protocol):
 class WorkingNotes(Protocol):
     """Keeps one note for each session."""
 
-    async def load(self, session: SessionKey) -> WorkingNote | None:
-        """The session's note; None where it has none. Never raises."""
+    async def load(self, *sessions: SessionKey) -> WorkingNote | None:
+        """The note of the first of these sessions that has one; None where none has. Never raises."""
         ...
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:

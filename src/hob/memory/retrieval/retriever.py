@@ -64,9 +64,15 @@ class Search:
         """The best that are valid and say something new, as many as are wanted and fit into the budget."""
         left, spent = self.limit, 0
         said: list[frozenset[str]] = []
+        known: list[frozenset[str]] = []
         step = max(1, self.limit) * _SPARE
         for start in range(0, len(ranked), step):
-            some = ranked[start : start + step]
+            stems = index.stems(each.entry.seq for each in ranked[start : start + step])
+            some = [
+                each
+                for each in ranked[start : start + step]
+                if not any(_alike(stems[each.entry.seq], other) for other in known)
+            ]
             items = index.load(each.entry.seq for each in some)
             for each in some:
                 if left <= 0:
@@ -79,6 +85,7 @@ class Search:
                 if any(_alike(words, other) for other in said) or (self.budget and spent + cost > self.budget):
                     continue
                 said.append(words)
+                known.append(stems[item.seq])
                 spent += cost
                 left -= 1
                 parts = {name: round(part, 4) for name, part in each.parts.items()}

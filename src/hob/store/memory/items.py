@@ -63,6 +63,7 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
+_NONE = "[]"
 
 
 def add_items(connection: apsw.Connection, items: Iterable[MemoryItem], stone: bytes | None = None) -> list[MemoryItem]:
@@ -147,7 +148,8 @@ def load_item(row: Row) -> MemoryItem:
         scope=Scope(scope, agent), layer=Layer(layer), source=source, text=text,
         label=Label(Origin(origin), Trust(trust)), at=at, session=session, position=position, turn=turn,
         speaker=speaker, role=role, kind=kind, valid_from=valid_from, valid_to=valid_to, superseded_by=superseded_by,
-        evidence=tuple(json.loads(evidence)), importance=importance, expires_at=expires_at, seq=seq, id=id,
+        evidence=() if evidence == _NONE else tuple(json.loads(evidence)), importance=importance, expires_at=expires_at,
+        seq=seq, id=id,
     )  # fmt: skip
 
 

@@ -177,10 +177,10 @@ class ScopedIndex:
         count, words = all_rows(self._connection, _SESSIONS, (self.scope,))[0]
         return count, words
 
-    def stems(self, seqs: Iterable[int]) -> dict[int, set[str]]:
+    def stems(self, seqs: Iterable[int]) -> dict[int, frozenset[str]]:
         """The stems of these rows."""
         rows = all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope))
-        return {seq: set(stems.split()) for seq, stems in rows}
+        return {seq: frozenset(stems.split()) for seq, stems in rows}
 
     def bits(self, embedder: int, after: int) -> Iterator[tuple[int, bytes]]:
         """The signs of the vectors of the rows after this one, in order."""

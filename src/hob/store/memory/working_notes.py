@@ -33,10 +33,12 @@ class StoredWorkingNotes:
         self._readers = readers
         self._clock = clock
 
-    async def load(self, session: SessionKey) -> WorkingNote | None:
-        """The session's note; None where it has none, or none that can be read."""
+    async def load(self, *sessions: SessionKey) -> WorkingNote | None:
+        """The note of the first of these sessions that has one; None where none has, or it cannot be read."""
         try:
-            row = await self._readers.read(lambda c: find_row(c, _NOTE, (session,)))
+            row = await self._readers.read(
+                lambda c: next(filter(None, (find_row(c, _NOTE, (s,)) for s in sessions)), None)
+            )
         except StoreError as error:
             log.warning("a working note cannot be read: %s", error)
             return None
