@@ -17,6 +17,7 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.COMMAND: "a slash command was answered; `name` is the command",
     EventKind.SESSION: "a session was created, imported, titled, switched to, reset, or its rules changed: `name`",
     EventKind.SUBAGENT: "a sub-agent was begun, corrected or ended (`name`); the text names its session",
+    EventKind.MEMORY: "something was remembered of what a turn said; `classification` is its item",
     EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
     EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
     EventKind.SYSTEM: "Hob itself; `undo` and `redo` are files put back, `status` is `kept` where some were left",

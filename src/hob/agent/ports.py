@@ -25,8 +25,9 @@ class TurnMemory(Protocol):
     def allowed(self, turn: Turn, model: str) -> bool:
         """Whether it is shown any, with this model, now."""
 
-    def news(self, turn: Turn) -> Sequence[Remark]:
-        """What was remembered since a turn of this person's was told last."""
+    async def news(self, turn: Turn) -> Sequence[Remark]:
+        """What was remembered since a turn of this person's was told last; the same again for the same turn. Never
+        raises."""
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
         """What helps with the query, best first; not what its conversation shows from that place on. Never raises."""

@@ -103,6 +103,16 @@ class FactState(StrEnum):
     """Not sure: it counts for nothing until the owner confirms it."""
 
 
+class FactAction(StrEnum):
+    """What the owner does about a fact."""
+
+    CORRECT = "correct"
+    """Put it right, or without an object: it is not so."""
+    CONFIRM = "confirm"
+    UNDO = "undo"
+    """What was known before is known again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """One fact. `valid_` is when it is so in the world, `recorded_` when Hob held it to be so (Unix seconds; None: not
@@ -125,6 +135,8 @@ class Fact:
     """The items it was taken from."""
     change: str = ""
     """What recorded it, by which it is undone."""
+    closed: str = ""
+    """What closed its record."""
     id: str = ""
     """Its item."""
 

@@ -1,8 +1,9 @@
 """Memory, for its owner: the port behind the routes."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
+
+from hob.core.memory import FactAction
 
 
 class ItemFilter(NamedTuple):
@@ -24,16 +25,6 @@ class FactFilter(NamedTuple):
     known_at: float = 0.0
     valid_at: float = 0.0
     past: bool = False
-
-
-class FactAction(StrEnum):
-    """What the owner does about a fact."""
-
-    CORRECT = "correct"
-    """Put it right, or without an object: it is not so."""
-    CONFIRM = "confirm"
-    UNDO = "undo"
-    """What was known before is known again."""
 
 
 class MemoryControl(Protocol):

@@ -11,11 +11,12 @@ from typing import Protocol
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, StoreError
 from hob.core.ids import SessionKey
-from hob.core.memory import OWNER, Fact, FactState, Layer, Memory, MemoryItem, Recalled, Scope, is_private
+from hob.core.memory import OWNER, Fact, Layer, Memory, MemoryItem, Recalled, Scope, is_private
 from hob.core.translation.remarks import Remark
 from hob.core.translation.sentences import Sentence
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
+from hob.store.memory.facts import StoredFacts
 from hob.store.memory.items import StoredItems
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class MemoryService:
     def __init__(
         self,
         items: StoredItems,
+        facts: StoredFacts,
         retriever: Retriever,
         settings: MemorySettings,
         clock: Clock,
@@ -57,11 +59,12 @@ class MemoryService:
     ) -> None:
         """`allows` tells whether the owner's turns may use memory now, with this model."""
         self._items = items
+        self._facts = facts
         self._retriever = retriever
         self._settings = settings
         self._clock = clock
         self._allows = allows
-        self._news: list[Fact] = []
+        self._untold = True
 
     async def search(
         self, query: str, scope: Scope, limit: int, layers: Collection[Layer] = (), budget: int = 0
@@ -100,15 +103,21 @@ class MemoryService:
 
     def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
         """These facts are new: the next answer tells of them."""
-        if scope == Scope(OWNER):
-            self._news = [*self._news, *(fact for fact in facts if fact.state is not FactState.ASKED)][-_MOST_NEWS:]
+        self._untold = self._untold or (scope == Scope(OWNER) and bool(facts))
 
-    def news(self, turn: Turn) -> Sequence[Remark]:
-        """What was remembered since the owner was told last."""
-        told = [fact for fact in self._news if fact.valid_to is None]
-        if not told or scope_of(turn) != Scope(OWNER) or is_private(turn.session):
+    async def news(self, turn: Turn) -> Sequence[Remark]:
+        """What was remembered since the owner was told last, in this process or an earlier one. Never raises."""
+        if not self._untold or scope_of(turn) != Scope(OWNER) or is_private(turn.session):
             return ()
-        self._news = []
+        self._untold = False
+        try:
+            told = (await self._facts.news(Scope(OWNER), turn.id))[-_MOST_NEWS:]
+        except StoreError as error:
+            self._untold = True
+            log.warning("memory cannot be read: %s", error)
+            return ()
+        if not told:
+            return ()
         facts = "; ".join(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}" for fact in told)
         return (Remark(Sentence.REMEMBERED, (("facts", facts), ("id", told[-1].id[:12]))),)
 

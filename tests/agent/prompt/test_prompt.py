@@ -271,7 +271,7 @@ class Remembers:
     def allowed(self, turn: Turn, model: str) -> bool:
         return self.may
 
-    def news(self, turn: Turn) -> tuple[Remark, ...]:
+    async def news(self, turn: Turn) -> tuple[Remark, ...]:
         return ()
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:

@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.events.timeline import TimelineEvent
+from hob.core.ids import CallId, TurnId
 from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
+from hob.core.tools import ToolCall
+from hob.gateway.memory import ItemFilter
+from hob.store.timeline import TimelineFilter
+from tests.app.memory.test_control import control
 from tests.app.visiting import ANNA, ME, Visited, in_group, visited
 from tests.app.visiting import until as holds
 
@@ -189,6 +195,68 @@ async def test_answer_tells_once_what_was_remembered_and_how_to_undo_it(tmp_path
         assert "Paris" in await says(hob, f"/memory undo {fact.id[:12]}")
         assert await hob.app.store.facts.known(SCOPE) == []
         assert hob.sent(ME).count(line) == 1
+
+
+async def test_what_was_remembered_is_told_after_a_restart_and_stands_in_the_timeline(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris"))]
+        await says(hob, "I live in Paris.")
+        (fact,) = await until(hob, bool)
+    line = f"Remembered of what you said: owner lives in Paris. Wrong? `/memory undo {fact.id[:12]}`"
+    async with visited(tmp_path) as hob:
+        assert await hob.app.store.facts.news(SCOPE, TurnId("t_1")) != []
+        assert await hob.app.store.facts.news(SCOPE, TurnId("t_1")) != []  # the same turn, begun again after a crash
+        assert await hob.app.store.facts.news(SCOPE, TurnId("t_2")) == []
+    async with visited(tmp_path) as hob:
+        hob.model.background = [found({"predicate": "likes", "object": "tea"})]
+        await says(hob, "I like tea, always tea.")
+        assert line not in hob.sent(ME)
+        await until(hob, lambda known: len(known) == 2)
+    async with visited(tmp_path) as hob:
+        await says(hob, "What is the weather like today?")
+        await holds(lambda: any("owner likes tea" in each for each in hob.sent(ME)))
+        await says(hob, "And what was it like on Monday?")
+        assert sum("owner likes tea" in each for each in hob.sent(ME)) == 1
+        events = await remembered(hob)
+        assert [event.text.partition(" (")[0].partition(":")[0] for event in events] == [
+            "owner likes tea", "owner lives in Paris"
+        ]  # fmt: skip
+        assert events[1].classification == fact.id
+        said = [event for event in (await everything(hob)) if event.kind == "inbound" and "Paris" in event.text]
+        assert events[1].trace == said[0].trace
+        await control(hob).forget(ItemFilter(id=fact.id), preview=False)
+        assert [event.text for event in await remembered(hob)][1] == ""
+
+
+async def everything(hob: Visited) -> list[TimelineEvent]:
+    return [event for _, event in (await hob.app.store.timeline.page(None, 200, TimelineFilter())).events]
+
+
+async def remembered(hob: Visited) -> list[TimelineEvent]:
+    return [event for event in await everything(hob) if event.kind == "memory"]
+
+
+async def test_owner_who_says_that_a_fact_is_wrong_has_it_corrected_and_undone(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris"))]
+        await says(hob, "I live in Paris.")
+        (fact,) = await until(hob, bool)
+
+        def call(name: str, **arguments: object) -> ModelReply:
+            return ModelReply("", calls=(ToolCall(CallId(f"c_{name}"), name, json.dumps(arguments)),))
+
+        hob.model.script = [
+            call("load_tools", names=["notes"]), call("facts"), call("correct_fact", id=fact.id[:12], right="Rome"),
+            "Rome, then.",
+        ]  # fmt: skip
+        assert await says(hob, "What do you know about me? That is wrong, it is Rome.") == "Rome, then."
+        assert f"- owner lives in Paris [{fact.id[:12]}, said" in hob.seen
+        (right,) = await hob.app.store.facts.known(SCOPE)
+        assert right.object == "Rome"
+        await says(hob, f"/memory undo {right.id[:12]}")
+        assert [each.object for each in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
 
 
 async def test_profile_stands_in_the_owners_prompts_and_changes_when_it_is_put_right(tmp_path: Path) -> None:

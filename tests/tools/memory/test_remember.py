@@ -28,7 +28,7 @@ OWNERS = SessionKey("owner")
 
 
 def service(store: Store) -> MemoryService:
-    return MemoryService(store.items, Retriever(store.memory_index), MemorySettings(), ManualClock())
+    return MemoryService(store.items, store.facts, Retriever(store.memory_index), MemorySettings(), ManualClock())
 
 
 @pytest.fixture

@@ -8,12 +8,14 @@ import pytest
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
+from hob.memory.facts.book import FactBook
 from hob.memory.service import MemoryService
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.turns import Notebook
 from hob.tools.exec.commands import CommandTools
+from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.registry.declaration import Tools
@@ -32,7 +34,8 @@ def toolsets(top: Path) -> list[Toolset]:
     memories, notes = object.__new__(StoredMemories), object.__new__(StoredWorkingNotes)
     remembering = MemoryTools(memories, object.__new__(MemoryService), notes)
     shell = Tools(commands.exec, commands.process)
-    return [shell, file_tools(top).toolset, remembering.toolset, ConversationTools(Notebook()).toolset]
+    knowing = KnowledgeTools(object.__new__(FactBook))
+    return [shell, file_tools(top).toolset, remembering.toolset, knowing.toolset, ConversationTools(Notebook()).toolset]
 
 
 def test_twelve_tools_are_shown_in_their_order(tmp_path: Path) -> None:

@@ -262,6 +262,13 @@ export interface Explaining {
   words?: string | null;
 }
 
+/** What becomes of a fact. */
+export interface FactSettling {
+  id?: string | null;
+  action?: string | null;
+  object?: string | null;
+}
+
 /** An error. */
 export interface Failed {
   error: ErrorBody;
@@ -1047,6 +1054,18 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: MemoryItemAnswer;
+  };
+  "GET /api/v1/memory/facts": {
+    path: undefined;
+    query: { known_at?: number; valid_at?: number; past?: boolean };
+    body: undefined;
+    answer: Record<string, unknown>;
+  };
+  "POST /api/v1/memory/facts": {
+    path: undefined;
+    query: undefined;
+    body: FactSettling;
+    answer: Record<string, unknown>;
   };
   "POST /api/v1/memory/forget": {
     path: undefined;

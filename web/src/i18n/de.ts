@@ -445,6 +445,8 @@ export const GERMAN: Record<string, string> = {
   "The microphone cannot be used; the browser's settings for this page say why.":
     "Das Mikrofon ist nicht verfügbar; die Einstellungen des Browsers für diese Seite sagen, warum.",
   "Undo": "Rückgängig",
+  "remembered": "gemerkt",
+  "taken back": "zurückgenommen",
   "Yes, put back": "Ja, zurücksetzen",
   "cacheable": "im Cache haltbar",
   "clock": "Uhr",

@@ -223,7 +223,7 @@ class PromptBuilder:
             ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
             ("assessment", LINES[assess(text)]),
         )
-        news = tuple(self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
+        news = tuple(await self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
         block = context.block([part for _, part in parts])
         return _Moment(parts, block, now.timestamp(), (*foreign, *theirs.foreign), news)
 

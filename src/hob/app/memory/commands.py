@@ -6,9 +6,9 @@ from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
 from hob.app.kernel import Kernel
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.memory import PRIVATE, is_private
+from hob.core.memory import PRIVATE, FactAction, is_private
 from hob.core.translation.language import say, translated
-from hob.gateway.memory import FactAction, FactFilter, ItemFilter, MemoryControl
+from hob.gateway.memory import FactFilter, ItemFilter, MemoryControl
 from hob.memory.views import fact_line, fact_text, item_line, short
 
 _SHOWN = 10

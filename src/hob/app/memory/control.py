@@ -3,20 +3,20 @@
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.ids import SessionKey, TraceId, new_event_id
-from hob.core.memory import OWNER, Layer, MemoryItem, Recalled, Scope
+from hob.core.ids import SessionKey, TraceId
+from hob.core.memory import OWNER, FactAction, Layer, MemoryItem, Recalled, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
-from hob.gateway.memory import FactAction, FactFilter, ItemFilter
+from hob.gateway.memory import FactFilter, ItemFilter
 from hob.memory.embedding import MemoryEmbedder
-from hob.memory.facts.decisions import is_so, settled
+from hob.memory.facts.book import FactBook
+from hob.memory.facts.decisions import is_so
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, BackgroundBudget
@@ -41,6 +41,7 @@ class OwnerMemory:
         documents: DocumentIndexer,
         budget: BackgroundBudget,
         withdrawn: Callable[[], None],
+        book: FactBook,
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
     ) -> None:
@@ -48,6 +49,7 @@ class OwnerMemory:
         self._store = store
         self._budget = budget
         self._withdrawn = withdrawn
+        self._book = book
         self._service = service
         self._settings = settings
         self._clock = clock
@@ -136,21 +138,8 @@ class OwnerMemory:
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
         """Change a fact. Raises NotFound, InvalidRequest."""
-        item = await self._find(id)
-        known = [fact for fact in await self._store.facts.known(self._scope) if fact.id == item.id]
-        if not known:
-            raise NotFound(translatable("{id} is no fact that is known now", id=id))
-        (fact,), change = known, new_event_id()
-        if action is FactAction.UNDO:
-            await self._store.facts.undo(self._scope, fact.change, change)
-        else:
-            correction = partial(settled, fact, " ".join(right.split()), self._clock.now().timestamp())
-            await self._store.facts.change(
-                self._scope, [lambda _: correction(confirmed=action is FactAction.CONFIRM)], change
-            )
-        self._withdrawn()
-        after = await self._store.facts.changed(self._scope, change)
-        return {"before": fact_view(fact), "after": [*map(fact_view, after)]}
+        before, after = await self._book.settle(id, action, right, self._scope)
+        return {"before": fact_view(before), "after": [*map(fact_view, after)]}
 
     async def _waiting(self) -> Mapping[str, int]:
         """How many of the owner's messages no facts were taken from yet."""

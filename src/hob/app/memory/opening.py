@@ -29,6 +29,7 @@ from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
+from hob.memory.facts.book import FactBook
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.sections import ObservationsSection, ProfileSection
@@ -36,6 +37,7 @@ from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
 from hob.store.memory.said import index_import, index_turns
+from hob.tools.memory.ports import KnownFacts
 from hob.workspace.settings import WorkspaceSettings
 
 FOLLOWER = "memory"
@@ -80,6 +82,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
         return {**({"memory": memory} if memory else {}), **({"er1": er1_view()} if er1_view else {})}
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
+    book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
     jobs = [
         Job("memory_files", look),
         Job("memory_background", lambda running: background.run(running.background)),
@@ -91,6 +94,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     return Contribution(
         provides={
             MemorySearch: service,
+            KnownFacts: book,
             TurnMemory: service,
             MemoryControl: OwnerMemory(
                 kernel.store,
@@ -101,6 +105,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
                 documents,
                 budget,
                 profile.renew,
+                book,
                 er1_view,
                 embedder,
             ),

@@ -40,4 +40,4 @@ def open_service(
     """Memory over this store."""
     allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile))
-    return MemoryService(store.items, retriever, settings, clock, allows)
+    return MemoryService(store.items, store.facts, retriever, settings, clock, allows)

@@ -3,6 +3,7 @@
 from hob.app.subsystem import Endpoints, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
+from hob.tools.memory.ports import KnownFacts
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.web.settings import WebSettings
 
@@ -30,7 +31,7 @@ def _api_v1() -> Endpoints:
 
 TOOLS = Subsystem(
     name="tools",
-    needs=(MemorySearch,),
+    needs=(MemorySearch, KnownFacts),
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),

@@ -25,6 +25,7 @@ from hob.core.translation.remarks import Remark
 from hob.gateway.policy import PolicyAtHand, PolicyExplainer
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
+from hob.tools.memory.ports import KnownFacts, MemoryPorts
 from hob.tools.registry.builtin_specs import KnownTools
 from hob.tools.registry.default_set import default_tools
 from hob.tools.registry.groups import Group, OpenGroups
@@ -125,7 +126,7 @@ async def open_tool_runtime(
     known: KnownSecrets | None = None,
     warn: Callable[[Remark], Awaitable[None]] | None = None,
     records: ProcessRecords | None = None,
-    memory: MemorySearch | None = None,
+    memory: MemoryPorts | None = None,
 ) -> AsyncIterator[LazyToolRuntime]:
     """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
 
@@ -173,7 +174,8 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
         nonlocal now
         now = new
 
-    config, store, clock, memory = kernel.config, kernel.store, kernel.clock, kernel.port(MemorySearch)
+    config, store, clock = kernel.config, kernel.store, kernel.clock
+    memory = MemoryPorts(kernel.port(MemorySearch), kernel.port(KnownFacts))
     opening = open_tool_runtime(
         config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory
     )

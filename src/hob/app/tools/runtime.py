@@ -20,7 +20,6 @@ from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
 from hob.core.events.notices import Progress
 from hob.core.lazy import Lazy
-from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
@@ -32,6 +31,7 @@ from hob.guard.policy.commands import command_reader
 from hob.guard.policy.places import OBEYED_IN_WORKSPACE, SECRET_NAME, Places, is_hidden_file
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
+from hob.memory.facts.book import FactBook
 from hob.store.store import Store
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.exec.command_log import CommandLog
@@ -39,6 +39,8 @@ from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import find_ripgrep
 from hob.tools.filesystem.paths import Root, Roots
+from hob.tools.memory.knowledge import KnowledgeTools
+from hob.tools.memory.ports import MemoryPorts
 from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
@@ -241,7 +243,7 @@ def make_tool_runtime(
     watching: asyncio.TaskGroup,
     warn: Warn = nobody_warned,
     records: ProcessRecords | None = None,
-    memory: MemorySearch | None = None,
+    memory: MemoryPorts | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
@@ -267,7 +269,9 @@ def make_tool_runtime(
     log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     documents = DocumentReader(_READER_LINGERS)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
-    remembering = MemoryTools(store.memories, memory or open_service(config, store, clock), store.working_notes)
+    memory = memory or MemoryPorts(open_service(config, store, clock), FactBook(store.facts, clock))
+    remembering = MemoryTools(store.memories, memory.search, store.working_notes)
+    knowing = KnowledgeTools(memory.facts)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
@@ -282,7 +286,7 @@ def make_tool_runtime(
     search = partial(open_search, config[WebSettings])
     web = WebTools(WebFetcher(clock), search, documents, blobs, clock)
     talking = ConversationTools(notices)
-    toolsets = (writing, commands.toolset, remembering.toolset, talking.toolset, web.toolset)
+    toolsets = (writing, commands.toolset, remembering.toolset, knowing.toolset, talking.toolset, web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     toolset = WorkspaceTools(toolsets, backend, workspace)
     return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept)

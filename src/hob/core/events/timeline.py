@@ -25,6 +25,7 @@ class EventKind(StrEnum):
     COMPACTION = "compaction"
     DELIVERY = "delivery"
     SUBAGENT = "subagent"
+    MEMORY = "memory"
     SYSTEM = "system"
 
 

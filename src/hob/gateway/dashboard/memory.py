@@ -56,6 +56,8 @@ ENDPOINTS = (
     _same("GET", "/memory/items"),
     _same("GET", "/memory/items/{id}"),
     _same("POST", "/memory/items"),
+    _same("GET", "/memory/facts"),
+    _same("POST", "/memory/facts"),
     _same("POST", "/memory/forget"),
     _same("POST", "/memory/prune"),
     _same("POST", "/memory/reset"),

@@ -6,13 +6,14 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 
 from hob.core.errors import InvalidRequest
+from hob.core.memory import FactAction
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import json_response
-from hob.gateway.memory import FactAction, FactFilter, ItemFilter, MemoryControl
+from hob.gateway.memory import FactFilter, ItemFilter, MemoryControl
 
 _MOST_BYTES = 64_000_000
 
@@ -66,7 +67,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class FactSettling:
     """What becomes of a fact."""
 
     id: str = field("the beginning of its item's id", "")
@@ -125,7 +126,7 @@ async def facts(call: EndpointCall[Facts]) -> Response:
     return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past)))
 
 
-async def settle(call: EndpointCall[Settling]) -> Response:
+async def settle(call: EndpointCall[FactSettling]) -> Response:
     """Correct, confirm or take back a fact."""
     try:
         action = FactAction(call.asked.action)
@@ -172,7 +173,7 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
     Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
     Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, Facts),
-    Endpoint("POST", "/memory/facts", settle, TokenScope.ADMIN, Settling, errors=("not_found",), local=True),
+    Endpoint("POST", "/memory/facts", settle, TokenScope.ADMIN, FactSettling, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True),
     Endpoint("POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True),

@@ -10,7 +10,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "files": ("read", "write", "edit", "apply_patch", "list_dir", "glob", "grep", "resolve_path"),
     "runtime": ("exec", "process", "code_execution"),
     "web": ("web_search", "web_fetch"),
-    "memory": ("remember", "recall", "memory_*", "update_working_memory"),
+    "memory": ("remember", "recall", "memory_*", "update_working_memory", "facts", "correct_fact"),
     "sessions": ("sessions_*", "spawn*", "subagents"),
     "messaging": ("message*", "send_*", "mail_*", "conversations_*"),
     "automation": ("cron*", "schedule*", "remind*", "watch*", "calendar_*"),

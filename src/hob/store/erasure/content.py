@@ -54,6 +54,10 @@ class ContentWriter:
             found = self._ids[text] = self._connection.last_insert_rowid()
         return found
 
+    def share(self, text: str, row: int) -> None:
+        """The text stands in this row already: what holds it here is forgotten with it."""
+        self._ids[masked(self._connection, text)] = row
+
     def maybe(self, text: str) -> int | None:
         """The same, and no row for no text."""
         return self(text) if text else None

@@ -13,14 +13,17 @@ from typing import TypeAlias
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import EventId, SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.memory import Fact, FactChange, FactState, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.writer import Writer
-from hob.store.erasure.content import masked
+from hob.store.erasure.content import ContentWriter, masked
 from hob.store.memory.items import add_items, link_evidence
-from hob.store.memory.work import move_on
+from hob.store.memory.work import PLACE, move_on
+from hob.store.timeline import write_events
 
 SOURCE = f"{Layer.FACT}:said"
 Decide: TypeAlias = Callable[[Sequence[Fact]], FactChange | None]
@@ -28,7 +31,7 @@ Decide: TypeAlias = Callable[[Sequence[Fact]], FactChange | None]
 
 _COLUMNS = (
     "i.id, f.subject, f.predicate, f.object, i.at, c.text, f.valid_from, f.valid_to, f.recorded_from, f.recorded_to,"
-    " f.confidence, f.state, i.evidence, f.change"
+    " f.confidence, f.state, i.evidence, f.change, f.closed"
 )
 _FACTS = (
     f"SELECT {_COLUMNS} FROM memory_facts f JOIN memory_items i USING (seq) JOIN content c ON c.id = i.text"  # noqa: S608
@@ -55,12 +58,25 @@ _EVIDENCE = "SELECT seq, evidence FROM memory_items WHERE id = ? AND scope = ? A
 _LAST_PLACE = "SELECT coalesce(max(position), 0) FROM memory_items WHERE source = ?"
 _PUT_EVIDENCE = "UPDATE memory_items SET evidence = ? WHERE seq = ?"
 _OF_CHANGE = f"{_FACTS} AND f.change = ? AND f.recorded_to IS NULL"
+_BEGINNING = f"{_FACTS} AND i.id >= ? AND i.id < ? LIMIT 2"
 _CLOSED_BY = f"{_FACTS} AND f.closed = ?"
 _VERSIONS = (
     "SELECT DISTINCT i.id FROM memory_facts f JOIN memory_items i USING (seq) JOIN memory_facts m"
     " ON m.scope = f.scope AND m.agent = f.agent AND m.subject = f.subject AND m.predicate = f.predicate"
     " AND m.object = f.object JOIN memory_items k ON k.seq = m.seq WHERE f.scope = ? AND f.agent = ? AND k.id IN ({})"
 )
+
+
+TOLD, TELLING = "told", "telling"
+"""Up to which fact the owner was told what was remembered, and from which on the newest turn tells it."""
+_SAID = "SELECT i.session, i.turn, t.trace_id FROM memory_items i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
+_TEXT = "SELECT text FROM memory_items WHERE id = ?"
+_NEWS = (
+    f"{_FACTS} AND f.seq > ? AND f.recorded_to IS NULL AND f.valid_to IS NULL AND f.state != 'asked'"  # noqa: S608
+    " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = f.change) ORDER BY f.seq"
+)
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_facts"
+_TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
 
 
 class StoredFacts:
@@ -83,6 +99,10 @@ class StoredFacts:
         """What this change recorded, as far as it still stands. Raises StoreErrors."""
         return await self._read(_OF_CHANGE, (scope.person, scope.agent, change))
 
+    async def beginning(self, scope: Scope, id: str) -> list[Fact]:
+        """The facts whose ids begin so, two at most, also those that are recorded no longer. Raises StoreErrors."""
+        return await self._read(_BEGINNING, (scope.person, scope.agent, id, f"{id}g"))
+
     async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
         """The items of all records of these facts, closed ones too. Raises StoreErrors."""
         sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
@@ -93,7 +113,7 @@ class StoredFacts:
     ) -> list[Fact]:
         """Record what is decided, one after the other, in one transaction with how far the work has come.
 
-        Gives what is recorded anew. Raises StoreErrors.
+        Gives what is recorded anew; what came of such work is told in the timeline. Raises StoreErrors.
         """
         now = self._clock.now().timestamp()
 
@@ -105,7 +125,22 @@ class StoredFacts:
                     made += _record(connection, scope, wanted, change, now)
             if work is not None:
                 move_on(connection, *work)
+                _tell(connection, made, change, now)
             return made
+
+        return await self._writer.write(job)
+
+    async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
+        """What was recorded in the background and not told yet; told again to the same turn. Raises StoreErrors."""
+        if not await self._readers.read(lambda connection: _news(connection, scope, turn)):
+            return []
+
+        def job(connection: apsw.Connection) -> list[Fact]:
+            found = _news(connection, scope, turn)
+            connection.execute(_TELLS_NO_MORE, (TELLING, turn))
+            move_on(connection, TELLING, turn, _told(connection, turn))
+            move_on(connection, TOLD, "", all_rows(connection, _NEWEST)[0][0])
+            return found
 
         return await self._writer.write(job)
 
@@ -126,6 +161,34 @@ class StoredFacts:
 
     async def _read(self, sql: str, values: Sequence[object]) -> list[Fact]:
         return [_load(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
+
+
+def _told(connection: apsw.Connection, turn: TurnId) -> int:
+    row = find_row(connection, PLACE, (TELLING, turn)) or find_row(connection, PLACE, (TOLD, ""))
+    return 0 if row is None else int(row[0])
+
+
+def _news(connection: apsw.Connection, scope: Scope, turn: TurnId) -> list[Fact]:
+    values = (scope.person, scope.agent, _told(connection, turn))
+    return [_load(row) for row in all_rows(connection, _NEWS, values)]
+
+
+def _tell(connection: apsw.Connection, made: Sequence[Fact], change: str, now: float) -> None:
+    """Write what was remembered into the timeline, where it was said; the first event bears the change's id."""
+    keep, id = ContentWriter(connection), EventId(change)
+    for fact in made:
+        if fact.valid_to is not None or fact.state is FactState.ASKED:
+            continue
+        session, turn, trace = find_row(connection, _SAID, (fact.evidence[-1],)) or ("", "", None)
+        (row,) = all_rows(connection, _TEXT, (fact.id,))[0]
+        keep.share(text := told(fact), row)
+        event = TimelineEvent(
+            id, TraceId(trace) if trace else new_trace_id(), new_span_id(), None, now, EventKind.MEMORY, "remembered",
+            session=SessionKey(session) if session else None, turn=TurnId(turn) if turn else None,
+            classification=fact.id, label=Label(Origin.MODEL, Trust.TRUSTED), text=text,
+        )  # fmt: skip
+        write_events(connection, keep, [event])
+        id = new_event_id()
 
 
 def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name: str, now: float) -> list[Fact]:
@@ -216,10 +279,10 @@ def _day(at: float) -> str:
 
 def _load(row: Row) -> Fact:
     (id, subject, predicate, object_, at, text, valid_from, valid_to, recorded_from, recorded_to, confidence, state,
-     evidence, change) = row  # fmt: skip
+     evidence, change, closed) = row  # fmt: skip
     quote = text.partition(": \u201c")[2].removesuffix("\u201d")
     return Fact(
         subject=subject, predicate=predicate, object=object_, at=at, quote=quote, valid_from=valid_from,
         valid_to=valid_to, recorded_from=recorded_from, recorded_to=recorded_to, confidence=confidence,
-        state=FactState(state), evidence=tuple(json.loads(evidence)), change=change, id=id,
+        state=FactState(state), evidence=tuple(json.loads(evidence)), change=change, closed=closed, id=id,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, load_item
 
-_PLACE = "SELECT place FROM memory_work WHERE name = ? AND about = ?"
+PLACE = "SELECT place FROM memory_work WHERE name = ? AND about = ?"
 _MOVE = (
     "INSERT INTO memory_work (name, about, place) VALUES (?, ?, ?)"
     " ON CONFLICT DO UPDATE SET place = max(place, excluded.place)"
@@ -63,7 +63,7 @@ class StoredWork:
 
     async def place(self, name: str, about: str = "") -> int:
         """How far it has come; 0 at first. Raises StoreErrors."""
-        row = await self._readers.read(lambda connection: find_row(connection, _PLACE, (name, about)))
+        row = await self._readers.read(lambda connection: find_row(connection, PLACE, (name, about)))
         return 0 if row is None else int(row[0])
 
     async def move(self, name: str, place: int, about: str = "") -> None:

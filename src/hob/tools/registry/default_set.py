@@ -21,8 +21,8 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, real paths", ("list_dir", "resolve_path")),
     "web": ("search, read pages", ("web_search", "web_fetch")),
     "notes": (
-        "track work, search memory",
-        ("update_working_memory", "report_progress", "memory_search", "memory_get"),
+        "track work, memory, facts",
+        ("update_working_memory", "report_progress", "memory_search", "memory_get", "facts", "correct_fact"),
     ),
 }
 

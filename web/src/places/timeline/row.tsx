@@ -1,7 +1,10 @@
-import { Activity, Crosshair } from "lucide-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Activity, Brain, Crosshair } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
+import { call } from "../../api/client";
+import { Button, Failure } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
@@ -64,7 +67,31 @@ function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine:
   );
 }
 
+/** What was remembered of the turn, with the way back. */
+function Remembered({ event }: { event: PlacedEvent }) {
+  const client = useQueryClient();
+  const undo = useMutation({
+    mutationFn: () => call("POST /api/v1/memory/facts", { body: { id: event.classification, action: "undo" } }),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ["memory"] }),
+  });
+  return (
+    <div className="flex min-h-9 items-center gap-2.5 rounded-md px-3 text-sm text-muted">
+      <Brain size={14} color="var(--event)" aria-hidden className="shrink-0" />
+      <span className="shrink-0">{t("remembered")}</span>
+      <span dir="auto" className="truncate text-text">{event.text || t("erased, or without text")}</span>
+      {undo.isError && <Failure error={undo.error} />}
+      {undo.isSuccess ? (
+        <span className="ms-auto shrink-0">{t("taken back")}</span>
+      ) : (
+        event.text && <Button look="quiet" disabled={undo.isPending} onClick={() => undo.mutate()} className="ms-auto shrink-0">{t("Undo")}</Button>
+      )}
+      <time className="shrink-0 text-xs whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
+    </div>
+  );
+}
+
 function Line({ event }: { event: PlacedEvent }) {
+  if (event.kind === "memory") return <Remembered event={event} />;
   const bad = wentWrong(event);
   const usage = event.usage;
   return (

@@ -1,0 +1,65 @@
+"""What is known as facts, read and put right by the owner and by tools in their name."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from hob.core.clock import Clock
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import new_event_id
+from hob.core.memory import Fact, FactAction, FactState, Scope
+from hob.core.translation.language import translatable
+from hob.core.trust.pasted import split_pasted
+from hob.memory.facts.decisions import is_so, settled
+from hob.store.memory.analysis import words_of
+from hob.store.memory.facts import StoredFacts
+
+
+class FactBook:
+    """Implements `KnownFacts`."""
+
+    def __init__(self, facts: StoredFacts, clock: Clock, withdrawn: Callable[[], None] = lambda: None) -> None:
+        """`withdrawn` is told that something holds no more."""
+        self._facts = facts
+        self._clock = clock
+        self._withdrawn = withdrawn
+
+    async def known(self, scope: Scope) -> Sequence[Fact]:
+        """What is so now, those too that are not sure. Raises StoreErrors."""
+        now = self._clock.now().timestamp()
+        return [fact for fact in await self._facts.known(scope) if is_so(fact, now)]
+
+    async def correct(self, id: str, right: str, said: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
+        """As the owner said: what was known and what is known instead. Raises NotFound, InvalidRequest, StoreErrors."""
+        own = " ".join(text for text, pasted in split_pasted(said) if not pasted)
+        if missing := {*words_of(right)} - {*words_of(own)}:
+            raise InvalidRequest(
+                translatable("the owner did not say {words}; ask them", words=", ".join(sorted(missing)))
+            )
+        return await self.settle(id, FactAction.CORRECT, right, scope)
+
+    async def settle(self, id: str, action: FactAction, right: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
+        """Change the fact whose item's id begins so: what it was, and what is recorded anew.
+
+        A fact that was taken back is known again when that is undone. Raises NotFound, StoreErrors.
+        """
+        undo, change = action is FactAction.UNDO, new_event_id()
+        versions = [] if len(id) < _SHORTEST else await self._facts.beginning(scope, id)
+        known = [fact for fact in versions if fact.recorded_to is None]
+        if len(known or versions) != 1 or not (known or undo):
+            raise NotFound(translatable("{id} is no fact that is known now", id=id))
+        (fact,) = known or versions
+        if undo:
+            await self._facts.undo(scope, fact.change if known else fact.closed, change)
+        else:
+            correction = partial(settled, fact, " ".join(right.split()), self._clock.now().timestamp())
+            await self._facts.change(scope, [lambda _: correction(confirmed=action is FactAction.CONFIRM)], change)
+        self._withdrawn()
+        return fact, await self._facts.changed(scope, change)
+
+
+def sure(facts: Sequence[Fact]) -> list[Fact]:
+    """Those that count."""
+    return [fact for fact in facts if fact.state is not FactState.ASKED]
+
+
+_SHORTEST = 6

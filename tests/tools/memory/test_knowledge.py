@@ -1,0 +1,99 @@
+"""What is known of the owner, told and put right in the owner's words alone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from hob.core.errors import NotFound, ToolFailed
+from hob.core.memory import Fact, FactAction, FactChange, FactState, Scope
+from hob.core.ports.tools import CallContext, Toolset
+from hob.core.trust.labels import SenderClass
+from hob.memory.facts.book import FactBook
+from hob.store.store import Store
+from hob.testing.clock import ManualClock
+from hob.testing.memory_store import memory_store
+from hob.testing.toolset_check import check_toolset
+from hob.tools.memory.knowledge import KnowledgeTools
+from tests.tools.calling import a_call
+from tests.tools.memory.test_remember import of, wrote
+
+OWNER = Scope("owner")
+PARIS = Fact(subject="owner", predicate="lives_in", object="Paris", at=86_400.0, quote="I live in Paris")
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store(ManualClock()) as store:
+        yield store
+
+
+@pytest.fixture
+def book(store: Store) -> FactBook:
+    return FactBook(store.facts, ManualClock())
+
+
+@pytest.fixture
+def tools(book: FactBook) -> KnowledgeTools:
+    return KnowledgeTools(book)
+
+
+async def knows(store: Store, *facts: Fact) -> list[Fact]:
+    return await store.facts.change(OWNER, [lambda _: FactChange(added=facts)], "e_1")
+
+
+async def text(tools: KnowledgeTools, context: CallContext, name: str, **arguments: object) -> str:
+    return (await tools.toolset.call(a_call(name, **arguments), context)).text
+
+
+def says(words: str) -> CallContext:
+    return of(replace(wrote(), text=words))
+
+
+async def test_facts_are_listed_with_their_words_and_not_to_others(tools: KnowledgeTools, store: Store) -> None:
+    tea = Fact(subject="owner", predicate="likes", object="tea", at=0.0, state=FactState.ASKED)
+    (fact, _) = await knows(store, PARIS, tea)
+    told = await text(tools, of(), "facts")
+    assert f"- owner lives in Paris [{fact.id[:12]}, said 1970-01-02: “I live in Paris”]" in told
+    assert "tea" not in told
+    assert "1 more are not sure" in told
+    assert "Paris" not in await text(tools, of(), "facts", about="bank")
+    assert await text(tools, of(wrote(SenderClass.MEMBER)), "facts") == "(nothing)"
+
+
+async def test_fact_is_put_right_in_the_owners_words_alone(tools: KnowledgeTools, store: Store) -> None:
+    (fact,) = await knows(store, PARIS)
+    id = fact.id[:12]
+    with pytest.raises(ToolFailed, match="did not say rome"):
+        await text(tools, says("No, that is wrong."), "correct_fact", id=id, right="Rome")
+    with pytest.raises(ToolFailed, match="did not say rome"):
+        await text(tools, says("Wrong, see:\n> I live in Rome"), "correct_fact", id=id, right="Rome")
+    told = await text(tools, says("That is wrong, I live in Rome."), "correct_fact", id=id, right="Rome")
+    assert told.startswith("No longer known: owner lives in Paris. Instead: owner lives in Rome. To undo: /memory undo")
+    (right,) = await store.facts.known(OWNER)
+    assert (right.object, right.state) == ("Rome", FactState.CORRECTED)
+    with pytest.raises(ToolFailed, match="no fact that is known now"):
+        await text(tools, of(wrote(SenderClass.MEMBER)), "correct_fact", id=right.id, right="")
+
+
+async def test_fact_that_was_taken_back_is_known_again_when_that_is_undone(
+    tools: KnowledgeTools, book: FactBook, store: Store
+) -> None:
+    (fact,) = await knows(store, PARIS)
+    told = await text(tools, says("That is wrong."), "correct_fact", id=fact.id[:12])
+    assert await store.facts.known(OWNER) == []
+    await book.settle(told.rpartition(" ")[2], FactAction.UNDO, "", OWNER)
+    assert [each.object for each in await store.facts.known(OWNER)] == ["Paris"]
+    with pytest.raises(NotFound):
+        await book.settle("", FactAction.UNDO, "", OWNER)
+
+
+async def test_knowledge_tools_keep_the_contract(tools: KnowledgeTools, store: Store) -> None:
+    (fact,) = await store.facts.change(Scope("check"), [lambda _: FactChange(added=(PARIS,))], "e_1")
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Toolset]:
+        yield tools.toolset
+
+    await check_toolset(opened, {"facts": {}, "correct_fact": {"id": fact.id}})
