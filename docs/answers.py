@@ -483,6 +483,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/chat/{id}"): ((200, ChatAnswer), (202, ChatAnswer)),
     ("POST", "/attachments"): ((200, HandedInAnswer),),
     ("POST", "/hooks/{name}"): ((200, DeliveryAnswer), (202, DeliveryAnswer)),
+    ("GET", "/ws"): ((101, dict[str, Any]),),
     ("GET", "/health"): ((200, HealthAnswer), (503, HealthAnswer)),
     ("GET", "/usage"): ((200, SpendingAnswer),),
     ("GET", "/unread"): ((200, UnreadAnswer),),

@@ -43,7 +43,12 @@ _WAITS: Mapping[Any, tuple[str, ...]] = {
     ResponseAnswer: ("Location", "X-Hob-Approval"),
 }
 """Headers of an answer that there is not yet."""
-_REASONS = {200: "Done.", 202: "Accepted, and not over yet: `Location` says where to ask.", 204: "Done."}
+_REASONS = {
+    101: "The connection is a WebSocket now.",
+    200: "Done.",
+    202: "Accepted, and not over yet: `Location` says where to ask.",
+    204: "Done.",
+}
 
 
 def openapi(endpoints: Iterable[Endpoint[Any]], server: str = "http://127.0.0.1:18790") -> dict[str, Any]:

@@ -65,7 +65,7 @@ class DaemonOperations:
         self._accounts = accounts
         self._probe = probe
         self._models = models
-        self._hands = tool_runtime
+        self._tool_runtime = tool_runtime
         self.conversations = conversations
         """Sessions, for their owner."""
         self._erase = erase
@@ -155,7 +155,7 @@ class DaemonOperations:
 
     async def stop_all(self, reason: str) -> int:
         ended = await halt(self._queues, reason)
-        return ended + await self._hands.stop_commands()
+        return ended + await self._tool_runtime.stop_commands()
 
     async def lift(self) -> bool:
         return await lift(self._queues)
@@ -178,13 +178,13 @@ class DaemonOperations:
         if not hidden:
             return None
         words = first_words(next((entry.text for entry in hidden if entry.role == "user"), hidden[0].text))
-        turn, undoing = TurnId(hidden[0].turn), self._hands.made().undoing
+        turn, undoing = TurnId(hidden[0].turn), self._tool_runtime.made().undoing
         if not (files := await undoing.paths(turn)):
             return UndoResult(words)
         return UndoResult(words, tuple(files), "" if turn == await undoing.newest(session) else turn)
 
     async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
-        undoing = self._hands.made().undoing
+        undoing = self._tool_runtime.made().undoing
         if preview:
             return await undoing.preview(await undoing.find(turn, session))
         found = await undoing.asked_before(by) or await undoing.find(turn, session)

@@ -102,7 +102,7 @@ class Subsystem:
     slash_commands: tuple[FeatureCommand, ...] = ()
     endpoints: Lazy[Endpoints] | None = None
     api_v1: Lazy[Endpoints] | None = None
-    """Endpoints of the dashboard's listener, loaded when somebody knocks there; their paths begin with `/api/v1/`."""
+    """Endpoints of the dashboard's listener, loaded with its first request; below `/api/v1/`, but for `/ws`."""
     static_files: tuple[StaticFiles, ...] = ()
     """What the dashboard's listener serves to anybody: files of a package, nothing of the owner's."""
     views: tuple[DashboardView, ...] = ()

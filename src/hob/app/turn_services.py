@@ -101,7 +101,7 @@ class TurnServices:
     driver: Driver
     commands: SlashCommands
     accept: Acceptor
-    door: AdmissionController
+    admission: AdmissionController
     guard: LazyGuard
     operations: DaemonOperations
     model_catalog: ModelCatalog
@@ -138,10 +138,10 @@ async def make_turn_services(
     views = partial(_views, kernel, features, followers, supervisor)
     operations = _make_operations(kernel, features, views, thinking, toolset, reloading, address, on_hand_over)
     commands = _make_commands(kernel, features, operations, thinking)
-    door = AdmissionController(
+    admission = AdmissionController(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
     )
-    accept = _make_accept(kernel, commands, features.wrapped(Admission, door), guard)
+    accept = _make_accept(kernel, commands, features.wrapped(Admission, admission), guard)
     models = open_model_catalog(config[ModelSettings], kernel.choice, thinking.budget, kernel.clock)
     model_catalog = await stack.enter_async_context(models)
 
@@ -162,7 +162,7 @@ async def make_turn_services(
         driver,
         commands,
         accept,
-        door,
+        admission,
         guard,
         operations,
         model_catalog,

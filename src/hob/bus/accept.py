@@ -87,7 +87,7 @@ class Acceptor:
             raise Stopping(say(Sentence.STOPPING, self._around.language))
         if not inbound.key:
             raise InvalidRequest(translatable("the message has no key"))
-        # who may not come in hears the door's answer and no other, and the door is not made to read without end
+        # admission answers first: who is refused hears nothing else, and what is read for it is bounded
         admitted = self._admit(self._shortened(inbound))
         self._check(inbound)
         inbound = admitted.inbound or replace(inbound, sender=admitted.sender)
@@ -217,7 +217,7 @@ def _length(inbound: Inbound) -> int:
 
 
 def _words(inbound: Inbound) -> tuple[object, ...]:
-    """What a message says, to whom and where; notes that the door has added are no part of it."""
+    """What a message says, to whom and where; notes that admission has added are no part of it."""
     quoted = [part.text for part in inbound.quoted if part.label != HOB_LABEL]
     once = inbound.session is not None and inbound.session.startswith(ONE_TURN)  # each has a name of its own
     where = ONE_TURN if once else (inbound.session, inbound.origin.chat)

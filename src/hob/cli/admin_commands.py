@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hob.app.daemon.daemon_client import OPENING_SECONDS, error_of
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, text_of
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_again, stream_chat, text_of
 from hob.app.home import socket_of
 from hob.app.loading import uncollected
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
@@ -125,7 +125,7 @@ def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent
                         show(event)
                         if event.name == "question":
                             break
-            except NobodyThere:
+            except NotRunning:
                 if time.monotonic() < lost_at + SUCCESSOR_SECONDS:
                     raise ConnectionLost from None
                 _deliver_here(admin_command, show)
@@ -134,7 +134,7 @@ def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent
             # the owner was killed, is stopping, or handed over; the next owner of the home knows the key
             now = time.monotonic()
             if isinstance(error, HomeTaken) and not lost_at:
-                # an owner that is opening, or handing over, has no door for a moment
+                # an owner that is opening, or handing over, does not listen for a moment
                 taken_until = taken_until or now + OPENING_SECONDS
                 if now > taken_until:
                     raise

@@ -152,7 +152,7 @@ class UserAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ResultAwaited:
-    """A call's result comes later, before `until` (Unix seconds); `on` is a `WaitsFor`, whoever gives it."""
+    """A call's result comes later, before `until` (Unix seconds); `on` is the `WaitsFor` that says from whom."""
 
     call: CallId
     on: str

@@ -41,7 +41,7 @@ class ProfileSection:
 
     @property
     def epoch(self) -> int:
-        """Another one after an hour in which nobody asked."""
+        """Another one after an hour without a question."""
         now = self._clock.monotonic()
         if now - self._asked > _CACHE_SECONDS:
             self._epoch += 1

@@ -22,7 +22,7 @@ async def test_file_that_no_message_named_goes_after_the_days_that_are_set(
         id = BlobId((await hob.tcp.post("/attachments", content=b"left behind")).json()["id"])
         clock = ManualClock(hob.app.api.clock.now())
         tidying = RetentionJob(
-            hob.app.store, hob.app.operations._hands, hob.app.home, RetentionSettings(uploads_days=days), clock
+            hob.app.store, hob.app.operations._tool_runtime, hob.app.home, RetentionSettings(uploads_days=days), clock
         )
         await tidying()
         assert await hob.app.store.blobs.load(id)
@@ -45,5 +45,5 @@ async def test_full_log_files_go_after_the_days_that_are_set_and_no_sooner(tmp_p
             os.utime(logs / name, (now - days * 86_400,) * 2)
         settings = RetentionSettings(logs_days=30)
         clock = ManualClock(hob.app.api.clock.now())
-        await RetentionJob(hob.app.store, hob.app.operations._hands, hob.app.home, settings, clock)()
+        await RetentionJob(hob.app.store, hob.app.operations._tool_runtime, hob.app.home, settings, clock)()
         assert sorted(file.name for file in logs.glob("hob.log*")) == ["hob.log", "hob.log.1", "hob.log.2"]

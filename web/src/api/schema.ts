@@ -1097,6 +1097,12 @@ export interface Routes {
     body: Explaining;
     answer: ExplainedAnswer;
   };
+  "GET /ws": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: undefined;
+  };
   "GET /api/v1/logs": {
     path: undefined;
     query: { level?: "debug" | "info" | "warning" | "error" | "critical"; text?: string; trace_id?: string; limit?: number };

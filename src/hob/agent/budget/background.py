@@ -1,4 +1,4 @@
-"""Asking outside of any turn, for work that nobody waits for."""
+"""Model calls outside of any turn, for work in the background."""
 
 from collections.abc import Callable
 from contextlib import aclosing

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, lines, text_of
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, lines, text_of
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
@@ -18,7 +18,7 @@ from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, Not
 T = TypeVar("T")
 
 OPENING_SECONDS = 5.0
-"""How long an owner may take to open its door before others are told that the home is in use."""
+"""How long an owner may take to listen before others are told that the home is in use."""
 _RAISED: Mapping[str, type[HobError]] = {
     "not_found": NotFound,
     "invalid_request": InvalidRequest,
@@ -70,7 +70,7 @@ def reload_running(home: Path) -> Mapping[str, Any] | None:
     try:
         told = call(socket_of(home), "POST", "/reload", timeout=30).body
         return {"problem": told.get("problem"), "model": call(socket_of(home), "GET", "/status").body.get("model")}
-    except (NobodyThere, ConnectionLost):
+    except (NotRunning, ConnectionLost):
         return None
 
 
@@ -101,7 +101,7 @@ def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
     while True:
         try:
             return ask()
-        except NobodyThere:
+        except NotRunning:
             try:
                 return answer_here()
             except HomeTaken:

@@ -5,7 +5,7 @@ For containers and monitors that ask every minute: loads nothing but the standar
 
 import sys
 
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import socket_of
 from hob.config.environment import find_home, process_environment
 
@@ -16,7 +16,7 @@ def main() -> int:
     """Ask the owner of the home."""
     try:
         answer = call(socket_of(find_home(process_environment())), "GET", "/health", timeout=SECONDS)
-    except NobodyThere:
+    except NotRunning:
         print("not running")
         return 1
     except ConnectionLost:

@@ -38,10 +38,10 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
                 turns=services.driver,
                 commands=services.commands,
                 channels=channels,
-                said=services.door.said,
+                said=services.admission.said,
             )
         )
-        accept = features.wrapped(Accept, services.door.entrance(bus.accept))
+        accept = features.wrapped(Accept, services.admission.entrance(bus.accept))
         running = Running(accept, services.operations, kernel.session_queues, services.background)
         theirs = [each for part, had in features.opened.values() if part.plugin for each in had.channels]
         for channel in channels:

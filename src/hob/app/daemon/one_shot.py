@@ -129,14 +129,14 @@ def answering(id: str, *, allowed: bool, scope: str) -> Life:
 
 @contextlib.asynccontextmanager
 async def on_demand(app: App) -> AsyncGenerator[None, None]:
-    """Listen on `hob.sock`, and load the HTTP server only when somebody knocks: most one-shots are alone."""
+    """Listen on `hob.sock`, and load the HTTP server only with the first connection: most one-shots get none."""
     path = socket_of(app.home)
     listener = bind_unix(path)
     loop = asyncio.get_running_loop()
     knocked = asyncio.Event()
     loop.add_reader(listener, knocked.set)
 
-    async def open_door() -> None:
+    async def serve_when_called() -> None:
         await knocked.wait()
         loop.remove_reader(listener)
         async with _serve()(app, listener):
@@ -145,11 +145,11 @@ async def on_demand(app: App) -> AsyncGenerator[None, None]:
     done = asyncio.Event()
     try:
         async with asyncio.TaskGroup() as group:
-            door = group.create_task(open_door())
+            serving = group.create_task(serve_when_called())
             yield
             done.set()
             if not knocked.is_set():
-                door.cancel()
+                serving.cancel()
     finally:
         if not knocked.is_set():
             loop.remove_reader(listener)

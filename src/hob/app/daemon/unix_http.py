@@ -23,7 +23,7 @@ def text_of(error: Mapping[str, Any]) -> str:
     return unpacked(error["text"]) if "text" in error else str(error.get("message", ""))
 
 
-class NobodyThere(HobError):
+class NotRunning(HobError):
     """No Hob is running in this home."""
 
 
@@ -61,7 +61,7 @@ class _UnixConnection(http.client.HTTPConnection):
             self.sock.connect(str(self._path))
         except OSError as error:
             self.sock.close()
-            raise NobodyThere from error
+            raise NotRunning from error
 
 
 def call(
@@ -73,7 +73,7 @@ def call(
     *,
     timeout: float | None = 60.0,
 ) -> HttpAnswer:
-    """One request. Raises NobodyThere when no owner listens, ConnectionLost when it goes away."""
+    """One request. Raises NotRunning when no Hob listens, ConnectionLost when it goes away."""
     with _Exchange(path, timeout) as exchange:
         response = exchange.send(method, route, query, body, {})
         text = response.read()
@@ -103,7 +103,7 @@ def lines(path: Path, route: str, query: Mapping[str, str] | None = None) -> Ite
 def stream_chat(path: Path, body: Mapping[str, Any], key: str) -> Generator[ClientEvent, None, None]:
     """Send a message and follow it: events `accepted`, `delta`, ..., and last `result` or `error`.
 
-    Raises NobodyThere before anything was sent, ConnectionLost afterwards: then the same key joins the same message.
+    Raises NotRunning before anything was sent, ConnectionLost afterwards: then the same key joins the same message.
     """
     return _stream(path, "POST", "/chat", body, {"idempotency-key": key})
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import holder_of, socket_of
 from hob.app.service.detection import find_keeper
 from hob.app.service.service_manager import ServiceManager
@@ -92,7 +92,7 @@ class DiagnosticContext:
             return None
         try:
             answer = call(socket_of(self.home), "GET", "/status", timeout=ANSWER_SECONDS)
-        except (NobodyThere, ConnectionLost):
+        except (NotRunning, ConnectionLost):
             return Owner(name, None)
         return Owner(name, answer.body if answer.status == 200 else None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.daemon.daemon_client import error_of
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import own, socket_of
 from hob.app.imports.contents import Passed, SourceConversation, SourceMessage
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
@@ -47,7 +47,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
         return asyncio.run(_transfer(_all_new, items, progress, preview=True))
     try:
         call(socket_of(home), "GET", "/health", timeout=10)
-    except NobodyThere:
+    except NotRunning:
         return _hand_over_here(home, items, progress, preview=preview)
 
     async def add(asked: Importing) -> Mapping[str, Any]:
@@ -58,7 +58,7 @@ def hand_over(home: Path, items: Sequence[Item], progress: Progress, *, preview:
 
     try:
         return asyncio.run(_transfer(add, items, progress, preview=preview))
-    except (ConnectionLost, NobodyThere) as error:
+    except (ConnectionLost, NotRunning) as error:
         raise ConnectionLost(
             translatable("Hob stopped in between; what was imported is kept; run it again to continue")
         ) from error
@@ -132,7 +132,7 @@ async def _one(add: Add, item: Item, told: Callable[[int], None], *, preview: bo
     except StoreError:
         raise
     except HobError as error:
-        if isinstance(error, ConnectionLost | NobodyThere):
+        if isinstance(error, ConnectionLost | NotRunning):
             raise
         why = str(error)
     status = ItemStatus.NEW if preview and new else ItemStatus.DONE if new else ItemStatus.THERE

@@ -121,7 +121,7 @@ class SettingMapping:
         self._admit("admission.groups", channel, ids, source, "it would answer in every group")
 
     def policy(self, channel: str, kind: str, word: object, source: str) -> None:
-        """What becomes of unknown people (`dm_policy`) and groups (`group_policy`); never to open a door wider."""
+        """What becomes of unknown people (`dm_policy`) and groups (`group_policy`); never to let more people in."""
         if word is not None and not self.owners:
             self.leave(source, f"who may write is not taken: {ELSEWHERE}")
         elif word == "open":

@@ -28,7 +28,7 @@ class RetentionJob:
     ) -> None:
         self.settings = settings
         self._store = store
-        self._hands = tool_runtime
+        self._tool_runtime = tool_runtime
         self._logs = home / LOGS
         self._clock = clock
 
@@ -62,7 +62,7 @@ class RetentionJob:
 
     async def _drop_snapshots(self, before: float, now: float) -> None:
         if old := await self._store.retention.drop_undo(before, now):
-            await self._hands.prune()
+            await self._tool_runtime.prune()
             _tell("turns' former files", old)
 
 

@@ -23,7 +23,7 @@ class OwnerSessions:
     def __init__(self, store: Store, erasure: Erasure, session_queues: SessionQueues) -> None:
         self._store = store
         self._erasure = erasure
-        self._lanes = session_queues
+        self._session_queues = session_queues
 
     async def all(self, *, archived: bool) -> Mapping[str, Any]:
         """Every session in which something stands, the latest first; the archived ones instead if asked."""
@@ -57,7 +57,7 @@ class OwnerSessions:
             chosen["paused"] = True
         await self._store.sessions.change(session.key, **chosen)
         if paused is False:
-            await self._lanes.resume(session.key)
+            await self._session_queues.resume(session.key)
         return _view(await self._store.sessions.get(session.key))
 
     async def delete(self, name: str) -> Mapping[str, Any]:

@@ -1,8 +1,8 @@
 """The runs of sub-agents: begun when there is room, ended in time, and their results handed over, once each.
 
-All that is to be done stands in the store, so the job goes on after a restart with what it finds there. Whoever waits
-(`sessions_yield`) gets the results as the result of that call; else they come as a message to the session, which may
-say something about it to the chat that it works for.
+What is left to do stands in the store, so the job goes on after a restart. A session that waits (`sessions_yield`) gets
+the results as the result of that call; to any other they come as a message, which it may answer in the chat that it
+works for.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ CHANNEL = "hob"
 REPORT = "report:"
 """How the chat of a report begins: what is answered to it goes to the chat that the work was given in."""
 SKIP = frozenset({"ANNOUNCE_SKIP", "REPLY_SKIP"})
-"""A result of one of these words alone is told nobody."""
+"""A result that is one of these words alone is not reported."""
 HANDED_OVER = 2_400
 """Characters of a result that its parent is shown."""
 _KEPT_SECONDS = 7 * 86_400.0
@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 def is_over(row: SubagentRow) -> bool:
-    """Whether its result is there, or nobody waits for it any more."""
+    """Whether it has a result, or its session no longer waits for one."""
     return not row.open or (row.kind == SEND and bool(row.why))
 
 

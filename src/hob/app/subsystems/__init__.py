@@ -5,6 +5,7 @@ from hob.app.subsystem import Subsystem
 from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
+from hob.app.subsystems.live_api import LIVE_API
 from hob.app.subsystems.maintenance import MAINTENANCE
 from hob.app.subsystems.mcp import MCP
 from hob.app.subsystems.memory import MEMORY, MEMORY_COMMANDS
@@ -26,6 +27,7 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     MAINTENANCE,
     WEBHOOKS,
     OPENAI_API,
+    LIVE_API,
     IMPORTS,
     DOCTOR,
     SECURITY,

@@ -1,4 +1,4 @@
-"""The door, opened over this home: the gate, and what becomes of what it notices."""
+"""Admission over this home: its rules, and what becomes of what they notice."""
 
 from contextvars import ContextVar
 from functools import cached_property
@@ -87,7 +87,7 @@ class AdmissionController:
         return decision
 
     def entrance(self, accept: Accept) -> Accept:
-        """What lets messages in, and keeps what the door noticed about one before its sender hears anything."""
+        """What lets messages in, and keeps what was noticed about one before its sender hears anything."""
         return AdmittingAccept(accept, self)
 
     def _noted(self) -> list[AdmissionEvent]:
@@ -140,11 +140,11 @@ class AdmissionController:
 
 
 class AdmittingAccept:
-    """Implements `Accept`: what the door noticed about a message is kept before its sender hears anything."""
+    """Implements `Accept`: what admission noticed about a message is kept before its sender hears anything."""
 
-    def __init__(self, accept: Accept, door: AdmissionController) -> None:
+    def __init__(self, accept: Accept, admission: AdmissionController) -> None:
         self._accept = accept
-        self._door = door
+        self._admission = admission
 
     async def __call__(self, inbound: Inbound) -> Accepted:
         token = _NOTED.set([])
@@ -152,7 +152,7 @@ class AdmittingAccept:
             return await self._accept(inbound)
         finally:
             try:
-                await self._door.settle()
+                await self._admission.settle()
             finally:
                 _NOTED.reset(token)
 

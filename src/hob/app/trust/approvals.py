@@ -39,7 +39,7 @@ class ApprovalService:
         self, store: Store, session_queues: SessionQueues, ledger: ApprovalLedger, clock: Clock, language: str
     ) -> None:
         self._store = store
-        self._lanes = session_queues
+        self._session_queues = session_queues
         self._ledger = ledger
         self._clock = clock
         self._language = language
@@ -65,7 +65,7 @@ class ApprovalService:
     # for the bus
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
-        """Take a message that answers a question, whoever asked; None where it answers none. Raises StoreErrors."""
+        """Take a message that answers a question of a turn; None where it answers none. Raises StoreErrors."""
         asking = await self._store.turns.parked((WaitsFor.ANSWER,), session)
         said = parse_answer(inbound.text)
         if said is not None:
@@ -172,7 +172,7 @@ class ApprovalService:
             await self._wake(answered.approval.turn)
 
     async def _wake(self, turn: TurnId) -> None:
-        await self._lanes.wake(turn)
+        await self._session_queues.wake(turn)
 
     # time
 

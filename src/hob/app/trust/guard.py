@@ -153,16 +153,16 @@ class BackendHere:
     """Implements `Confining` by the backend that works here."""
 
     def __init__(self, tool_runtime: ToolRuntime, config: Config) -> None:
-        self._hands = tool_runtime
+        self._tool_runtime = tool_runtime
         self._settings = config[SandboxSettings]
         self._obeyed_below = bool(obeyed_below(config[WorkspaceSettings], self._settings))
 
     async def sandbox(self) -> Sandbox:
-        backend = (await self._hands.backend.find()).backend
+        backend = (await self._tool_runtime.backend.find()).backend
         rules = HostRules(self._settings.hosts)
         return Sandbox(
             confined=backend.confines,
-            versioned=not await self._hands.unkept(),
+            versioned=not await self._tool_runtime.unkept(),
             plain=self._settings.backend == "plain",
             exposed=not backend.protects and self._obeyed_below,
             late=not backend.protects,

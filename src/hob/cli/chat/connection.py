@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hob.app.daemon.daemon_client import error_of
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call, stream_again, stream_chat, upload
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_again, stream_chat, upload
 from hob.app.home import socket_of
 from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
@@ -45,7 +45,7 @@ class ChatConnection:
             try:
                 call(self._path, "GET", "/health", timeout=5)
                 return
-            except (NobodyThere, ConnectionLost):
+            except (NotRunning, ConnectionLost):
                 pass
             try:
                 from hob.app.daemon.embedded_daemon import resident
@@ -61,7 +61,7 @@ class ChatConnection:
 
     def model(self, language: str) -> str:
         """Which model answers and why that one; how to connect one where there is none."""
-        with suppress(NobodyThere, ConnectionLost):
+        with suppress(NotRunning, ConnectionLost):
             line = str(call(self._path, "GET", "/status", timeout=5).body.get("model", ""))
             return tame(model_line(line, language)) if line and line != "none" else say(ChatSentence.NO_MODEL, language)
         return say(ChatSentence.MODEL_UNKNOWN, language)
@@ -95,7 +95,7 @@ class ChatConnection:
 
     def is_answered(self, id: str) -> bool:
         """Whether the turn of this message waits for an answer no more."""
-        with suppress(NobodyThere, ConnectionLost):
+        with suppress(NotRunning, ConnectionLost):
             return "question" not in call(self._path, "GET", f"/chat/{id}", timeout=10).body
         return False
 
@@ -105,7 +105,7 @@ class ChatConnection:
 
     def command(self, text: str, body: Mapping[str, Any]) -> None:
         """Do what a slash command says, whatever it answers."""
-        with suppress(NobodyThere, ConnectionLost):  # nothing runs where nobody is
+        with suppress(NotRunning, ConnectionLost):  # nothing runs without an owner
             call(self._path, "POST", "/chat", body={**body, "message": text}, timeout=5)
 
     def decide(self, id: str, *, allowed: bool, scope: str) -> str:
@@ -118,7 +118,7 @@ class ChatConnection:
 
     def look(self, route: str, **query: str) -> Mapping[str, Any]:
         """Some view of the owner's; empty where there is none."""
-        with suppress(NobodyThere, ConnectionLost):
+        with suppress(NotRunning, ConnectionLost):
             answer = call(self._path, "GET", route, query, timeout=10)
             return answer.body if answer.status == 200 else {}
         return {}
@@ -135,7 +135,7 @@ class ChatConnection:
                     until = 0.0
                     yield event
                 return
-            except (NobodyThere, ConnectionLost):
+            except (NotRunning, ConnectionLost):
                 yield ClientEvent("retracted", {"lost": True})
                 until = until or time.monotonic() + REJOIN_SECONDS
                 if time.monotonic() > until:

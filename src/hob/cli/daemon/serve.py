@@ -11,7 +11,7 @@ from pathlib import Path
 from hob import __version__
 from hob.app.daemon.daemon import run_daemon, set_up_logging
 from hob.app.daemon.preflight import command_problem
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import own, socket_of
 from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
@@ -65,6 +65,6 @@ def take_over(home: Path) -> None:
             # a one-shot that is just ending has no socket any more and still holds the lock
             if taken.holder.startswith(f"hob {ROLE},") or time.monotonic() > deadline:
                 raise
-            with suppress(NobodyThere, ConnectionLost):
+            with suppress(NotRunning, ConnectionLost):
                 call(socket_of(home), "POST", "/hand-over", timeout=5)
         time.sleep(0.05)

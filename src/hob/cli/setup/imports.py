@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import socket_of
 from hob.app.imports.assistants import find_assistant, find_here
 from hob.app.imports.contents import Assistant
@@ -145,7 +145,7 @@ def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
         return
     try:
         problem = call(socket_of(home), "POST", "/reload", timeout=30).body.get("problem")
-    except (NobodyThere, ConnectionLost):
+    except (NotRunning, ConnectionLost):
         return
     if problem:
         told = _("hob: the running daemon keeps its former settings: {problem}")

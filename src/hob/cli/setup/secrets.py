@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from hob.app.daemon.unix_http import ConnectionLost, NobodyThere, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import make_home, socket_of
 from hob.app.maintenance.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
 from hob.app.settings_sections import read_config, sections_of
@@ -192,7 +192,7 @@ def tell_daemon(home: Path, *, must: bool = False) -> int:
     """Let a running Hob read settings and secrets again; what came of it as an exit status."""
     try:
         answer = call(socket_of(home), "POST", "/reload", timeout=30)
-    except (NobodyThere, ConnectionLost):
+    except (NotRunning, ConnectionLost):
         if must:
             print(_("Hob is not running; it reads them when it starts."), file=sys.stderr)
         return 0

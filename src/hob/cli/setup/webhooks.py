@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import error_of
-from hob.app.daemon.unix_http import NobodyThere, upload
+from hob.app.daemon.unix_http import NotRunning, upload
 from hob.app.home import socket_of
 from hob.app.settings_sections import read_config
 from hob.cli.language import _
@@ -64,7 +64,7 @@ def try_(
     headers = signed(settings.scheme, secret, id, int(time.time()), data, settings.header)
     try:
         answer = upload(socket_of(config.home), f"/hooks/{name}", data, headers | {"content-type": "application/json"})
-    except NobodyThere:
+    except NotRunning:
         raise NotFound("no Hob is running here; `hob serve` starts one") from None
     if "error" in answer.body:
         if answer.status == 401:  # HTTP callers are not told, and the owner sits here

@@ -1,4 +1,4 @@
-"""Who is at the door: found out when a route wants to know, since some are for everybody and read no token."""
+"""Who calls: found out when a route wants to know, since some are for everybody and read no token."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

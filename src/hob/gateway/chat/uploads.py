@@ -31,7 +31,7 @@ class _Upload:
 
 
 async def note(store: Store, caller: ApiCaller, blob: BlobId, size: int, at: float) -> None:
-    """Somebody hands in this file. Raises Refusal where they have too many already, and StoreErrors."""
+    """A caller uploads this file. Raises Refusal where they have too many already, and StoreErrors."""
     sender = sender_of(caller)
     key = _key(blob, sender)
     # noted before it is counted: of many at once none comes past the limit

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
+from starlette.routing import Match
 from starlette.types import ASGIApp as ASGIApp
 from starlette.types import Message, Receive, Scope, Send
 
@@ -21,7 +21,6 @@ from hob.gateway.auth.security_middleware import HttpSecurityMiddleware
 from hob.gateway.auth.visitors import AtTheSocket
 from hob.gateway.http.endpoint import Endpoint, caller_of
 from hob.gateway.http.failures import Failure, HttpRefusal
-from hob.gateway.http.reply import failure_response
 from hob.gateway.openai.errors import response_at
 
 # The last net before an answer leaves: no known secret is in it, wherever it comes from.
@@ -75,12 +74,11 @@ _OF_STATUS = {404: "not_found", 405: "method_not_allowed"}
 def build_api(
     api: Api, *, local: bool, endpoints: Iterable[Endpoint[Any]], pages: Mapping[str, ASGIApp] | None = None
 ) -> ASGIApp:
-    """The application: for the Unix socket, whose callers are the owner, if `local`; else behind its door, for TCP.
+    """The application: for the Unix socket, whose callers are the owner, if `local`; else guarded, for TCP.
 
     `pages` are served to anybody, each below its path; the API's own paths stay the API's.
     """
-    routes: list[BaseRoute] = [endpoint.route(api) for endpoint in endpoints if local or not endpoint.local]
-    routes += (WebSocketRoute("/ws", _Live(api)), Route("/ws", _on_no_upgrade))
+    routes = [route for each in endpoints if local or not each.local for route in each.routes(api)]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error, Exception: _on_defect})
     app.router.redirect_slashes = False
     masked: ASGIApp = MaskedAnswers(app, api.mask)
@@ -109,7 +107,7 @@ class _WithPages:
 
 
 class LazyApp:
-    """An application that is made when somebody knocks."""
+    """An application that is made with the first request."""
 
     def __init__(self, app: Lazy[ASGIApp]) -> None:
         self._app = app
@@ -118,18 +116,6 @@ class LazyApp:
         if self._app.found is None:
             await asyncio.to_thread(self._app)
         await self._app()(scope, receive, send)
-
-
-class _Live:
-    """What answers at `/ws`."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from hob.gateway.live.handshake import enter
-
-        await enter(self._api, scope, receive, send)
 
 
 class _Named:
@@ -159,12 +145,6 @@ class _Local:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["visitor"] = AtTheSocket()
         await self._app(scope, receive, send)
-
-
-async def _on_no_upgrade(_: Request) -> Response:
-    """Told whether or not there is a token: a page's comes later, and where a proxy is in the way it never does."""
-    text = "/ws is for WebSockets; where a proxy is in between, it has to pass the headers Upgrade and Connection on"
-    return failure_response(Failure("invalid_request", text))
 
 
 async def _on_defect(request: Request, _: Exception) -> Response:

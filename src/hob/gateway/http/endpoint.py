@@ -5,14 +5,16 @@ can be without a scope, a size limit, or a page.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
 
 from hob.core.errors import HobError, InvalidRequest
+from hob.core.lazy import Lazy
 from hob.core.translation.language import Translatable
 from hob.core.values import dataclass
 from hob.gateway.api import Api
@@ -56,6 +58,7 @@ class EndpointCall(Generic[T]):
 
 
 Handler = Callable[[EndpointCall[T]], Awaitable[Response]]
+LiveHandler = Callable[[Api, Scope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ class Endpoint(Generic[T]):
     """The largest body, where it is not `gateway.body_bytes`."""
     failing: Callable[[Failure], Response] = failure_response
     """How a failure is written."""
+    live: Lazy[LiveHandler] | None = None
+    """What a WebSocket that is opened there is given to; the handler answers a request that opens none."""
 
     @property
     def has_body(self) -> bool:
@@ -103,8 +108,10 @@ class Endpoint(Generic[T]):
         """Whether the body is taken as it is."""
         return self.takes is bytes
 
-    def route(self, api: Api) -> Route:
-        """The route of the application."""
+    def routes(self, api: Api) -> Iterator[BaseRoute]:
+        """The routes of the application."""
+        if self.live is not None:
+            yield WebSocketRoute(self.path, _Live(self.live, api))
 
         async def answer(request: Request) -> Response:
             try:
@@ -120,7 +127,7 @@ class Endpoint(Generic[T]):
                 return packed_failure_response(failure, failure.message)
             return self.failing(failure)
 
-        return Route(self.path, answer, methods=[self.method])
+        yield Route(self.path, answer, methods=[self.method])
 
     async def _let_in(self, api: Api, request: Request) -> EndpointCall[T]:
         caller = NOBODY if self.scope is None else caller_of(request, self.scope, *self.also)
@@ -159,6 +166,17 @@ class Endpoint(Generic[T]):
         except ClientDisconnect as error:
             raise InvalidRequest("the body ended too early") from error
         return b"".join(pieces)
+
+
+class _Live:
+    """A class, since starlette takes a function for one of a `WebSocket`."""
+
+    def __init__(self, live: Lazy[LiveHandler], api: Api) -> None:
+        self._live = live
+        self._api = api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._live()(self._api, scope, receive, send)
 
 
 def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:

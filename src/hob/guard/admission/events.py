@@ -1,4 +1,4 @@
-"""What happens at the door, told as values: to be written down, and some of it told to the owner."""
+"""What admission notices, as values: to be written down, and some of it told to the owner."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto
@@ -7,7 +7,7 @@ from hob.core.messages import Inbound
 from hob.core.trust.people import PairingRequest, SenderAddress
 from hob.core.values import dataclass
 
-# What Hob itself says to people at the door, in English and German. No model has a part in it.
+# What Hob itself says to people who are not let in, in English and German. No model has a part in it.
 
 
 class Line(StrEnum):

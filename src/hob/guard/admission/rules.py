@@ -1,4 +1,4 @@
-"""The door: one message in, one decision out, by rule and from what is in memory.
+"""Admission: one message in, one decision out, by rule and from what is in memory.
 
 A message passes, in this order: is it Hob's own, who is it, may they write here, do two machines talk to each other,
 how often, what is in it. The first objection decides. Nothing waits, nothing is read, no model is asked.
@@ -179,7 +179,7 @@ class Scans(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionParts:
-    """What the door is made of, beside its settings. `internal` are Hob's own sources, whose senders it has classed."""
+    """What admission needs beside its settings. `internal` are Hob's own sources, whose senders it has classed."""
 
     clock: Clock
     people: People
@@ -311,7 +311,7 @@ class AdmissionRules:
     def _answered(
         self, inbound: Inbound, policy: AdmissionPolicy, known: SenderClass, address: SenderAddress
     ) -> Refused | None:
-        """What the door itself answers: a try at the passphrase, and somebody unknown who has to be paired first."""
+        """What admission itself answers: a try at the passphrase, and somebody unknown who has to be paired first."""
         word = self._parts.passphrase
         if word is not None and word.is_try(inbound.text):
             tried = word.attempt(address, inbound.text)

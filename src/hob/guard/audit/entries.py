@@ -66,7 +66,7 @@ def of_approval(approval: Approval, outcome: str = "") -> AuditEntry:
 
 
 def of_authentication(where: str, outcome: str, who: str = "") -> AuditEntry:
-    """Somebody came to a door (`api`, `passphrase`, `pairing`) and was let in or not: `right`, `wrong`, `too_often`."""
+    """A login (`api`, `passphrase`, `pairing`) that succeeded or did not: `right`, `wrong`, `too_often`."""
     return AuditEntry(AuditKind.AUTHENTICATION, where, outcome, detail=_detail(who=who))
 
 
@@ -81,7 +81,7 @@ def of_rate(app: str, outcome: str, sender: SenderClass, who: str = "") -> Audit
 
 
 def of_admission(event: AdmissionEvent) -> AuditEntry:
-    """What happened at the door."""
+    """What admission decided."""
     stranger = SenderClass.STRANGER
     match event:
         case PairingAsked(request):

@@ -45,7 +45,7 @@ class ShellPlace(StrEnum):
     WORKSPACE = "the whole workspace"
     HISTORY = "version control's own files"
     BUILT = "a build output"
-    INSIDE = "the workspace"
+    INSIDE = "part of the workspace"
     TEMPORARY = "a temporary file"
     DEVICE = "a device"
     STREAM = "no file"

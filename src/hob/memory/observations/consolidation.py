@@ -1,4 +1,4 @@
-"""Summaries of conversations that have ended, made while nobody speaks.
+"""Summaries of conversations that have ended, made while Hob is idle.
 
 A conversation is what was said in a session without a pause of half an hour. How far each session is summarised is kept
 with the summary, in one transaction: broken off or begun again, none is made twice.

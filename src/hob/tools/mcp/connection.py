@@ -140,7 +140,7 @@ class Connection:
         log.warning("the MCP server %s failed: %s", self._name, told)
         if opened is not None and not opened.done():
             opened.set_exception(ToolFailed(f"the server {self._name} cannot be used: {told}"))
-            opened.exception()  # it may be that nobody waits any more
+            opened.exception()  # seen here: the one who waited may be gone
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[Client]:
@@ -256,7 +256,7 @@ class Connection:
         await anyio.lowlevel.checkpoint()
 
     async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-        """Ask the user on behalf of the one call that is being made; nobody else could tell whose question it is."""
+        """Ask the user on behalf of the one call that is being made; among several it would be unclear whose it is."""
         if len(self._calls) != 1 or not is_attended(self._calls[0].turn):
             return ElicitResult(action="cancel")
         call = self._calls[0]

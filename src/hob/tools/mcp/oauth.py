@@ -1,6 +1,6 @@
 """Logging in to servers that ask for it (OAuth 2.1, authorization code with PKCE), and keeping what they gave.
 
-Tokens are encrypted: whoever has a copy of the folder without the key, which lies among the secrets, has none.
+Tokens are encrypted with a key that lies among the secrets: a copy of the folder alone is of no use.
 """
 
 import asyncio
@@ -94,7 +94,7 @@ class Login:
 
 
 class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types are not looked at
-    """The SDK's client, which renews what an earlier process got, and says what to do where nobody is there."""
+    """The SDK's client, which renews what an earlier process got, and says what to do where there is no terminal."""
 
     def __init__(self, name: str, url: str, tokens: TokenFile, login: Login | None) -> None:
         client = OAuthClientMetadata(

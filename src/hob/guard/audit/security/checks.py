@@ -128,7 +128,7 @@ FILES: tuple[SecurityCheck, ...] = (
 )  # fmt: skip
 
 
-# Secrets, the API's door, and who is told what: the model's side.
+# Secrets, the API, and what models are told.
 
 _LEAST_TOKEN = 24
 _LEAST_SIGNS = 10
