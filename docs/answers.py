@@ -255,6 +255,49 @@ class UndoneAnswer(TypedDict):
     diff: NotRequired[Annotated[str, "only with `preview`"]]
 
 
+class RebuiltAnswer(TypedDict):
+    """A model call of a turn, and whether its request can be built again."""
+
+    step: Annotated[int, "the number of its step in the journal"]
+    model: str
+    sent: Annotated[str, "the SHA-256 of the body that was sent; empty where that was not noted"]
+    identical: Annotated[bool | None, "the same bytes would be sent again; null: that cannot be told"]
+    why: Annotated[str, "why not, or why it cannot be told"]
+
+
+class ReplayedCall(TypedDict):
+    """A tool that a model called."""
+
+    name: str
+    arguments: Annotated[str, "JSON, as the model wrote it"]
+    recorded: Annotated[bool, "it was answered with what the turn's tool gave; else with that it was not made"]
+
+
+class ReplaySide(TypedDict):
+    """What came of a turn with one model."""
+
+    model: str
+    text: str
+    calls: list[ReplayedCall]
+    rounds: Annotated[int, "how often the model was asked"]
+    seconds: Annotated[float, "the model's time, without that of the tools"]
+    trouble: Annotated[str, "why it has no end, if it has none"]
+    cost_usd: float | None
+    input_tokens: int
+    output_tokens: int
+
+
+class ReplayAnswer(TypedDict):
+    """A turn, and the same with another model."""
+
+    turn: str
+    trace: str
+    rebuilt: list[RebuiltAnswer]
+    then: ReplaySide
+    now: Annotated[ReplaySide | None, "null where no model was named"]
+    difference: Annotated[list[str], "of the texts: the lines of a unified diff"]
+
+
 class ApprovalAnswer(TypedDict):
     """A question for approval."""
 
@@ -495,6 +538,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("POST", "/retry/{id}"): ((202, RetriedAnswer),),
     ("POST", "/retry"): ((202, AllRetriedAnswer),),
     ("POST", "/undo"): ((200, UndoneAnswer),),
+    ("POST", "/replay"): ((200, ReplayAnswer),),
     ("GET", "/approvals"): ((200, ApprovalsAnswer),),
     ("GET", "/approvals/{id}"): ((200, ApprovalAnswer),),
     ("POST", "/approvals/{id}"): ((200, SettledAnswer),),

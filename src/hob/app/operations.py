@@ -47,12 +47,14 @@ class DaemonOperations:
         tool_runtime: LazyToolRuntime,
         conversations: OwnerSessions,
         erase: Callable[[str, bool], Awaitable[Mapping[str, Any]]],
+        replay: Callable[[str, str], Awaitable[Mapping[str, Any]]],
         reloading: SettingsReload,
         views: Callable[[], Awaitable[Mapping[str, Any]]],
         address: str,
         on_hand_over: Callable[[], None] | None,
     ) -> None:
-        """`probe` asks a model of this name with a draft, `erase` forgets a person or tells what that would be.
+        """`probe` asks a model of this name with a draft, `erase` forgets a person or tells what that would be,
+        `replay` asks a model what a turn was asked.
 
         `views` is how the features are, `address` where the API can be reached, `hob.sock` apart."""
         self._store = kernel.store
@@ -69,6 +71,7 @@ class DaemonOperations:
         self.conversations = conversations
         """Sessions, for their owner."""
         self._erase = erase
+        self._replay = replay
         self._reloading = reloading
         self._views = views
         self._address = address
@@ -226,6 +229,9 @@ class DaemonOperations:
 
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
         return await self._erase(person, preview)
+
+    async def replay(self, id: str, model: str) -> Mapping[str, Any]:
+        return await self._replay(id, model)
 
     async def metrics(self) -> Sequence[Metric]:
         return await _figures()(self._store, self._queues, dict(await self.status()), self._usual())

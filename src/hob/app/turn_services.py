@@ -358,6 +358,9 @@ def _make_operations(
     async def erase(who: str, preview: bool) -> Mapping[str, Any]:
         return await _erase_person()(store, erasure, kernel.pairing_service, config.home, who, preview)
 
+    async def replay(id: str, model: str) -> Mapping[str, Any]:
+        return await _replay()(store, thinking.model, thinking.routes.routes, thinking.budget, clock)(id, model)
+
     return DaemonOperations(
         kernel,
         thinking.compactor,
@@ -371,6 +374,7 @@ def _make_operations(
         tool_runtime,
         OwnerSessions(store, erasure, kernel.session_queues),
         erase,
+        replay,
         reloading,
         views,
         address,
@@ -396,6 +400,13 @@ def _tool_catalog() -> Callable[..., ToolCatalog]:
     from hob.app.tools.catalog import open_tool_catalog
 
     return open_tool_catalog
+
+
+@Lazy
+def _replay() -> Callable[..., Callable[[str, str], Awaitable[Mapping[str, Any]]]]:
+    from hob.app.replay.replay import TurnReplay
+
+    return TurnReplay
 
 
 @Lazy

@@ -40,6 +40,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("prompt", "Show the next request to the model, by section."),
     ("retry", "Bring back what failed or was quarantined."),
     ("undo", "Undo what a turn changed in files."),
+    ("replay", "Ask another model what a turn was asked, and compare."),
     ("models", "List, choose and test models."),
     ("config", "Show, check and change settings."),
     ("secrets", "Keys and passwords: kept by reference, never shown."),
@@ -95,6 +96,8 @@ def _talk(name: str) -> Any:  # noqa: C901 - a table
             from hob.cli.conversation.retry import retry as found
         case "undo":
             from hob.cli.conversation.undo import undo as found
+        case "replay":
+            from hob.cli.conversation.replay import replay as found
         case "serve":
             from hob.cli.daemon.serve import serve as found
         case "stop":

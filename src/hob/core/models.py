@@ -273,7 +273,7 @@ class ModelReply:
 
     `usage` is None when the provider did not tell. `attempts` is how many requests it took. `ref` is the reference of
     the model that answered, `model` the server's own name for it; either may be empty. `cost` (micro-dollars) is what
-    the provider says it charged, if it says so.
+    the provider says it charged, if it says so. `sent` is the SHA-256 of the body that its server was sent, if one was.
     """
 
     text: str
@@ -286,6 +286,7 @@ class ModelReply:
     ref: str = ""
     cost: int | None = None
     continuation: Continuation | None = None
+    sent: str = ""
 
 
 ModelEvent = TextDelta | ReasoningDelta | CallStarted | Beat | Remark | ExtraCall | ModelReply

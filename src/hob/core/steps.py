@@ -44,7 +44,8 @@ class ModelReplied:
     """The model answered. `cost` in micro-dollars, None if unknown.
 
     `ref` is the reference of the model that answered, `model` the server's own name for it. `remarks` are what its
-    reader should know about the answer, one line each, in the owner's language.
+    reader should know about the answer, one line each, in the owner's language. `sent` is the SHA-256 of what its
+    server was sent, empty where none was.
     """
 
     text: str
@@ -58,6 +59,7 @@ class ModelReplied:
     ref: str = ""
     continuation: Continuation | None = None
     remarks: tuple[str, ...] = ()
+    sent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 _KEYS: dict[type[Any], str] = {
     ModelAsked: "model request_hash input_estimate reserved trust models remarks sections",
-    ModelReplied: "text calls stop usage model cost reasoning attempts ref continuation remarks",
+    ModelReplied: "text calls stop usage model cost reasoning attempts ref continuation remarks sent",
     ModelFailed: "fault detail attempts retry_at retry_after usage cost remarks",
     Waited: "until reason",
     ToolIntended: "call restart rule",

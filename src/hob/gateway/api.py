@@ -122,6 +122,12 @@ class Operations(Protocol):
     async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
 
+    async def replay(self, id: str, model: str) -> Mapping[str, Any]:
+        """What models were given in a turn, and what another one (if one is named) answers to it; nothing is executed.
+
+        Raises NotFound, InvalidRequest.
+        """
+
     async def metrics(self) -> Sequence[Metric]:
         """Figures for machines that watch."""
 

@@ -9,6 +9,7 @@ from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
 from hob.core.messages import Inbound
+from hob.core.models import ModelRequest
 from hob.core.states import FINAL_TURNS, TURN_MOVES, TurnState
 from hob.core.steps import (
     VERSION,
@@ -33,6 +34,7 @@ from hob.store.erasure.content import ContentWriter
 from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
 from hob.store.messages.transcript import write_entries
+from hob.store.requests import keep_request
 from hob.store.spending.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
@@ -47,7 +49,12 @@ _LOAD = (
 
 
 def write_steps(
-    connection: apsw.Connection, keep: ContentWriter, turn: TurnId, steps: Sequence[Step], at: float
+    connection: apsw.Connection,
+    keep: ContentWriter,
+    turn: TurnId,
+    steps: Sequence[Step],
+    at: float,
+    request: ModelRequest | None = None,
 ) -> tuple[SessionKey, Sequence[ModelCallRow]]:
     """Append steps to the journal and do their bookkeeping; the turn's session and the model calls that ended.
 
@@ -65,6 +72,8 @@ def write_steps(
         connection.execute(_INSERT, (turn, n, kind_of(step), VERSION, command, at, keep(dump_step(step))))
         if isinstance(step, ModelAsked):
             reserve(connection, turn, session, step, at)
+            if request is not None:
+                keep_request(connection, turn, session, n, request, at)
         elif isinstance(step, ModelReplied | ModelFailed):
             calls.append(settle(connection, turn, step))
     return SessionKey(session), calls
@@ -86,13 +95,19 @@ class StoredJournal:
         rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
-    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
+    async def append(
+        self,
+        turn: TurnId,
+        steps: Sequence[Step],
+        events: Sequence[TimelineEvent] = (),
+        request: ModelRequest | None = None,
+    ) -> None:
         """Add these steps and timeline events in one transaction, with their reservations and settlements."""
         at = self._now()
 
         def job(connection: apsw.Connection) -> None:
             keep = ContentWriter(connection)
-            session, calls = write_steps(connection, keep, turn, steps, at)
+            session, calls = write_steps(connection, keep, turn, steps, at, request)
             write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
 
         await self._writer.write(job)

@@ -48,6 +48,7 @@ from hob.store.messages.outbox import Outbox
 from hob.store.messages.transcript import StoredTranscript
 from hob.store.people import StoredPeople
 from hob.store.plugin_records import PluginRecords
+from hob.store.requests import StoredRequests
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
 from hob.store.spending.ledger import StoredLedger
@@ -101,8 +102,7 @@ class Store:
         loop = asyncio.get_running_loop()
         self._home = home
         self._carried = carried
-        self._path = opened.path
-        self._connection = opened.connection
+        self._path, self._connection = opened.path, opened.connection
         self._connect = partial(connect, opened.path, settings, vfs, writes=False)
         self._check = check = DamageCheck(self._connect, check_note(opened.path))
         self._writer = writer = Writer(opened.connection, loop, settings.group, check)
@@ -114,6 +114,7 @@ class Store:
         self.inbox = Inbox(writer, readers, clock, opened.run)
         self.turns = TurnRows(writer, readers, clock, opened.run, opened.unclean)
         self.journal = StoredJournal(writer, readers, clock)
+        self.requests = StoredRequests(readers)
         self.transcript = StoredTranscript(writer, readers, clock)
         self.outbox = Outbox(writer, readers, clock)
         self.tasks = Tasks(writer, readers, clock)

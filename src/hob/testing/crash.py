@@ -111,8 +111,14 @@ class CrashingJournal:
             self._crash.passed(Boundary.CLAIMED)
         return steps
 
-    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
-        await self._journal.append(turn, steps, events)
+    async def append(
+        self,
+        turn: TurnId,
+        steps: Sequence[Step],
+        events: Sequence[TimelineEvent] = (),
+        request: ModelRequest | None = None,
+    ) -> None:
+        await self._journal.append(turn, steps, events, request)
         for step in steps:
             boundary = _OF_STEP.get(type(step))
             if boundary is not None:

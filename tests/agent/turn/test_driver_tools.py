@@ -534,10 +534,16 @@ class Flaky:
         self.finish = store.journal.finish
         self._store = store
 
-    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
+    async def append(
+        self,
+        turn: TurnId,
+        steps: Sequence[Step],
+        events: Sequence[TimelineEvent] = (),
+        request: ModelRequest | None = None,
+    ) -> None:
         if self.full or (self.refused is not None and any(isinstance(step, self.refused) for step in steps)):
             raise StoreFull
-        await self._store.journal.append(turn, steps, events)
+        await self._store.journal.append(turn, steps, events, request)
 
 
 class Forgetful:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hob.agent.turn.running import Record, Unsaved
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import TurnId
+from hob.core.models import ModelRequest
 from hob.core.steps import Noted, Step
 from hob.store.journal import StoredJournal
 from hob.testing.channel import message
@@ -22,8 +23,14 @@ class Unheard(StoredJournal):
         self.__dict__.update(inner.__dict__)
         self.written = asyncio.Event()
 
-    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
-        await super().append(turn, steps, events)
+    async def append(
+        self,
+        turn: TurnId,
+        steps: Sequence[Step],
+        events: Sequence[TimelineEvent] = (),
+        request: ModelRequest | None = None,
+    ) -> None:
+        await super().append(turn, steps, events, request)
         if not self.written.is_set():
             self.written.set()
             await asyncio.Event().wait()

@@ -665,6 +665,51 @@ export interface PromptAnswer {
   limit: number;
 }
 
+/** A model call of a turn, and whether its request can be built again. */
+export interface RebuiltAnswer {
+  step: number;
+  model: string;
+  sent: string;
+  identical: boolean | null;
+  why: string;
+}
+
+/** A turn, and the same with another model. */
+export interface ReplayAnswer {
+  turn: string;
+  trace: string;
+  rebuilt: RebuiltAnswer[];
+  then: ReplaySide;
+  now: ReplaySide | null;
+  difference: string[];
+}
+
+/** What is replayed. */
+export interface ReplayRequest {
+  id: string;
+  model?: string | null;
+}
+
+/** What came of a turn with one model. */
+export interface ReplaySide {
+  model: string;
+  text: string;
+  calls: ReplayedCall[];
+  rounds: number;
+  seconds: number;
+  trouble: string;
+  cost_usd: number | null;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+/** A tool that a model called. */
+export interface ReplayedCall {
+  name: string;
+  arguments: string;
+  recorded: boolean;
+}
+
 /** Where to go. */
 export interface RepoCheckout {
   repo?: "work" | "identity" | null;
@@ -1444,6 +1489,12 @@ export interface Routes {
     query: undefined;
     body: UndoRequest;
     answer: UndoneAnswer;
+  };
+  "POST /api/v1/replay": {
+    path: undefined;
+    query: undefined;
+    body: ReplayRequest;
+    answer: ReplayAnswer;
   };
   "POST /api/v1/chat": {
     path: undefined;

@@ -76,7 +76,7 @@ async def ask(run: TurnRun) -> None:
                     request.first, request_hash(request), estimate, held.worst, prompt.trust, models, told, parts_of
                 )
             )
-            await record.flush()
+            await record.flush(request)
     except BudgetExceeded as error:
         record.add(Stopped("budget", str(error)))
         return
@@ -191,6 +191,7 @@ async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
             reply.ref,
             reply.continuation,
             tuple(heard.remarks),
+            reply.sent,
         ),
         _with_remarks(event, heard),
     )

@@ -75,13 +75,13 @@ class Record:
             self.add(step)
         self._events.extend(unsaved.events)
 
-    async def flush(self) -> None:
-        """Make all steps so far durable. Raises StoreErrors; then nothing was written."""
+    async def flush(self, request: ModelRequest | None = None) -> None:
+        """Make all steps so far durable, and what the model is given. Raises StoreErrors; then nothing was written."""
         steps, events = self.rest()
         if not steps and not events:
             return
         self._under_way = (len(steps), len(events))
-        await self._journal.append(self._turn.id, steps, events)
+        await self._journal.append(self._turn.id, steps, events, request)
         self._note_saved()
 
     def _note_saved(self) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol, Unpack
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, SessionKey, TurnId
 from hob.core.messages import Inbound
-from hob.core.models import CallScope, Spent
+from hob.core.models import CallScope, ModelRequest, Spent
 from hob.core.steps import Step
 from hob.core.turns import Finish, Session, SessionChange, Summary, View
 
@@ -17,8 +17,14 @@ class Journal(Protocol):
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
         """The turn's steps so far, in order, without the first `since`."""
 
-    async def append(self, turn: TurnId, steps: Sequence[Step], events: Sequence[TimelineEvent] = ()) -> None:
-        """Add these steps and timeline events in one transaction.
+    async def append(
+        self,
+        turn: TurnId,
+        steps: Sequence[Step],
+        events: Sequence[TimelineEvent] = (),
+        request: ModelRequest | None = None,
+    ) -> None:
+        """Add these steps and timeline events in one transaction, with what the model that is asked in them is given.
 
         A `ModelAsked` reserves its cost, a `ModelReplied` or `ModelFailed` settles it, in the same transaction.
         """

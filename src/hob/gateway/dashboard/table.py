@@ -50,6 +50,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("POST", "/stop", state.stop_all, ADMIN),
     _same("POST", "/retry/{id}"),
     _same("POST", "/undo"),
+    _same("POST", "/replay"),
     _same("POST", "/chat"),
     _same("GET", "/chat/{id}"),
     _same("POST", "/chat", "/webchat/send"),

@@ -69,6 +69,14 @@ class UndoRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What is replayed."""
+
+    id: str = field("the turn's, a message's or a trace's", characters=(1, 200))
+    model: str = field("the model that is asked now; without one none is, and nothing is spent", "")
+
+
+@dataclass(frozen=True, slots=True)
 class BackingUp:
     """Where a copy is written."""
 
@@ -186,6 +194,15 @@ async def undo(call: EndpointCall[UndoRequest]) -> Response:
     """Put back what a turn changed in files, never over a later change."""
     asked = call.asked
     return json_response(await call.api.operations.undo(asked.id, asked.session, preview=asked.preview))
+
+
+async def replay(call: EndpointCall[ReplayRequest]) -> Response:
+    """Rebuild what models were given in a turn, and ask another one the same.
+
+    Tools answer with what they gave then, and are not executed; nothing enters the session; what it costs is the task
+    `replay`.
+    """
+    return json_response(await call.api.operations.replay(call.asked.id, call.asked.model))
 
 
 async def backup(call: EndpointCall[BackingUp]) -> Response:

@@ -95,6 +95,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         state.UndoRequest,
         errors=("not_found", "not_allowed"),
     ),
+    Endpoint("POST", "/replay", state.replay, ADMIN, state.ReplayRequest, errors=("not_found",)),
     Endpoint(
         "GET",
         "/approvals",

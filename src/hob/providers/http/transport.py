@@ -1,5 +1,6 @@
 """A model behind HTTP: a `Wire` and a `ServerConnection` make a `Model`."""
 
+import hashlib
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, aclosing
@@ -41,10 +42,11 @@ class HttpModel:
         """Answer, piece by piece. Raises ModelError; `request.patience` bounds the time to connect."""
         connection, wire = self._connection, self._wire
         request, names = safely_named(sealed_by(request, self._identity))
+        body = await self._body(request)
+        sent = hashlib.sha256(body).hexdigest()
         key = await connection.key()
         url = self._url(wire.chat_url, request.model)
         secrets = connection.secrets(key)
-        body = wire.encode(request, model=request.model, images=await self._images(request))
         taken = {call.id for said in request.messages if isinstance(said, AssistantMessage) for call in said.calls}
         decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secrets=secrets)
         broken = False
@@ -55,7 +57,7 @@ class HttpModel:
                 async with aclosing(bytes_of(response)) as pieces:
                     async for data in pieces:
                         for event in decoder.feed(data):
-                            yield _told(event, request, names, self._identity)
+                            yield _told(event, request, names, self._identity, sent)
                         if decoder.done:
                             await drain(pieces)
                             return
@@ -64,7 +66,14 @@ class HttpModel:
                 raise
             broken = True
         for event in decoder.finish(broken=broken):
-            yield _told(event, request, names, self._identity)
+            yield _told(event, request, names, self._identity, sent)
+
+    async def body(self, request: ModelRequest) -> bytes:
+        """What the server would be sent; nothing is. Raises ModelError."""
+        return await self._body(safely_named(sealed_by(request, self._identity))[0])
+
+    async def _body(self, request: ModelRequest) -> bytes:
+        return self._wire.encode(request, model=request.model, images=await self._images(request))
 
     async def _post(self, opened: AsyncExitStack, url: str, body: bytes, key: str, patience: float) -> httpx2.Response:
         """The good answer to this body; a key that was rotated since it was read is read again, once."""
@@ -150,11 +159,12 @@ def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]
     return replace(request, tools=tools, messages=messages), names
 
 
-def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None, identity: str) -> ModelEvent:
-    """The event with our names of the tools, and a reply's sealed reasoning with what it follows on."""
+def _told(event: ModelEvent, request: ModelRequest, names: ToolNames | None, identity: str, sent: str) -> ModelEvent:
+    """The event with our names of the tools, and a reply with what it follows on."""
     if isinstance(event, CallStarted) and names is not None:
         return CallStarted(names.to_tool(event.name))
     if isinstance(event, ModelReply):
+        event = replace(event, sent=sent)
         if names is not None:
             event = replace(event, calls=tuple(replace(call, name=names.to_tool(call.name)) for call in event.calls))
         if event.continuation is not None:

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
@@ -21,6 +22,8 @@ from hob.providers.plugins import open_plugin
 from hob.providers.routing.choice import Choice, ConnectedProvider, Ref
 from hob.providers.routing.failover import ModelRoute
 from hob.providers.settings import ModelSettings
+
+R = TypeVar("R", bound="ModelRoutes")
 
 
 class ModelRoutes:
@@ -49,6 +52,10 @@ class ModelRoutes:
         self._models: dict[tuple[str, int], Model] = {}
         self._named: dict[ModelRoute, Model] = {}
         self._former: list[Model] = []
+
+    def another(self, kind: type[R]) -> R:
+        """The same routes as another kind of them: nothing is opened yet, and pictures are not described."""
+        return kind(self._choice, self._settings, self._clock, self._blobs, self._profiles, self._folder)
 
     def become(self, settings: ModelSettings, sight: Callable[[], Sight] | None) -> None:
         """Open by other settings from now on. What is being asked goes on, and is closed with all the others."""

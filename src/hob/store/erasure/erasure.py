@@ -31,6 +31,7 @@ from hob.store.database.writer import Writer
 from hob.store.erasure.copies import Copies, erase_in
 from hob.store.memory.items import drop_items
 from hob.store.memory.stones import stone_of, stone_of_item
+from hob.store.requests import drop_requests
 
 TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"
@@ -436,8 +437,10 @@ def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
 def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     """Erase everything that a tombstone stands for, wherever it came back from; the blobs of it.
 
-    A blob stays if it was put again after its tombstone, or as long as something that is not erased names it.
+    A blob stays if it was put again after its tombstone, or as long as something that is not erased names it. What
+    models were given may repeat any of it, and goes as a whole.
     """
+    before = connection.total_changes()
     connection.execute(
         "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t"
         " WHERE t.content = content.id AND t.hash = content.hash AND content.text IS NOT NULL"
@@ -447,6 +450,8 @@ def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
     connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
     connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
     erase_copies(connection)
+    if connection.total_changes() != before:
+        drop_requests(connection)
     doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
     blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
     for blob in blobs:

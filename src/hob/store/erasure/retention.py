@@ -18,6 +18,7 @@ from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, marks
 from hob.store.database.writer import Writer
 from hob.store.erasure.erasure import named_blobs
+from hob.store.requests import drop_requests, drop_requests_of
 
 T = TypeVar("T")
 
@@ -112,6 +113,7 @@ class Retention:
             for some in _pieces(details):
                 dropped += await self._writer.write(partial(_drop, some, before))
             last = turns[-1][0]
+        await self._writer.write(lambda c: drop_requests(c, before))
         return dropped
 
     async def drop_one_turn_sessions(self, before: float) -> int:
@@ -173,6 +175,7 @@ def _drop_session(session: str, at: float, connection: apsw.Connection) -> int:
     found = {row[0] for row in all_rows(connection, _SAID, {"key": session})} - {None}
     for table in ("open_groups", "working_notes", "plugin_records"):
         connection.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
+    drop_requests_of(connection, session)
     return sum(_drop(some, at, connection) for some in _pieces(sorted(found)))
 
 

@@ -1,4 +1,4 @@
-import { ArrowLeft, Braces, ChartGantt, MessageSquare, RotateCcw, Workflow } from "lucide-react";
+import { ArrowLeft, Braces, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
@@ -10,6 +10,7 @@ import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
+import { Replay } from "./replay";
 import { ordered, type Placed } from "./tree";
 
 /** One message's journey: the waterfall, and the chosen part of it. */
@@ -17,13 +18,15 @@ export function Trace({ id }: { id: string }) {
   const trace = useTrace(id);
   const [chosen, setChosen] = useState("");
   const [graph, setGraph] = useState(false);
+  const [replay, setReplay] = useState(false);
   const spans = useMemo(() => ordered(trace.data?.spans ?? []), [trace.data]);
   if (trace.isPending) return <Page title={t("Trace")} wide><Skeleton rows={8} className="h-9" /></Page>;
   if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
   const span = spans.find((each) => each.span.id === chosen) ?? spans.find((each) => each.span.type === "LLM") ?? spans[0];
   return (
-    <Page title={title(trace.data)} wide more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} />}>
+    <Page title={title(trace.data)} wide more={<Acts trace={trace.data} graph={graph} onGraph={() => setGraph(!graph)} replay={replay} onReplay={() => setReplay(!replay)} />}>
       <Facts trace={trace.data} />
+      {replay && trace.data.turns.map((turn) => <Replay key={turn} turn={turn} />)}
       {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
       {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} />}
     </Page>
@@ -35,7 +38,9 @@ function title(trace: TraceAnswer): string {
   return first?.output.split("\n")[0]?.slice(0, 90) || t("Trace {id}", { id: trace.trace_id.slice(0, 8) });
 }
 
-function Acts({ trace, graph, onGraph }: { trace: TraceAnswer; graph: boolean; onGraph: () => void }) {
+function Acts({ trace, graph, onGraph, replay, onReplay }: {
+  trace: TraceAnswer; graph: boolean; onGraph: () => void; replay: boolean; onReplay: () => void;
+}) {
   const retry = useMutation({ mutationFn: (id: string) => call("POST /api/v1/retry/{id}", { path: { id } }) });
   const session = trace.task?.session ?? trace.spans[0]?.event.session;
   const [copied, setCopied] = useState(false);
@@ -52,6 +57,7 @@ function Acts({ trace, graph, onGraph }: { trace: TraceAnswer; graph: boolean; o
       {trace.task && ["failed", "set_aside"].includes(trace.task.state) && (
         <Button icon={RotateCcw} disabled={retry.isPending} onClick={() => retry.mutate(trace.task!.id)}>{t("Retry")}</Button>
       )}
+      {trace.turns.length > 0 && <Button icon={Columns2} aria-pressed={replay} onClick={onReplay}>{t("Replay")}</Button>}
       <Button icon={graph ? ChartGantt : Workflow} onClick={onGraph}>{graph ? t("As a waterfall") : t("As a graph")}</Button>
       <Button
         icon={Braces}

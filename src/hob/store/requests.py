@@ -1,0 +1,160 @@
+"""What each model call was given, word for word; parts that requests share are stored once."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from hob.core.content.images import Image
+from hob.core.errors import NotFound
+from hob.core.ids import ONE_TURN, BlobId, CallId, SessionKey, TraceId, TurnId
+from hob.core.models import (
+    AssistantMessage,
+    Continuation,
+    ModelMessage,
+    ModelRequest,
+    Thinking,
+    ToolMessage,
+    UserMessage,
+)
+from hob.core.tools import ToolCall, ToolSpec
+from hob.core.translation.language import translatable
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.erasure.content import masked
+
+_DAY = 86_400.0
+_HEAD = 3  # parts before the messages: system text, tools, the rest
+_FIND = (
+    "SELECT id, trace_id FROM turns WHERE id IN (SELECT :id UNION ALL SELECT turn FROM inbox WHERE id = :id"
+    " UNION ALL SELECT turn FROM timeline WHERE trace_id = :id) ORDER BY seq DESC LIMIT 1"
+)
+_TOUCH = "UPDATE request_parts SET used = ? WHERE used < ? AND id IN ({ids})"
+_PART = "INSERT INTO request_parts (hash, turn, used, body) VALUES (?, ?, ?, ?) RETURNING id"
+
+
+def keep_request(
+    connection: apsw.Connection, turn: TurnId, session: SessionKey, n: int, request: ModelRequest, at: float
+) -> None:
+    """Keep what the model call of this step is given."""
+    own = turn if session.startswith(ONE_TURN) else None
+    texts = [masked(connection, text).encode("utf-8", "replace") for text in _texts(request)]
+    hashes = [hashlib.sha256((own or "").encode() + text).digest() for text in texts]
+    known_sql = f"SELECT hash, id FROM request_parts WHERE hash IN ({marks(hashes)})"  # noqa: S608
+    known: dict[bytes, int] = dict(all_rows(connection, known_sql, hashes))
+    if known:
+        ids = sorted(known.values())
+        connection.execute(_TOUCH.format(ids=marks(ids)), (at, at - _DAY, *ids))
+    for key, text in zip(hashes, texts, strict=True):
+        if key not in known:
+            known[key] = all_rows(connection, _PART, (key, own, at, zlib.compress(text, 6)))[0][0]
+    parts = json.dumps([known[key] for key in hashes], separators=(",", ":"))
+    connection.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?)", (turn, n, at, parts))
+
+
+def drop_requests(connection: apsw.Connection, before: float | None = None) -> None:
+    """Let go of what was kept before this time (Unix seconds); without one of everything."""
+    if before is None:
+        connection.execute("DELETE FROM requests")
+        connection.execute("DELETE FROM request_parts")
+    else:
+        connection.execute("DELETE FROM requests WHERE at < ?", (before,))
+        connection.execute("DELETE FROM request_parts WHERE used < ?", (before - _DAY,))
+
+
+def drop_requests_of(connection: apsw.Connection, session: str) -> None:
+    """Let go of those of a session that was made for one turn."""
+    turns = "SELECT id FROM turns WHERE session = ?"
+    for table in ("requests", "request_parts"):
+        connection.execute(f"DELETE FROM {table} WHERE turn IN ({turns})", (session,))  # noqa: S608
+
+
+class StoredRequests:
+    """The requests of turns."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    async def turn(self, id: str) -> tuple[TurnId, TraceId]:
+        """The turn of this id, of this message or of this trace, with its trace. Raises NotFound."""
+        row = await self._readers.read(lambda c: find_row(c, _FIND, {"id": id}))
+        if row is None:
+            raise NotFound(translatable("no turn, message or trace is called {id}", id=id))
+        return TurnId(row[0]), TraceId(row[1])
+
+    async def load(self, turn: TurnId) -> Mapping[int, ModelRequest]:
+        """What was kept of the turn's requests, by the number of the step."""
+
+        def job(connection: apsw.Connection) -> Mapping[int, ModelRequest]:
+            rows = all_rows(connection, "SELECT n, parts FROM requests WHERE turn = ?", (turn,))
+            places = {n: json.loads(parts) for n, parts in rows}
+            texts = _load_parts(connection, {part for parts in places.values() for part in parts})
+            return {n: _request([texts[part] for part in parts]) for n, parts in places.items()}
+
+        return await self._readers.read(job)
+
+
+def _load_parts(connection: apsw.Connection, wanted: Collection[int]) -> Mapping[int, str]:
+    if not (ids := sorted(wanted)):
+        return {}
+    sql = f"SELECT id, body FROM request_parts WHERE id IN ({marks(ids)})"  # noqa: S608
+    return {id: zlib.decompress(body).decode() for id, body in all_rows(connection, sql, ids)}
+
+
+def _texts(request: ModelRequest) -> list[str]:
+    tools = [[tool.name, tool.description, dict(tool.schema)] for tool in request.tools]
+    rest = {
+        "model": request.model,
+        "models": request.models,
+        "max_tokens": request.max_tokens,
+        "cache_key": request.cache_key,
+        "thinking": request.thinking,
+        "stays": request.stays,
+    }
+    return [request.system, _dump(tools), _dump(rest), *(_dump(_plain(message)) for message in request.messages)]
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(message: ModelMessage) -> dict[str, Any]:
+    match message:
+        case UserMessage():
+            images = [[image.blob, image.media_type] for image in message.images]
+            return {"user": message.text, **({"images": images} if images else {})}
+        case ToolMessage():
+            return {"tool": message.call, "text": message.text, **({"error": True} if message.is_error else {})}
+        case AssistantMessage(calls=calls, continuation=sealed):
+            made = {"calls": [[call.id, call.name, call.arguments] for call in calls]} if calls else {}
+            seal = {"seal": [sealed.wire, sealed.data, sealed.prefix, sealed.by]} if sealed is not None else {}
+            return {"assistant": message.text, **made, **seal}
+
+
+def _request(texts: Sequence[str]) -> ModelRequest:
+    rest: dict[str, Any] = json.loads(texts[2])
+    key, thinking = rest["cache_key"], rest["thinking"]
+    return ModelRequest(
+        rest["model"],
+        texts[0],
+        tuple(_message(json.loads(text)) for text in texts[_HEAD:]),
+        tuple(ToolSpec(name, description, schema) for name, description, schema in json.loads(texts[1])),
+        rest["max_tokens"],
+        None if key is None else SessionKey(key),
+        models=tuple(rest["models"]),
+        thinking=None if thinking is None else Thinking(thinking),
+        stays=rest["stays"],
+    )
+
+
+def _message(value: dict[str, Any]) -> ModelMessage:
+    if "user" in value:
+        return UserMessage(value["user"], tuple(Image(BlobId(blob), kind) for blob, kind in value.get("images", ())))
+    if "tool" in value:
+        return ToolMessage(CallId(value["tool"]), value["text"], value.get("error", False))
+    calls = tuple(ToolCall(CallId(id), name, arguments) for id, name, arguments in value.get("calls", ()))
+    seal = value.get("seal")
+    return AssistantMessage(value["assistant"], calls, None if seal is None else Continuation(*seal))
