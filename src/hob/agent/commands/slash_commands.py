@@ -1,6 +1,5 @@
 """Slash commands: what people can do without a model. Each row of `command_table` has its method here."""
 
-import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -20,6 +19,7 @@ from hob.core.models import NOTHING_SPENT, Spent, Thinking
 from hob.core.money import dollars
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
+from hob.core.spelling import close_names
 from hob.core.translation.answers import Answer, answer
 from hob.core.translation.language import translate
 from hob.core.trust.labels import SenderClass
@@ -151,7 +151,7 @@ class SlashCommands:
             return str(error)
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self._rows, 1)
+        near = close_names(name, self._rows, 1)
         which = Answer.UNKNOWN_NEAR if near else Answer.UNKNOWN
         return answer(which, self._language, name=f"/{name}", near=f"/{near[0]}" if near else "")
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hob.core.spelling import close_names
 from hob.core.tools import ToolSpec
 
 UNREADABLE = "$unreadable"
@@ -71,9 +72,7 @@ def usage_of(spec: ToolSpec) -> str:
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:
     """Up to three known names like this one, best first."""
-    import difflib  # only a mistaken model needs it
-
-    return difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    return close_names(name, known, likeness=0.5)
 
 
 def _repaired(text: str) -> Any:

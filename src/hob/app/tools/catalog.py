@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
-from difflib import get_close_matches
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,6 +15,7 @@ from hob.core.ids import CallId, SessionKey, new_inbound_id, new_span_id, new_tr
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.guard import Allow, Ask
 from hob.core.ports.tools import CallContext
+from hob.core.spelling import close_names
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL, SenderClass, Trust
@@ -106,7 +106,7 @@ class OwnerTools:
         specs = self._tools.named()
         if name in specs:
             return specs[name]
-        close = ", ".join(get_close_matches(name, specs, n=3))
+        close = ", ".join(close_names(name, specs))
         raise NotFound(
             translatable("there is no tool {name}; did you mean {close}?", name=name, close=close)
             if close

@@ -27,11 +27,7 @@ _DONE = b"data: [DONE]\n\n"
 
 
 async def post(call: EndpointCall[ChatCompletionRequest]) -> Response:
-    """Answer the last message of a conversation, as OpenAI's chat completions do.
-
-    Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
-    waits for approval is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
-    """
+    """Answer `POST /v1/chat/completions`."""
     api, asked = call.api, call.asked
     session = conversation_of(call)
     terms = read_terms(asked.tools, asked.tool_choice, asked.response_format, asked.stop, "response_format")

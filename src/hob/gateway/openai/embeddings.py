@@ -24,7 +24,7 @@ _MOST_CHARACTERS = 1_000_000
 
 
 async def post(call: EndpointCall[EmbeddingRequest]) -> Response:
-    """Turn texts into vectors of unit length, by the model that `model.embedding` names."""
+    """Answer `POST /v1/embeddings`."""
     texts = _texts(call.asked.input)
     try:
         ref = call.api.models.embedding("" if call.asked.model == OWN_MODEL else call.asked.model)

@@ -18,14 +18,14 @@ _CREATED = 1_767_225_600  # when each began is known of none; a date is expected
 
 
 async def list_(call: EndpointCall[Nothing]) -> Response:
-    """The models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
+    """Answer `GET /v1/models`."""
     owners = call.api.models.names() if call.caller.cls is SenderClass.OWNER else ()
     names = dict.fromkeys((OWN_MODEL, *owners))
     return json_response({"object": "list", "data": [_model(name) for name in names]})
 
 
 async def get(call: EndpointCall[Nothing]) -> Response:
-    """One model that a request may name."""
+    """Answer `GET /v1/models/{id}`."""
     if call.id != OWN_MODEL:
         check_model(call.api, call.caller, call.id)
     return json_response(_model(call.id))

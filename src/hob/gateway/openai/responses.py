@@ -33,11 +33,7 @@ _STILL = ("still_running", "stopping")
 
 
 async def post(call: EndpointCall[ResponseRequest]) -> Response:
-    """Answer a text, or the last message of a conversation, as OpenAI's responses do.
-
-    `instructions` are taken for what somebody else says, and so is all before the last message. A conversation is
-    remembered only where `X-Hob-Session` or `user` names it. The id serves `GET /v1/responses/{id}`.
-    """
+    """Answer `POST /v1/responses`."""
     api, asked = call.api, call.asked
     session = conversation_of(call)
     form = None if asked.text is None else asked.text.format
@@ -67,15 +63,12 @@ def _said(asked: ResponseRequest) -> list[ClientMessage]:
 
 
 async def get(call: EndpointCall[Nothing]) -> Response:
-    """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
-
-    One that waits for people is a 202, `incomplete`, with what they are asked.
-    """
+    """Answer `GET /v1/responses/{id}`."""
     return await _standing(call.api, await _own(call))
 
 
 async def cancel(call: EndpointCall[Nothing]) -> Response:
-    """End the work on a response, if it is not over, and tell how it stands."""
+    """Answer `POST /v1/responses/{id}/cancel`."""
     id = await _own(call)
     await call.api.operations.cancel(id, "the program that asked has stopped it")
     return await _standing(call.api, id)

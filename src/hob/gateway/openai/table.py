@@ -1,13 +1,14 @@
-"""The routes that OpenAI's clients call."""
+"""The routes that OpenAI's clients call; what answers them is loaded with the first request."""
 
 from dataclasses import replace
 from typing import Any
 
+from starlette.responses import Response
+
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint
+from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing
-from hob.gateway.openai import completions, embeddings, models, responses
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES
@@ -26,11 +27,72 @@ _HEADERS = (
     ("X-Stainless-Read-Timeout", "the seconds that they wait for an answer"),
 )
 
+
+async def _complete(call: EndpointCall[ChatCompletionRequest]) -> Response:
+    """Answer the last message of a conversation, as OpenAI's chat completions do.
+
+    Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
+    waits for approval is a 202 with what is asked; `X-Hob-Approval` has the ids, `Location` is where to look again.
+    """
+    from hob.gateway.openai import completions
+
+    return await completions.post(call)
+
+
+async def _respond(call: EndpointCall[ResponseRequest]) -> Response:
+    """Answer a text, or the last message of a conversation, as OpenAI's responses do.
+
+    `instructions` are taken for what somebody else says, and so is all before the last message. A conversation is
+    remembered only where `X-Hob-Session` or `user` names it. The id serves `GET /v1/responses/{id}`.
+    """
+    from hob.gateway.openai import responses
+
+    return await responses.post(call)
+
+
+async def _find_response(call: EndpointCall[Nothing]) -> Response:
+    """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
+
+    One that waits for people is a 202, `incomplete`, with what they are asked.
+    """
+    from hob.gateway.openai import responses
+
+    return await responses.get(call)
+
+
+async def _cancel_response(call: EndpointCall[Nothing]) -> Response:
+    """End the work on a response, if it is not over, and tell how it stands."""
+    from hob.gateway.openai import responses
+
+    return await responses.cancel(call)
+
+
+async def _embed(call: EndpointCall[EmbeddingRequest]) -> Response:
+    """Turn texts into vectors of unit length, by the model that `model.embedding` names."""
+    from hob.gateway.openai import embeddings
+
+    return await embeddings.post(call)
+
+
+async def _list_models(call: EndpointCall[Nothing]) -> Response:
+    """The models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
+    from hob.gateway.openai import models
+
+    return await models.list_(call)
+
+
+async def _find_model(call: EndpointCall[Nothing]) -> Response:
+    """One model that a request may name."""
+    from hob.gateway.openai import models
+
+    return await models.get(call)
+
+
 _ROUTES: tuple[Endpoint[Any], ...] = (
     Endpoint(
         "POST",
         "/v1/chat/completions",
-        completions.post,
+        _complete,
         TokenScope.CHAT,
         ChatCompletionRequest,
         errors=_ACCEPTING,
@@ -42,7 +104,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
     Endpoint(
         "POST",
         "/v1/responses",
-        responses.post,
+        _respond,
         TokenScope.CHAT,
         ResponseRequest,
         errors=_ACCEPTING,
@@ -54,7 +116,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
     Endpoint(
         "GET",
         "/v1/responses/{id}",
-        responses.get,
+        _find_response,
         TokenScope.CHAT,
         Nothing,
         errors=("not_found",),
@@ -62,7 +124,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
     Endpoint(
         "POST",
         "/v1/responses/{id}/cancel",
-        responses.cancel,
+        _cancel_response,
         TokenScope.CHAT,
         Nothing,
         errors=("not_found",),
@@ -70,18 +132,18 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
     Endpoint(
         "POST",
         "/v1/embeddings",
-        embeddings.post,
+        _embed,
         TokenScope.CHAT,
         EmbeddingRequest,
         errors=("model_not_found",),
         failures=FAULT_STATUSES,
         most_bytes=MOST_BYTES,
     ),
-    Endpoint("GET", "/v1/models", models.list_, TokenScope.CHAT, Nothing),
+    Endpoint("GET", "/v1/models", _list_models, TokenScope.CHAT, Nothing),
     Endpoint(
         "GET",
         "/v1/models/{id:path}",
-        models.get,
+        _find_model,
         TokenScope.CHAT,
         Nothing,
         errors=("model_not_found", "not_allowed"),

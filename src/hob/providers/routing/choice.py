@@ -8,12 +8,12 @@ import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
+from hob.core.spelling import close_names
 from hob.core.translation.language import joined, translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import (
@@ -214,7 +214,7 @@ class Choice:
         """The model of a name without a provider: the server's, else one of the usual model's provider."""
         head, slash, _ = name.partition("/")
         names = [*self._settings.providers, *KNOWN_NAMES]
-        near = get_close_matches(head, names, 1, 0.8) if slash and head.lower() not in names else []
+        near = close_names(head, names, 1, 0.8) if slash and head.lower() not in names else []
         if self._has_server() and not near:
             return Ref(SERVER, name)
         if slash:

@@ -10,11 +10,11 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
+from hob.core.spelling import close_names
 from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.catalog.catalog import CLI_WIRES
@@ -121,7 +121,7 @@ class ModelRouter:
         other = re.compile(re.escape(name.removesuffix("-latest")) + r"(?:[-:@].*)?")
         if not listed or any(other.fullmatch(each) for each in listed):  # with a date or a tag it is the same one
             return None
-        near = get_close_matches(name, listed, 1, 0.7)
+        near = close_names(name, listed, 1, 0.7)
         hint = f"did you mean {near[0]}? " if near else ""
         return f"{ref.provider} lists no model {name}; {hint}`/model {ref.provider}/{name}` takes it all the same"
 

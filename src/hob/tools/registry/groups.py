@@ -9,13 +9,13 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Protocol, cast
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
+from hob.core.spelling import close_names
 from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.values import dataclass
@@ -220,7 +220,7 @@ class _Loader:
             elif name in specs:
                 opened.append(name)
             else:
-                close = get_close_matches(name, [*self._groups, *specs], n=3)
+                close = close_names(name, [*self._groups, *specs])
                 hint = f"; did you mean {', '.join(close)}?" if close else ""
                 raise ToolFailed(f"there is no tool {name!r}; there are the groups {', '.join(self._groups)}{hint}")
         for name in wanted:
