@@ -18,12 +18,12 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from rich.console import Console
 
+from hob.app.diagnostics.check import Severity
 from hob.app.subsystems import SLASH_COMMANDS
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.core.errors import HobError
 from hob.core.translation.language import CATALOGS, DOMAIN, LANGUAGES
-from hob.guard.audit.security.check import Severity
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES
 from hob.guard.shell.places import ShellPlace
@@ -32,8 +32,9 @@ SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
 """Functions whose literal arguments are messages."""
 OF_PACKAGES = {
-    "app/diagnostics": {"critical", "warn", "info", "DoctorCheck", "CheckResult", "Mend", "NotLooked"},
-    "guard": {"SecurityCheck", "_private", "ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
+    "app/diagnostics": {"critical", "warn", "info", "Check", "CheckResult", "Mend", "NotLooked"}
+    | {"security_check", "_private"},
+    "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
     "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
     "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},

@@ -10,7 +10,7 @@ MEASURE = """
 import sys, time, tracemalloc, hob.config.loading
 import hob.app.maintenance.settings, hob.channels.webhooks.settings, hob.gateway.dashboard.settings
 import hob.gateway.webhooks.settings
-import hob.guard.audit.security.settings, hob.memory.settings, hob.tools.sandbox.settings, hob.tools.web.settings
+import hob.app.diagnostics.settings, hob.memory.settings, hob.tools.sandbox.settings, hob.tools.web.settings
 {before}
 began = time.process_time()
 import hob.app.subsystems

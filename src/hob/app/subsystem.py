@@ -18,14 +18,14 @@ if TYPE_CHECKING:  # declarations load nothing: the one place where they name wh
     from hob.agent.commands.slash_commands import CommandCall
     from hob.agent.commands.table import SlashCommand
     from hob.app.contribution import Contribution
-    from hob.app.diagnostics.check import DoctorCheck
+    from hob.app.diagnostics.check import Check
     from hob.app.kernel import Kernel
     from hob.core.tools import ToolSpec
     from hob.gateway.http.endpoint import Endpoint
 
 Open: TypeAlias = "Callable[[Kernel], AbstractAsyncContextManager[Contribution]]"
 Endpoints: TypeAlias = "Sequence[Endpoint[Any]]"
-Checks: TypeAlias = "Sequence[DoctorCheck]"
+Checks: TypeAlias = "Sequence[Check]"
 
 
 class KeptFiles(NamedTuple):

@@ -19,16 +19,15 @@ from threading import Thread
 import pytest
 
 import hob
-from hob.app.diagnostics.check import CheckResult, DoctorCheck
+from hob.app.diagnostics.check import Check, CheckResult, Severity
 from hob.app.diagnostics.checks import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext, Owner
-from hob.app.diagnostics.report import DoctorReport, examine_house, mend
+from hob.app.diagnostics.report import Report, examine_house, mend
 from hob.app.home import make_home, own
 from hob.app.service.plan import make_plan
 from hob.app.service.unit import unit_text
 from hob.app.trust.identity_files import find_files
 from hob.core.clock import SystemClock
-from hob.guard.audit.security.check import Severity
 from hob.store.audit.audit import AuditEntry
 from hob.store.backup.inspection import find_damage
 from hob.store.settings import StoreSettings
@@ -64,7 +63,7 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
     return own | KEYS | more
 
 
-def looked_at(home: Path, **more: str) -> DoctorReport:
+def looked_at(home: Path, **more: str) -> Report:
     """What all of them find."""
     return examine_house(DiagnosticContext(home, environ_of(home, **more), online=False))
 
@@ -582,7 +581,7 @@ def test_check_that_fails_is_a_finding_and_not_the_end(home: Path) -> None:
         raise RuntimeError("nobody thought of this")
 
     report = examine_house(
-        DiagnosticContext(home, environ_of(home)), checks=[DoctorCheck("odd.thing", "?", look), *CHECKS[:1]]
+        DiagnosticContext(home, environ_of(home)), checks=[Check("odd.thing", "?", look), *CHECKS[:1]]
     )
     assert "RuntimeError: nobody thought of this" in report.findings[0].found.title
 

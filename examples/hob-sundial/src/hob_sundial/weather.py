@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from hob.plugin.checks import CheckResult, DiagnosticContext, DoctorCheck, info
+from hob.plugin.checks import Check, CheckResult, DiagnosticContext, info
 
 
 def _clock_zone(_: DiagnosticContext) -> Iterator[CheckResult]:
@@ -11,4 +11,4 @@ def _clock_zone(_: DiagnosticContext) -> Iterator[CheckResult]:
         yield info("the sundial shows the hour of Greenwich", "set the time zone of this machine", "TZ")
 
 
-CHECKS = (DoctorCheck("zone", "Does the sundial know where it stands?", _clock_zone),)
+CHECKS = (Check("zone", "Does the sundial know where it stands?", _clock_zone),)

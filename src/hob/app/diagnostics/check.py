@@ -1,10 +1,18 @@
 """What a check is, what it finds, and what can be mended."""
 
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.values import dataclass
-from hob.guard.audit.security.check import Severity
+
+
+class Severity(StrEnum):
+    """How much it matters, from the least to the most."""
+
+    INFO = "info"
+    WARN = "warn"
+    CRITICAL = "critical"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorCheck:
+class Check:
     """One question about a house. `look` gives what is wrong; it raises NotLooked where it cannot know."""
 
     id: str
@@ -36,6 +44,8 @@ class DoctorCheck:
     look: Callable[[DiagnosticContext], Iterable[CheckResult]]
     slow: bool = False
     """Whether anyone who waits should be told what for."""
+    audit: bool = False
+    """Whether it is of the security audit; `hob doctor` shows the others."""
 
 
 def critical(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:

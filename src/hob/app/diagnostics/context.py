@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
+from hob.app.diagnostics.security_facts import gather
+from hob.app.diagnostics.security_values import SecurityFacts
 from hob.app.home import holder_of, socket_of
 from hob.app.service.detection import find_keeper
 from hob.app.service.service_manager import ServiceManager
@@ -78,6 +80,17 @@ class DiagnosticContext:
             return load_settings(self.home, self.environ), ()
         except ConfigInvalid as invalid:
             return None, invalid.problems
+
+    @cached_property
+    def security(self) -> SecurityFacts:
+        """What the security audit looks at. Raises NotLooked where the settings are wrong."""
+        return gather(self.config, self.environ)
+
+    def with_facts(self, facts: SecurityFacts) -> "DiagnosticContext":
+        """The same home, about which the security audit knows no more than this."""
+        other = DiagnosticContext(self.home, self.environ, online=self._online, clock=self.clock)
+        other.security = facts
+        return other
 
     @cached_property
     def choice(self) -> Choice:

@@ -1,9 +1,9 @@
 """Asking all checks, and mending what can be mended."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, warn
+from hob.app.diagnostics.check import Check, CheckResult, Mend, Severity, warn
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.home import own
 from hob.app.subsystem import Subsystem
@@ -11,65 +11,76 @@ from hob.app.subsystems import SUBSYSTEMS
 from hob.core.errors import HomeTaken, NotConfigured, StoreFull
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.guard.audit.security.check import Severity
 
 _ORDER = tuple(Severity)
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorFinding:
+class Finding:
     """What one check has found."""
 
     id: str
     found: CheckResult
+    accepted: bool = False
+    """Whether the owner has said that it may be so."""
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorReport:
-    """What was found, what matters most first; and what could not be looked at, with the reason."""
+class Report:
+    """What was found, what matters most first; and what could not be looked at, with the reason.
 
-    findings: tuple[DoctorFinding, ...]
+    `unknown` was accepted without there being such a check.
+    """
+
+    findings: tuple[Finding, ...]
     checks: int
     skipped: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Severity | None:
-        """The highest severity."""
-        return max((each.found.severity for each in self.findings), key=_ORDER.index, default=None)
+        """The highest severity of what is not accepted."""
+        return max((each.found.severity for each in self.findings if not each.accepted), key=_ORDER.index, default=None)
 
 
-def checks_of(subsystems: Iterable[Subsystem]) -> Sequence[DoctorCheck]:
-    """The checks that these features declare."""
-    return tuple(row for each in subsystems if each.checks is not None for row in each.checks())
+def checks_of(subsystems: Iterable[Subsystem], *, audit: bool = False) -> Sequence[Check]:
+    """The checks that these features declare: those of `hob doctor`, or of the security audit."""
+    declared = (row for each in subsystems if each.checks is not None for row in each.checks())
+    return tuple(row for row in declared if row.audit is audit)
 
 
 def examine_house(
     diagnostics: DiagnosticContext,
-    begins: Callable[[DoctorCheck], None] = lambda _: None,
-    checks: Iterable[DoctorCheck] | None = None,
-) -> DoctorReport:
-    """Ask every check, told to `begins` before; nothing is changed, whatever state the house is in."""
+    begins: Callable[[Check], None] = lambda _: None,
+    checks: Iterable[Check] | None = None,
+    accepted: Collection[str] = (),
+) -> Report:
+    """Ask every check, told to `begins` before; nothing is changed, whatever state the house is in.
+
+    What the owner accepts is still told, after the rest.
+    """
     checks = checks_of(SUBSYSTEMS) if checks is None else tuple(checks)
-    findings: list[DoctorFinding] = []
+    findings: list[Finding] = []
     skipped: list[tuple[str, str]] = []
     for check in checks:
         begins(check)
         try:
-            findings += [DoctorFinding(check.id, found) for found in check.look(diagnostics)]
+            findings += [Finding(check.id, found, check.id in accepted) for found in check.look(diagnostics)]
         except NotLooked as reason:
             skipped.append((check.id, reason.args[0]))
         except Exception as error:  # noqa: BLE001 - the wall: what no one thought of is what a doctor is for
             told = translatable("this could not be looked at: {kind}: {error}", kind=type(error).__name__, error=error)
             findings.append(
-                DoctorFinding(check.id, warn(told, "please report this, with what is special about this machine"))
+                Finding(check.id, warn(told, "please report this, with what is special about this machine"))
             )
-    findings.sort(key=lambda finding: -_ORDER.index(finding.found.severity))
-    return DoctorReport(tuple(findings), len(checks), tuple(skipped))
+    findings.sort(key=lambda finding: (finding.accepted, -_ORDER.index(finding.found.severity)))
+    unknown = sorted(set(accepted).difference(check.id for check in checks))
+    return Report(tuple(findings), len(checks), tuple(skipped), tuple(unknown))
 
 
-def mend(home: Path, findings: Iterable[DoctorFinding]) -> Sequence[str]:
+def mend(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
     """Do what is safe; what was done. What needs the home for itself is left where somebody owns it."""
-    mends = [found.mend for each in findings if (found := each.found).mend is not None]
+    mends = [mend for each in findings if (mend := each.found.mend) is not None and not each.accepted]
     done = _done([each for each in mends if not each.alone])
     alone = [each for each in mends if each.alone]
     if alone:

@@ -15,15 +15,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from hob.agent.budget.limits import SpendingSettings
-from hob.config.loading import Config
-from hob.core.errors import NotConfigured
-from hob.core.settings import Secret
-from hob.core.trust.labels import SenderClass
-from hob.gateway.auth.tokens import load_token
-from hob.gateway.settings import GatewaySettings
-from hob.gateway.webhooks.settings import Webhooks
-from hob.guard.admission.settings import AdmissionSettings
-from hob.guard.audit.security.check import (
+from hob.app.diagnostics.security_values import (
     SENSIBLE,
     FileFacts,
     GatewayFacts,
@@ -34,6 +26,14 @@ from hob.guard.audit.security.check import (
     SecurityFacts,
     Tightening,
 )
+from hob.config.loading import Config
+from hob.core.errors import NotConfigured
+from hob.core.settings import Secret
+from hob.core.trust.labels import SenderClass
+from hob.gateway.auth.tokens import load_token
+from hob.gateway.settings import GatewaySettings
+from hob.gateway.webhooks.settings import Webhooks
+from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import AT_HAND, is_secret_name
 from hob.guard.screening.masking.mask import is_maskable
 from hob.guard.screening.scanner.settings import ScannerSettings

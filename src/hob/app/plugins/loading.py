@@ -13,7 +13,7 @@ from hob.agent.commands.table import ANSWERS, BY_NAME
 from hob.agent.ports import PromptSection
 from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, warn
+from hob.app.diagnostics.check import Check, CheckResult, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.fold import Features, Opening, SubsystemRefused, having, open_subsystems
 from hob.app.kernel import Kernel
@@ -176,7 +176,7 @@ def _confirmed(found: Mapping[str, Installed], manifest: Manifest) -> Subsystem:
     return feature
 
 
-def checks_of_plugins(home: Path) -> Iterator[DoctorCheck]:
+def checks_of_plugins(home: Path) -> Iterator[Check]:
     """What the plug-ins that are on look at, loaded but not opened; those that cannot be loaded are a finding."""
     on = {name: each for name, each in read_manifests(home).items() if each.on}
     found = installed() if on else {}
@@ -186,9 +186,9 @@ def checks_of_plugins(home: Path) -> Iterator[DoctorCheck]:
             checks = tuple(feature.checks()) if feature.checks is not None else ()
             yield from (replace(each, id=f"{name}.{each.id}") for each in checks)
         except NotConfigured as error:
-            yield DoctorCheck(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, str(error)))
+            yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, str(error)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the wall: somebody else's code
-            yield DoctorCheck(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, _told(error)))
+            yield Check(f"{name}.loaded", f"Can the plug-in {name} be loaded?", partial(_broken, _told(error)))
 
 
 def _broken(told: str, _: DiagnosticContext) -> Sequence[CheckResult]:

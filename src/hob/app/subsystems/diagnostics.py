@@ -1,8 +1,8 @@
 """What `hob doctor` and `hob security audit` look at."""
 
+from hob.app.diagnostics.settings import SecuritySettings
 from hob.app.subsystem import Checks, Endpoints, Open, Subsystem
 from hob.core.lazy import Lazy
-from hob.guard.audit.security.settings import SecuritySettings
 
 
 @Lazy
@@ -10,6 +10,13 @@ def _checks() -> Checks:
     from hob.app.diagnostics.checks import CHECKS
 
     return CHECKS
+
+
+@Lazy
+def _audit() -> Checks:
+    from hob.app.diagnostics.checks.security import AUDIT
+
+    return AUDIT
 
 
 @Lazy
@@ -27,4 +34,4 @@ def _open() -> Open:
 
 
 DOCTOR = Subsystem(name="doctor", checks=_checks, api_v1=_api_v1, open=_open)
-SECURITY = Subsystem(name="security", settings={"security": SecuritySettings})
+SECURITY = Subsystem(name="security", checks=_audit, settings={"security": SecuritySettings})

@@ -3,24 +3,21 @@
 import logging
 import platform
 import sys
-from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import apsw
 from cyclopts import Parameter
 
 from hob import __version__
-from hob.app.diagnostics.check import DoctorCheck
+from hob.app.diagnostics.check import Check, Severity
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import DoctorFinding, DoctorReport, checks_of, examine_house, mend
+from hob.app.diagnostics.report import checks_of, examine_house, mend
 from hob.app.plugins.loading import checks_of_plugins
 from hob.app.subsystems import SUBSYSTEMS
-from hob.cli.language import _, ngettext
-from hob.cli.output import paint, print_json, tame
+from hob.cli.findings import report_view, show_report
+from hob.cli.language import _
+from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
-from hob.guard.audit.security.check import Severity
-
-COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}
 
 
 def doctor(
@@ -38,19 +35,20 @@ def doctor(
     environ = process_environment()
     home = find_home(environ)
     progress = _Progress()
-    checks = (*checks_of(SUBSYSTEMS), *checks_of_plugins(home))
+    checks = (*checks_of(SUBSYSTEMS), *(each for each in checks_of_plugins(home) if not each.audit))
     report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin, checks)
     mended = list(mend(home, report.findings)) if fix else []
     if mended:
         report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin, checks)
     progress.end()
     versions = {"hob": __version__, "python": platform.python_version(), "sqlite": apsw.sqlite_lib_version()}
+    skipped = [{"id": id, "reason": reason} for id, reason in report.skipped]
     if json:
-        print_json(_view(report, mended, versions | {"home": str(home)}))
+        print_json({"about": versions | {"home": str(home)}, **report_view(report, mended), "skipped": skipped})
     else:
         told = _("Hob {hob}, Python {python}, SQLite {sqlite}; home {home}")
         print(paint(told.format(**versions, home=home), "dim"))
-        _show(report, mended)
+        show_report(report, mended)
     return 1 if report.worst is Severity.CRITICAL else 0
 
 
@@ -61,7 +59,7 @@ class _Progress:
         self._live = sys.stderr is not None and sys.stderr.isatty()
         self._open = False
 
-    def begin(self, check: DoctorCheck) -> None:
+    def begin(self, check: Check) -> None:
         self.end()
         if self._live and check.slow:
             print(paint(_(check.question), "dim", sys.stderr), end="", file=sys.stderr, flush=True)
@@ -71,43 +69,3 @@ class _Progress:
         if self._open:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
             self._open = False
-
-
-def _view(report: DoctorReport, mended: list[str], about: dict[str, str]) -> dict[str, Any]:
-    findings = [
-        {
-            "id": each.id,
-            "severity": each.found.severity.value,
-            "title": each.found.title,
-            "where": each.found.where,
-            "advice": each.found.advice,
-            "fixable": each.found.mend is not None,
-        }
-        for each in report.findings
-    ]
-    skipped = [{"id": id, "reason": reason} for id, reason in report.skipped]
-    return {"about": about, "checks": report.checks, "findings": findings, "fixed": mended, "skipped": skipped}
-
-
-def _show(report: DoctorReport, mended: list[str]) -> None:
-    for told in mended:
-        print(f"{paint(_('fixed'), 'green')}     {tame(_(told))}")
-    for each in report.findings:
-        _show_one(each)
-    for reason, count in Counter(reason for _id, reason in report.skipped).items():
-        checks = ngettext("{count} check", "{count} checks", count)
-        told = _("not asked  {checks}, because {reason}").format(checks=checks, reason=tame(_(reason)))
-        print(paint(told, "dim"))
-    found = ", ".join(
-        f"{number} {_(severity.value)}"
-        for severity in reversed(Severity)
-        if (number := sum(each.found.severity is severity for each in report.findings))
-    )
-    print(_("{count} checks: {found}").format(count=report.checks, found=found or _("nothing found")))
-
-
-def _show_one(each: DoctorFinding) -> None:
-    found = each.found
-    where = f": {tame(found.where)}" if found.where else ""
-    print(f"{paint(_(found.severity.value).ljust(8), COLOURS[found.severity])}  {paint(each.id, 'bold')}{where}")
-    print(f"          {tame(_(found.title).rstrip('.'))}; {tame(_(found.advice))}")

@@ -1,6 +1,6 @@
 """The checks, a module for each family."""
 
-from hob.app.diagnostics.check import DoctorCheck
+from hob.app.diagnostics.check import Check
 from hob.app.diagnostics.checks.database import DATABASE
 from hob.app.diagnostics.checks.files import FILES
 from hob.app.diagnostics.checks.machine import MACHINE
@@ -9,5 +9,5 @@ from hob.app.diagnostics.checks.running import RUNNING
 from hob.app.diagnostics.checks.service import SERVICE
 from hob.app.diagnostics.checks.settings import SETTINGS
 
-CHECKS: tuple[DoctorCheck, ...] = (*SETTINGS, *FILES, *DATABASE, *MACHINE, *RUNNING, *SERVICE, *MODELS)
+CHECKS: tuple[Check, ...] = (*SETTINGS, *FILES, *DATABASE, *MACHINE, *RUNNING, *SERVICE, *MODELS)
 """All of them, in the order in which they are asked."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, Mend, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
@@ -203,14 +203,14 @@ def _backup_damaged(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
 
 
-DATABASE: tuple[DoctorCheck, ...] = (
-    DoctorCheck("database.undecided", "Does a damaged database wait?", _undecided),
-    DoctorCheck("database.unreadable", "Can the database be opened?", _unreadable),
-    DoctorCheck("database.noted", "Was damage found before?", _noted),
-    DoctorCheck("database.damaged", "Is the database whole?", _damaged, slow=True),
-    DoctorCheck("database.version", "Does this Hob fit the database?", _version),
-    DoctorCheck("database.audit", "Is the audit log whole?", _audit, slow=True),
-    DoctorCheck("channels.stuck", "Was every reply delivered?", _stuck),
-    DoctorCheck("backups.old", "Is there a backup?", _backups),
-    DoctorCheck("backups.damaged", "Can the newest backup be put in place?", _backup_damaged, slow=True),
+DATABASE: tuple[Check, ...] = (
+    Check("database.undecided", "Does a damaged database wait?", _undecided),
+    Check("database.unreadable", "Can the database be opened?", _unreadable),
+    Check("database.noted", "Was damage found before?", _noted),
+    Check("database.damaged", "Is the database whole?", _damaged, slow=True),
+    Check("database.version", "Does this Hob fit the database?", _version),
+    Check("database.audit", "Is the audit log whole?", _audit, slow=True),
+    Check("channels.stuck", "Was every reply delivered?", _stuck),
+    Check("backups.old", "Is there a backup?", _backups),
+    Check("backups.damaged", "Can the newest backup be put in place?", _backup_damaged, slow=True),
 )

@@ -2,17 +2,18 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, Mend, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, Mend, critical, info, warn
+from hob.app.diagnostics.checks.security import FILES as PERMISSIONS
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.security_facts import gather_files, tighten
+from hob.app.diagnostics.security_facts import gather_files
+from hob.app.diagnostics.security_values import SecurityFacts
 from hob.app.home import PARTS
 from hob.core.clock import Clock
 from hob.core.translation.language import translatable
-from hob.guard.audit.security.check import SecurityFacts, Tightening
-from hob.guard.audit.security.checks import FILES as PERMISSIONS
 from hob.store.database.database import NAME
 from hob.store.database.disk import free_name, stamp
 
@@ -52,22 +53,16 @@ def _permissions(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_home()
     config = diagnostics.config
     facts = SecurityFacts(files=gather_files(config, diagnostics.environ, dict(config.secrets())))
+    here = diagnostics.with_facts(facts)
     for check in PERMISSIONS:
-        for found in check.find(facts):
-            if isinstance(found, Tightening):
-                mend = Mend(
-                    translatable("restricted the permissions of {path}", path=found.path), partial(tighten, found)
-                )
+        for found in check.look(here):
+            if found.mend is not None:
+                title = translatable("{title} (mode {mode})", title=found.title, mode=_mode(found.where))
+                told = translatable("restricted the permissions of {path}", path=found.where)
                 advice = "`hob doctor --fix` restricts its permissions"
-                yield CheckResult(
-                    check.severity,
-                    translatable("{title} (mode {mode})", title=check.title, mode=_mode(found.path)),
-                    advice,
-                    found.path,
-                    mend,
-                )
+                yield replace(found, title=title, advice=advice, mend=replace(found.mend, told=told))
             elif check.id == "fs.foreign_owner":
-                yield CheckResult(check.severity, check.title, check.advice, found)
+                yield found
 
 
 def _mode(path: str) -> str:
@@ -151,11 +146,11 @@ def _kept(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
 
 
-FILES: tuple[DoctorCheck, ...] = (
-    DoctorCheck("home.unusable", "Can the home be used?", _unusable),
-    DoctorCheck("home.path_too_long", "Can a socket lie in the home?", _too_long),
-    DoctorCheck("home.permissions", "Is the home private?", _permissions),
-    DoctorCheck("home.leftovers", "Was all work brought to its end?", _leftovers),
-    DoctorCheck("database.loose_journal", "Is every log beside its database?", _loose_journals),
-    DoctorCheck("database.kept", "Are there former databases?", _kept),
+FILES: tuple[Check, ...] = (
+    Check("home.unusable", "Can the home be used?", _unusable),
+    Check("home.path_too_long", "Can a socket lie in the home?", _too_long),
+    Check("home.permissions", "Is the home private?", _permissions),
+    Check("home.leftovers", "Was all work brought to its end?", _leftovers),
+    Check("database.loose_journal", "Is every log beside its database?", _loose_journals),
+    Check("database.kept", "Are there former databases?", _kept),
 )

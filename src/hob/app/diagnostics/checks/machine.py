@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import hob
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.diagnostics.server_clock import date_of
 from hob.app.service.steps import ask
@@ -213,14 +213,14 @@ def _git(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield info("git is not installed: the workspace keeps no history", "install git")
 
 
-MACHINE: tuple[DoctorCheck, ...] = (
-    DoctorCheck("disk.space", "Is there room?", _space),
-    DoctorCheck("clock.wrong", "Is the clock right?", _clock),
-    DoctorCheck("clock.other", "Do others have the same time?", _other_clock, slow=True),
-    DoctorCheck("gateway.port", "Is the API's port free?", _port),
-    DoctorCheck("versions.running", "Is it this Hob that runs?", _running_version),
-    DoctorCheck("versions.second", "Is there another Hob?", _second_hob),
-    DoctorCheck("versions.libraries", "Are the libraries new enough?", _libraries),
-    DoctorCheck("sandbox.backend", "Can commands be confined?", _sandbox, slow=True),
-    DoctorCheck("programs.git", "Is git there?", _git),
+MACHINE: tuple[Check, ...] = (
+    Check("disk.space", "Is there room?", _space),
+    Check("clock.wrong", "Is the clock right?", _clock),
+    Check("clock.other", "Do others have the same time?", _other_clock, slow=True),
+    Check("gateway.port", "Is the API's port free?", _port),
+    Check("versions.running", "Is it this Hob that runs?", _running_version),
+    Check("versions.second", "Is there another Hob?", _second_hob),
+    Check("versions.libraries", "Are the libraries new enough?", _libraries),
+    Check("sandbox.backend", "Can commands be confined?", _sandbox, slow=True),
+    Check("programs.git", "Is git there?", _git),
 )

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, warn
+from hob.app.diagnostics.check import Check, CheckResult, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.libraries import install_command
 from hob.core.translation.language import translatable
@@ -29,4 +29,4 @@ def _servers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             )
 
 
-CHECKS = (DoctorCheck("mcp", "Can the MCP servers be used?", _servers),)
+CHECKS = (Check("mcp", "Can the MCP servers be used?", _servers),)

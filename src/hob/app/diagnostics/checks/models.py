@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, warn
+from hob.app.diagnostics.check import Check, CheckResult, critical, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
 from hob.core.translation.language import translatable
@@ -128,9 +128,9 @@ async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapp
     return dict(zip(sorted(providers), listed, strict=True))
 
 
-MODELS: tuple[DoctorCheck, ...] = (
-    DoctorCheck("models.none", "Is a model connected?", _none, slow=True),
-    DoctorCheck("models.names", "Do all names of models lead somewhere?", _names, slow=True),
-    DoctorCheck("models.programs", "Are the CLIs installed that are asked?", _programs, slow=True),
-    DoctorCheck("models.unreachable", "Do the models' servers answer?", _unreachable, slow=True),
+MODELS: tuple[Check, ...] = (
+    Check("models.none", "Is a model connected?", _none, slow=True),
+    Check("models.names", "Do all names of models lead somewhere?", _names, slow=True),
+    Check("models.programs", "Are the CLIs installed that are asked?", _programs, slow=True),
+    Check("models.unreachable", "Do the models' servers answer?", _unreachable, slow=True),
 )

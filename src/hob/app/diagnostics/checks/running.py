@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import ANSWER_SECONDS, DiagnosticContext, NotLooked
 from hob.app.logs.log_file import FOLDER, NAME
 from hob.app.service.service_manager import read_text
@@ -146,18 +146,18 @@ def _not_running(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield info("Hob is not running", "`hob service install` keeps it running, `hob serve` runs it here")
 
 
-RUNNING: tuple[DoctorCheck, ...] = (
-    DoctorCheck("daemon.hung", "Does the running Hob answer?", _hung, slow=True),
-    DoctorCheck("daemon.refusing", "Does it accept messages?", _store),
-    DoctorCheck("daemon.resting", "Are all models asked?", _resting),
-    DoctorCheck("daemon.settings", "Does it go by the settings as they are?", _settings),
-    DoctorCheck("daemon.late", "Do replies arrive?", _late),
-    DoctorCheck("daemon.backup", "Are daily backups made?", _backup),
-    DoctorCheck("daemon.memory", "Does memory find by meaning, where that is wanted?", _memory),
-    DoctorCheck("daemon.jobs", "Do all jobs run?", _jobs),
-    DoctorCheck("daemon.followers", "Was every event taken?", _followers),
-    DoctorCheck("daemon.plugins", "Are all plug-ins open that are on?", _plugins),
-    DoctorCheck("daemon.log", "Does it write its log?", _log),
-    DoctorCheck("daemon.files", "May it open enough files?", _open_files),
-    DoctorCheck("daemon.stopped", "Is Hob running?", _not_running),
+RUNNING: tuple[Check, ...] = (
+    Check("daemon.hung", "Does the running Hob answer?", _hung, slow=True),
+    Check("daemon.refusing", "Does it accept messages?", _store),
+    Check("daemon.resting", "Are all models asked?", _resting),
+    Check("daemon.settings", "Does it go by the settings as they are?", _settings),
+    Check("daemon.late", "Do replies arrive?", _late),
+    Check("daemon.backup", "Are daily backups made?", _backup),
+    Check("daemon.memory", "Does memory find by meaning, where that is wanted?", _memory),
+    Check("daemon.jobs", "Do all jobs run?", _jobs),
+    Check("daemon.followers", "Was every event taken?", _followers),
+    Check("daemon.plugins", "Are all plug-ins open that are on?", _plugins),
+    Check("daemon.log", "Does it write its log?", _log),
+    Check("daemon.files", "May it open enough files?", _open_files),
+    Check("daemon.stopped", "Is Hob running?", _not_running),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext, NotLooked
 from hob.app.service.plan import make_plan
 from hob.bus.settings import BusSettings
@@ -59,9 +59,9 @@ def _down(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield warn("the service ends when you log out", "`sudo loginctl enable-linger $USER`")
 
 
-SERVICE: tuple[DoctorCheck, ...] = (
-    DoctorCheck("service.other", "Is the service this home's?", _other_home),
-    DoctorCheck("service.program", "Is the service's program there?", _program),
-    DoctorCheck("service.differs", "Is the service as it would be written now?", _differs),
-    DoctorCheck("service.down", "Does the service run?", _down, slow=True),
+SERVICE: tuple[Check, ...] = (
+    Check("service.other", "Is the service this home's?", _other_home),
+    Check("service.program", "Is the service's program there?", _program),
+    Check("service.differs", "Is the service as it would be written now?", _differs),
+    Check("service.down", "Does the service run?", _down, slow=True),
 )

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from hob.app.daemon.preflight import command_problem, start_objection
-from hob.app.diagnostics.check import CheckResult, DoctorCheck, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.core.clock import SystemClock
@@ -123,15 +123,15 @@ def _no_settings(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
 
 
-SETTINGS: tuple[DoctorCheck, ...] = (
-    DoctorCheck("home.missing", "Is there a home?", _no_settings),
-    DoctorCheck("settings.invalid", "Can the settings be read?", _invalid),
-    DoctorCheck("settings.warning", "Do all settings count?", _warnings),
-    DoctorCheck("settings.secret", "Can every secret be read?", _secrets, slow=True),
-    DoctorCheck("settings.webhooks", "Can every webhook be used?", _webhooks),
-    DoctorCheck("settings.start", "Would Hob start with them?", _start),
-    DoctorCheck("sandbox.folders", "Can commands be given their folders?", _folders),
-    DoctorCheck("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
-    DoctorCheck("workspace.unusable", "Can the workspace be used?", _workspace),
-    DoctorCheck("identity.unaccepted", "Are the identity files accepted?", _identity),
+SETTINGS: tuple[Check, ...] = (
+    Check("home.missing", "Is there a home?", _no_settings),
+    Check("settings.invalid", "Can the settings be read?", _invalid),
+    Check("settings.warning", "Do all settings count?", _warnings),
+    Check("settings.secret", "Can every secret be read?", _secrets, slow=True),
+    Check("settings.webhooks", "Can every webhook be used?", _webhooks),
+    Check("settings.start", "Would Hob start with them?", _start),
+    Check("sandbox.folders", "Can commands be given their folders?", _folders),
+    Check("tokens.unreadable", "Can the tokens that were given out be read?", _tokens),
+    Check("workspace.unusable", "Can the workspace be used?", _workspace),
+    Check("identity.unaccepted", "Are the identity files accepted?", _identity),
 )

@@ -1,8 +1,7 @@
-"""What a check is and what it finds."""
+"""What the security checks look at, as values, and what they find in them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
-from enum import StrEnum
 
 from hob.core.values import dataclass
 from hob.guard.admission.settings import AdmissionSettings
@@ -132,14 +131,6 @@ class SecurityFacts:
     """The limits of `SENSIBLE`, by their keys, as they are set."""
 
 
-class Severity(StrEnum):
-    """How much it matters, from the least to the most."""
-
-    INFO = "info"
-    WARN = "warn"
-    CRITICAL = "critical"
-
-
 @dataclass(frozen=True, slots=True)
 class Tightening:
     """Permission bits to take away; nothing is ever given."""
@@ -150,17 +141,6 @@ class Tightening:
 
 Found = str | Tightening
 """What a check has found: a name or value, or a file with the bits that are too many."""
-
-
-@dataclass(frozen=True, slots=True)
-class SecurityCheck:
-    """One question. `find` gives what is wrong, `title` says what that means, `advice` what to do."""
-
-    id: str
-    severity: Severity
-    title: str
-    advice: str
-    find: Callable[[SecurityFacts], Iterable[Found]]
 
 
 def when(wrong: bool, what: str = "") -> tuple[str, ...]:

@@ -1,14 +1,17 @@
 """Each check finds what it is there for, and says nothing about a Hob that is as it should be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hob.core.settings import Secret
-from hob.guard.admission.settings import ActionLimits, AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
-from hob.guard.audit.security.check import (
+from hob.app.diagnostics.check import Severity
+from hob.app.diagnostics.checks.security import AUDIT
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.app.diagnostics.report import Report, examine_house
+from hob.app.diagnostics.security_values import (
     FileFacts,
     GatewayFacts,
     ModelFacts,
@@ -16,17 +19,22 @@ from hob.guard.audit.security.check import (
     SandboxFacts,
     SecretFacts,
     SecurityFacts,
-    Severity,
     Tightening,
+    open_places,
 )
-from hob.guard.audit.security.checks import CHECKS
-from hob.guard.audit.security.report import audit
+from hob.core.settings import Secret
+from hob.guard.admission.settings import ActionLimits, AdmissionSettings, ChannelAdmission, DmPolicy, GroupPolicy
 from hob.guard.screening.scanner.settings import ScannerAction, ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings, ToolRules
 
 PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "backups", "backup", "logs", "blobs",
            "socket", "head", "log")  # fmt: skip
 PASSPHRASE = Secret.of("sesame open")
+
+
+def audit(facts: SecurityFacts, accepted: Sequence[str] = ()) -> Report:
+    here = DiagnosticContext(Path("/nowhere"), {}, online=False).with_facts(facts)
+    return examine_house(here, checks=AUDIT, accepted=accepted)
 
 
 def place(name: str, mode: int = 0o644, **more: Any) -> SecurityFacts:
@@ -132,10 +140,10 @@ WRONG = {
 }  # fmt: skip
 
 
-def test_there_are_many_checks_each_with_a_name_of_its_own_and_advice() -> None:
-    assert len(CHECKS) >= 60
-    assert len({check.id for check in CHECKS}) == len(CHECKS)
-    assert all(check.title and check.advice for check in CHECKS)
+def test_there_are_many_checks_each_with_a_name_of_its_own() -> None:
+    assert len(AUDIT) >= 60
+    assert len({check.id for check in AUDIT}) == len(AUDIT)
+    assert all(check.question and check.audit for check in AUDIT)
 
 
 def test_nothing_is_said_about_a_hob_as_it_comes() -> None:
@@ -143,14 +151,14 @@ def test_nothing_is_said_about_a_hob_as_it_comes() -> None:
     assert (report.findings, report.worst) == ((), None)
 
 
-@pytest.mark.parametrize("check", [check.id for check in CHECKS])
+@pytest.mark.parametrize("check", [check.id for check in AUDIT])
 def test_check_finds_what_it_is_there_for(check: str) -> None:
     found = [finding for finding in audit(WRONG[check]).findings if finding.id == check]
     assert len(found) == 1
 
 
 def test_table_names_no_check_that_is_not_there() -> None:
-    assert set(WRONG) == {check.id for check in CHECKS}
+    assert set(WRONG) == {check.id for check in AUDIT}
 
 
 @pytest.mark.parametrize("image", ["python:3.13", "docker.io/python@sha256:12", ""])
@@ -168,8 +176,9 @@ def test_gateway_with_a_certificate_is_not_plain() -> None:
 
 def test_only_permissions_are_put_right_and_only_taken_away() -> None:
     (finding,) = audit(place("home", 0o755)).findings
-    assert finding.fix == Tightening("/x/home", 0o055)
-    others = [each for facts in WRONG.values() for each in audit(facts).findings if each.fix]
+    assert (finding.found.where, finding.found.mend is not None) == ("/x/home", True)
+    assert open_places(place("home", 0o755), "home") == [Tightening("/x/home", 0o055)]
+    others = [each for facts in WRONG.values() for each in audit(facts).findings if each.found.mend]
     assert {each.id.split(".")[0] for each in others} == {"fs"}
 
 

@@ -1,0 +1,60 @@
+"""What `hob doctor` and `hob security audit` have found, for people and for programs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from hob.app.diagnostics.check import Severity
+from hob.app.diagnostics.report import Finding, Report
+from hob.cli.language import _, ngettext
+from hob.cli.output import paint, tame
+
+COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}
+
+
+def report_view(report: Report, fixed: Sequence[str]) -> dict[str, Any]:
+    """As JSON."""
+    return {"checks": report.checks, "findings": [_view(each) for each in report.findings], "fixed": list(fixed)}
+
+
+def _view(finding: Finding) -> dict[str, Any]:
+    found = finding.found
+    return {
+        "id": finding.id,
+        "severity": found.severity.value,
+        "title": found.title,
+        "where": found.where,
+        "advice": found.advice,
+        "fixable": found.mend is not None,
+    }
+
+
+def show_report(report: Report, fixed: Sequence[str]) -> None:
+    """As lines: what was fixed, what is found, what is accepted or was not asked, and how much that is."""
+    for told in fixed:
+        print(f"{paint(_('fixed'), 'green')}     {tame(_(told))}")
+    for each in report.findings:
+        _show_one(each)
+    for reason, count in Counter(reason for _id, reason in report.skipped).items():
+        checks = ngettext("{count} check", "{count} checks", count)
+        told = _("not asked  {checks}, because {reason}").format(checks=checks, reason=tame(_(reason)))
+        print(paint(told, "dim"))
+    for name in report.unknown:
+        told = _("security.accept names {name}, and there is no such check").format(name=name)
+        print(f"{paint(_('warn').ljust(8), 'yellow')}  {told}")
+    found = ", ".join(
+        f"{number} {_(severity.value)}"
+        for severity in reversed(Severity)
+        if (number := sum(each.found.severity is severity for each in report.findings if not each.accepted))
+    )
+    print(_("{count} checks: {found}").format(count=report.checks, found=found or _("nothing found")))
+
+
+def _show_one(finding: Finding) -> None:
+    found = finding.found
+    where = f": {tame(found.where)}" if found.where else ""
+    if finding.accepted:
+        print(paint(f"{_('accepted')}  {finding.id}{where}", "dim"))
+        return
+    print(f"{paint(_(found.severity.value).ljust(8), COLOURS[found.severity])}  {paint(finding.id, 'bold')}{where}")
+    print(f"          {tame(_(found.title).rstrip('.'))}; {tame(_(found.advice))}")
