@@ -311,6 +311,50 @@ class MemoryStatusAnswer(TypedDict):
     config: dict[str, Any]
 
 
+class EmbeddingModelAnswer(TypedDict):
+    """The model that makes vectors."""
+
+    enabled: bool
+    provider: str
+    model: str
+    dimension: Annotated[int, "0 until the first vector"]
+    normalize: bool
+    fingerprint: Annotated[str, "another one: all is embedded anew; of a local model with a hash of its files"]
+
+
+class EmbeddingRuntimeAnswer(TypedDict):
+    """How the embedder is."""
+
+    ready: Annotated[bool, "it was asked, and answered last"]
+    status: str
+    detail: Annotated[str, "why it fails"]
+    checkedAt: Annotated[float | None, "when it was asked last; null for never"]
+
+
+class EmbeddingIndexAnswer(TypedDict):
+    """How many items have vectors."""
+
+    embeddedChunks: int
+    waitingChunks: int
+
+
+class EmbeddingStatusAnswer(TypedDict):
+    """How meaning is looked at."""
+
+    status: Annotated[str, "`disabled`, `indexing`, `ready` or `error`"]
+    embedding: EmbeddingModelAnswer
+    runtime: EmbeddingRuntimeAnswer
+    index: EmbeddingIndexAnswer
+
+
+class ReindexedAnswer(TypedDict):
+    """What was dropped."""
+
+    status: str
+    wipedChunks: int
+    reason: str
+
+
 class MemoryFigures(TypedDict):
     """Memory in figures."""
 
@@ -359,6 +403,19 @@ class MemoryItemsAnswer(TypedDict):
     """Items of memory."""
 
     items: list[MemoryItemAnswer]
+
+
+class RecalledItemAnswer(MemoryItemAnswer, total=False):
+    """A memory that a prompt showed, or named where it is untrusted."""
+
+    forgotten: Annotated[bool, "it is no longer there; then only id, score and parts are told"]
+
+
+class RecalledAnswer(TypedDict):
+    """What a turn was shown."""
+
+    turn: str
+    items: list[RecalledItemAnswer]
 
 
 class ForgottenAnswer(TypedDict):
@@ -681,8 +738,12 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
     ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),
     ("GET", "/api/v1/memory/search"): ((200, MemoryItemsAnswer),),
+    ("GET", "/api/v1/memory/embedding/status"): ((200, EmbeddingStatusAnswer),),
+    ("GET", "/api/v1/memory/embedding/healthz"): ((200, EmbeddingStatusAnswer), (503, EmbeddingStatusAnswer)),
+    ("POST", "/api/v1/memory/embedding/reindex"): ((200, ReindexedAnswer),),
     ("GET", "/api/v1/memory/items"): ((200, MemoryItemsAnswer),),
     ("GET", "/api/v1/memory/items/{id}"): ((200, MemoryItemAnswer),),
+    ("GET", "/api/v1/memory/recalled"): ((200, RecalledAnswer),),
     ("POST", "/api/v1/memory/items"): ((200, MemoryItemAnswer),),
     ("POST", "/api/v1/memory/forget"): ((200, ForgottenAnswer),),
     ("POST", "/api/v1/memory/prune"): ((200, DeletedAnswer),),

@@ -179,6 +179,24 @@ async def test_other_model_embeds_anew_and_the_old_vectors_go_once_it_is_done(st
     assert await store.memory_index.read(OWNER, lambda index: list(index.bits(old.number, 0))) == []
 
 
+async def test_another_model_under_the_same_name_embeds_anew(store: Store) -> None:
+    sense, version = SenseEmbedder(), "one"
+    embedder = MemoryEmbedder(
+        sense, "local", "/models/it", store.memory_vectors, ManualClock(), lambda _: sense, lambda: version
+    )
+    await store.items.add([said(text, n) for n, text in enumerate(TEXTS)])
+    await embed_all(embedder)
+    before, asked = embedder.number, len(sense.asked)
+    assert embedder.fingerprint == "local|/models/it@sha256:one|64|true"
+    version = "two"
+    assert await embedder.waiting() == len(TEXTS)
+    assert (await embedder.embed_question("hound"))[0] not in {0, before}  # what was in the folder before is gone
+    await embed_all(embedder)
+    assert len(sense.asked) >= asked + len(TEXTS)
+    found = await Retriever(store.memory_index, embedder).search("hound", scope=OWNER, now=10.0)
+    assert found[0].item.text == TEXTS[0]
+
+
 async def test_text_too_long_for_the_model_is_embedded_by_its_beginning(store: Store) -> None:
     sense = SenseEmbedder()
     sense.longest = 600

@@ -166,6 +166,8 @@ class Memory:
     at: float = 0.0
     relevance: float = 1.0
     id: str = ""
+    parts: tuple[tuple[str, float], ...] = ()
+    """What its relevance is made of."""
 
 
 @dataclass(frozen=True, slots=True)

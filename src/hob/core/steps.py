@@ -20,13 +20,23 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A memory that a prompt shows or names: the beginning of its id, its score, and what that is made of."""
+
+    id: str
+    score: float
+    parts: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAsked:
     """The model is about to be asked. `reserved` is the worst-case cost in micro-dollars, None if unknown.
 
     `trust` is that of everything in the request: what the model writes next is trusted no more than that. `models` are
     the references that may answer, best first, where they are known. `remarks` are what is told beside whatever comes
     of it, one line each, in the owner's language. `sections` are the parts of the request: name, bytes, tokens, and
-    whether a provider's cache can hold it.
+    whether a provider's cache can hold it. `recalled` are the memories of the prompt; they are told
+    once and stay until the turn waits.
     """
 
     model: str
@@ -37,6 +47,7 @@ class ModelAsked:
     models: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     sections: tuple[tuple[str, int, int, bool], ...] = ()
+    recalled: tuple[RecalledMemory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +263,7 @@ _KINDS: dict[str, type[Any]] = {
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 _KEYS: dict[type[Any], str] = {
-    ModelAsked: "model request_hash input_estimate reserved trust models remarks sections",
+    ModelAsked: "model request_hash input_estimate reserved trust models remarks sections recalled",
     ModelReplied: "text calls stop usage model cost reasoning attempts ref continuation remarks sent",
     ModelFailed: "fault detail attempts retry_at retry_after usage cost remarks",
     Waited: "until reason",
@@ -277,6 +288,7 @@ _KEYS: dict[type[Any], str] = {
     Label: "origin trust",
     Quoted: "text label",
     Remark: "sentence values",
+    RecalledMemory: "id score parts",
 }
 """What is stored of each value, under which key; `key:field` where Python has another name for it."""
 _FIELDS = {
@@ -362,6 +374,9 @@ _READERS: dict[str, Any] = {
     "models": tuple,
     "remarks": tuple,
     "sections": lambda value: tuple(tuple(part) for part in value),
+    "recalled": lambda value: tuple(
+        RecalledMemory(each["id"], each["score"], tuple((name, part) for name, part in each["parts"])) for each in value
+    ),
     "call": _call,
     "reason": lambda value: unpacked(value) if isinstance(value, dict) else value,
     "restart": Restart,

@@ -33,8 +33,20 @@ class MemoryControl(Protocol):
     async def status(self) -> Mapping[str, Any]:
         """The layers and totals, with the seed's fields and colours."""
 
+    async def embedding(self) -> Mapping[str, Any]:
+        """How meaning is looked at, with the seed's fields."""
+
+    async def check_embedding(self) -> Mapping[str, Any]:
+        """The same, after the embedder was asked for once where it never was."""
+
+    async def reindex(self, reason: str) -> Mapping[str, Any]:
+        """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
+
     async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
         """The items for which the filter holds: with a query the best first, else the newest."""
+
+    async def recalled(self, turn: str = "", session: str = "") -> Mapping[str, Any]:
+        """What this turn was shown by itself, or the newest turn (of a session) that was shown any. Raises NotFound."""
 
     async def item(self, id: str) -> Mapping[str, Any]:
         """One item, whole. Raises NotFound."""

@@ -20,6 +20,8 @@ _DEADLINE = 3.0
 """Seconds a question waits for its vector."""
 _SILENCE = 30.0
 """Seconds after a failure in which no question waits for the embedder."""
+_VERSION = "@sha256:"
+"""Before the version in a fingerprint."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 300.0
 
 
@@ -34,11 +36,17 @@ class MemoryEmbedder:
         vectors: StoredVectors,
         clock: Clock,
         former: Callable[[str], Embedder] | None = None,
+        version: Callable[[], str] | None = None,
     ) -> None:
-        """`former` gives the embedder of a reference, for questions while all is embedded anew by another one."""
+        """`former` gives the embedder of a reference, for questions while all is embedded anew by another one.
+
+        `version` tells which model it is now, where another one may take its place under the same name.
+        """
         self._embedder = embedder
+        self.provider, self.model = provider, model
+        self._version = version
         self.name = model if model.startswith(("/", "~")) else f"{provider}/{model}"
-        self._name = f"{provider}|{model}"
+        self._name = ""
         self._vectors = vectors
         self._clock = clock
         self._former = former
@@ -46,15 +54,30 @@ class MemoryEmbedder:
         self._caught_up = False
         self._failures = 0
         self._silent_until = -math.inf
-        self._dimension = 0
+        self.dimension = 0
         self.number = 0
         """Of its vectors in the store; 0 before it was first asked."""
         self.problem = ""
         """Why it failed last; empty since it went well."""
+        self.checked = 0.0
+        """When it was asked last (Unix seconds), 0 for never."""
 
     def notify(self) -> None:
         """There may be new items."""
         self._arrived.set()
+
+    @property
+    def fingerprint(self) -> str:
+        """By which its vectors are known; without the dimension as long as that is not known."""
+        named = f"{self.provider}|{self.model}{self._version_mark()}"
+        return f"{named}|{self.dimension}|true" if self.dimension else named
+
+    async def reindex(self) -> int:
+        """Drop all vectors and make them anew in the background; how many there were. Raises StoreErrors."""
+        dropped = await self._vectors.drop_all()
+        self._caught_up, self._failures, self._silent_until = False, 0, -math.inf
+        self.notify()
+        return dropped
 
     async def embed_question(self, text: str) -> tuple[int, tuple[float, ...]]:
         """The question's vector, and the number of the embedder with whose vectors it is compared.
@@ -63,6 +86,7 @@ class MemoryEmbedder:
         """
         if self._clock.monotonic() < self._silent_until:
             raise ModelError(ModelFault.OVERLOAD, self.problem, cost=0)
+        self._rename()
         number = await self._former_number()
         if number[0] and self._former is not None:
             with suppress(ModelError):
@@ -73,6 +97,7 @@ class MemoryEmbedder:
             self._note(error)
             self._silent_until = self._clock.monotonic() + _SILENCE
             raise
+        self.checked = self._clock.now().timestamp()
         await self._begin(len(vector))
         return self.number, vector
 
@@ -89,6 +114,7 @@ class MemoryEmbedder:
 
     async def embed_some(self) -> bool:
         """Embed what comes next; whether there may be more. Raises StoreErrors; of others `problem` tells."""
+        self._rename()
         self.number = self.number or await self._vectors.find(self._name)
         pending = await self._vectors.pending(self.number, _BATCH)
         if not pending:
@@ -104,6 +130,7 @@ class MemoryEmbedder:
             self._note(error)
             return False
         self._failures, self.problem, self._silent_until = 0, "", -math.inf
+        self.checked = self._clock.now().timestamp()
         if vectors and await self._begin(len(vectors[0])):
             return True  # what was pending was another embedder's
         places = [seq for seq, _ in told]
@@ -116,6 +143,7 @@ class MemoryEmbedder:
 
     async def counts(self) -> tuple[int, int]:
         """How many memories have a vector, and how many have none yet. Raises StoreErrors."""
+        self._rename()
         self.number = self.number or await self._vectors.find(self._name)
         return await self._vectors.counts(self.number)
 
@@ -125,18 +153,32 @@ class MemoryEmbedder:
             return 0, ""
         self.number = self.number or await self._vectors.find(self._name)
         number, fingerprint = await self._vectors.other(self.number)
-        return number, "/".join(fingerprint.split("|")[:-2])
+        reference = "/".join(fingerprint.split("|")[:-2]).partition(_VERSION)[0]
+        own = f"{self.provider}/{self.model}"
+        return (0, "") if reference == own else (number, reference)  # what was in the folder before is gone
+
+    def _version_mark(self) -> str:
+        version = self._version() if self._version is not None else ""
+        return f"{_VERSION}{version}" if version else ""
+
+    def _rename(self) -> None:
+        """Look whether it is another model now: then all is embedded anew."""
+        name = f"{self.provider}|{self.model}{self._version_mark()}"
+        if name != self._name:
+            self._name, self.number, self.dimension, self._caught_up = name, 0, 0, False
+            self.notify()
 
     def _note(self, error: ModelError) -> None:
+        self.checked = self._clock.now().timestamp()
         if str(error) != self.problem:
             _log.warning("memories get no vectors: %s", error)
         self.problem = str(error) or error.fault.value
 
     async def _begin(self, dimension: int) -> bool:
         """Make sure that the number is of vectors of this dimension; whether it is another now."""
-        if dimension == self._dimension:
+        if dimension == self.dimension:
             return False
-        before, self._dimension = self.number, dimension
+        before, self.dimension = self.number, dimension
         self.number = await self._vectors.begin(f"{self._name}|{dimension}|true")
         return self.number != before
 

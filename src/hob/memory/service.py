@@ -144,7 +144,15 @@ class MemoryService:
             return ()
         kept = [each for each in found if not shown(each.item)][:limit]
         return tuple(
-            Memory(told(each.item), citation(each.item), each.item.label, each.item.at, each.score, each.item.id[:12])
+            Memory(
+                told(each.item),
+                citation(each.item),
+                each.item.label,
+                each.item.at,
+                each.score,
+                each.item.id[:12],
+                tuple(each.parts.items()),
+            )
             for each in kept
         )
 

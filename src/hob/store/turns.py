@@ -312,6 +312,13 @@ class TurnRows:
         row = await self._readers.read(lambda c: find_row(c, sql, (id, id)))
         return None if row is None else _load(row)
 
+    async def latest(self, session: SessionKey | None, at_most: int) -> tuple[TurnId, ...]:
+        """The newest turns, of one session or of all, the newest first."""
+        of_session = "SELECT id FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?"
+        of_all = "SELECT id FROM turns WHERE seq > (SELECT max(seq) FROM turns) - ? ORDER BY seq DESC"
+        sql, values = (of_session, (session, at_most)) if session is not None else (of_all, (at_most,))
+        return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
+
     async def traces(self, turns: Collection[TurnId]) -> Mapping[TurnId, TraceId]:
         """The trace of each of these turns."""
         sql = f"SELECT id, trace_id FROM turns WHERE id IN ({marks(turns)})"  # noqa: S608

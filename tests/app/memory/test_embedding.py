@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hob.app.memory.embedding import SESSION
+from hob.core.errors import InvalidRequest
 from hob.gateway.memory import ItemFilter, MemoryControl
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, visited
@@ -47,6 +50,34 @@ async def test_every_vector_is_in_the_ledger_as_the_server_counted_it(tmp_path: 
         assert counted > 12
 
 
+async def test_vectors_are_made_anew_when_their_owner_wants_it(tmp_path: Path) -> None:
+    async with (
+        ModelServer() as server,
+        visited(tmp_path, HOB_MODEL_BASE_URL=server.url, HOB_MODEL_EMBEDDING="fake-embed") as hob,
+    ):
+        await control(hob).add("The boiler was repaired in March")
+        told = await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] > 0)
+        count = told["embedding"]["embedded"]
+        asked = len(server.requests)
+        done = await control(hob).reindex("to see")
+        assert done["wipedChunks"] >= count
+        assert (done["status"], done["reason"]) == ("ok", "to see")
+        await status(hob, lambda told: told["totals"]["total_chunks"] == told["embedding"]["embedded"] >= count)
+        assert len(server.requests) > asked
+        told = await control(hob).check_embedding()
+        assert told["runtime"]["ready"]
+        assert told["index"]["embeddedChunks"] >= count
+        assert told["embedding"]["fingerprint"].endswith(f"|{told['embedding']['dimension']}|true")
+
+
+async def test_without_an_embedder_there_is_nothing_to_make_anew(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        told = await control(hob).check_embedding()
+        assert (told["status"], told["runtime"]["ready"]) == ("disabled", False)
+        with pytest.raises(InvalidRequest, match="no vectors"):
+            await control(hob).reindex("")
+
+
 async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> None:
     async with visited(tmp_path, HOB_MODEL_EMBEDDING=str(tmp_path / "nowhere")) as hob:
         await control(hob).add("The boiler was repaired in March")
@@ -56,3 +87,5 @@ async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> 
         told = await status(hob, lambda told: bool(told["embedding"]["problem"]))
         assert told["embedding"]["waiting"] == told["totals"]["total_chunks"] > 0
         assert "nowhere" in (await hob.app.operations.status())["memory"]["problem"]
+        seen = await control(hob).check_embedding()
+        assert (seen["status"], seen["runtime"]["ready"]) == ("error", False)

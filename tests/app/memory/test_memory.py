@@ -3,10 +3,14 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from hob.app.memory.opening import FOLLOWER, GATHER_SECONDS
+from hob.core.errors import NotFound
 from hob.core.memory import Scope
 from hob.core.trust.labels import Trust
 from hob.gateway.imports import Importing, PastMessage, take_over
+from hob.gateway.memory import ItemFilter, MemoryControl
 from tests.app.visiting import ANNA, ME, Visited, visited
 
 OWNER = Scope("owner")
@@ -68,6 +72,25 @@ async def test_recall_keeps_what_was_sent_before_and_shows_the_same_for_the_same
             blocks.add(last.text.partition("Memories:")[2].partition("- ")[2].partition("\n")[0])
         assert blocks == {next(iter(blocks))}
         assert "leeks" in blocks.pop()
+
+
+async def test_turn_tells_which_memories_it_was_shown_and_why(tmp_path: Path) -> None:
+    async with visited(tmp_path, "Noted.", "In Oslo.") as hob:
+        await hob.knows()
+        await hob.answer("My sister Anna lives in Oslo and grows leeks.", ME)
+        await eventually(hob, ["My sister Anna lives in Oslo and grows leeks."])
+        await hob.answer("/new", ME)
+        await hob.answer("What grows my sister?", ME)
+        control = hob.app.api.port(MemoryControl)
+        told = await control.recalled()
+        (shown,) = told["items"]
+        assert shown["text"] == "My sister Anna lives in Oslo and grows leeks."
+        assert sum(shown["parts"].values()) == pytest.approx(shown["score"], abs=0.001)
+        assert "words 0.50" in await hob.answer("/memory why", ME)
+        await control.forget(ItemFilter(id=shown["id"]), preview=False)
+        assert [each["forgotten"] for each in (await control.recalled(told["turn"]))["items"]] == [True]
+        with pytest.raises(NotFound, match="t_none"):
+            await control.recalled("t_none")
 
 
 async def test_imported_conversation_is_remembered_for_good_and_once(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.providers.local.embedder import LocalEmbedder
+from hob.providers.local.folder import ModelFolder
 from hob.providers.local.wordpiece import WordPieces
 from hob.providers.media.media import Media
 from hob.providers.routing.choice import Choice
@@ -152,3 +153,19 @@ async def test_folder_is_named_as_the_embedding_model_and_is_free(tmp_path: Path
         assert choice.resolve(str(choice.resolve(settings.embedding))) == choice.resolve(settings.embedding)
     finally:
         await media.aclose()
+
+
+async def test_another_model_in_the_same_folder_is_noticed_and_used(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path / "model")
+    known, embedder = ModelFolder(folder), LocalEmbedder(folder)
+    first = known.version()
+    try:
+        before = (await embedder.embed(["dog"])).vectors
+        weights = bytearray((folder / "model.safetensors").read_bytes())
+        weights[-4_000:] = bytes(4_000)
+        (folder / "model.safetensors").write_bytes(weights)
+        assert known.version() != first
+        assert (await embedder.embed(["dog"])).vectors != before
+    finally:
+        await embedder.aclose()
+    assert ModelFolder(tmp_path / "none").version() == ""

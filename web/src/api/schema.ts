@@ -195,6 +195,38 @@ export interface EdgeAnswer {
   target: string;
 }
 
+/** How many items have vectors. */
+export interface EmbeddingIndexAnswer {
+  embeddedChunks: number;
+  waitingChunks: number;
+}
+
+/** The model that makes vectors. */
+export interface EmbeddingModelAnswer {
+  enabled: boolean;
+  provider: string;
+  model: string;
+  dimension: number;
+  normalize: boolean;
+  fingerprint: string;
+}
+
+/** How the embedder is. */
+export interface EmbeddingRuntimeAnswer {
+  ready: boolean;
+  status: string;
+  detail: string;
+  checkedAt: number | null;
+}
+
+/** How meaning is looked at. */
+export interface EmbeddingStatusAnswer {
+  status: string;
+  embedding: EmbeddingModelAnswer;
+  runtime: EmbeddingRuntimeAnswer;
+  index: EmbeddingIndexAnswer;
+}
+
 /** Something that was said, or that a tool gave. */
 export interface EntryAnswer {
   n: number;
@@ -674,6 +706,52 @@ export interface RebuiltAnswer {
   why: string;
 }
 
+/** What a turn was shown. */
+export interface RecalledAnswer {
+  turn: string;
+  items: RecalledItemAnswer[];
+}
+
+/** A memory that a prompt showed, or named where it is untrusted. */
+export interface RecalledItemAnswer {
+  id: string;
+  layer: string;
+  source: string;
+  text: string;
+  at: number;
+  origin: string;
+  trust: string;
+  speaker: string;
+  session: string;
+  turn: string;
+  color: string;
+  score?: number;
+  parts?: Record<string, unknown>;
+  position?: number;
+  role?: string;
+  kind?: string;
+  importance?: number;
+  valid_from?: number | null;
+  valid_to?: number | null;
+  superseded_by?: string | null;
+  evidence?: string[];
+  expires_at?: number | null;
+  forgotten?: boolean;
+}
+
+/** What was dropped. */
+export interface ReindexedAnswer {
+  status: string;
+  wipedChunks: number;
+  reason: string;
+}
+
+/** That all vectors are made anew. */
+export interface Reindexing {
+  confirmWipe?: boolean | null;
+  reason?: string | null;
+}
+
 /** A turn, and the same with another model. */
 export interface ReplayAnswer {
   turn: string;
@@ -1082,6 +1160,24 @@ export interface Routes {
     body: undefined;
     answer: MemoryItemsAnswer;
   };
+  "GET /api/v1/memory/embedding/status": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: EmbeddingStatusAnswer;
+  };
+  "GET /api/v1/memory/embedding/healthz": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: EmbeddingStatusAnswer;
+  };
+  "POST /api/v1/memory/embedding/reindex": {
+    path: undefined;
+    query: undefined;
+    body: Reindexing;
+    answer: ReindexedAnswer;
+  };
   "GET /api/v1/memory/items": {
     path: undefined;
     query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number };
@@ -1099,6 +1195,12 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: MemoryItemAnswer;
+  };
+  "GET /api/v1/memory/recalled": {
+    path: undefined;
+    query: { turn?: string };
+    body: undefined;
+    answer: RecalledAnswer;
   };
   "GET /api/v1/memory/facts": {
     path: undefined;

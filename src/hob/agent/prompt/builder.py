@@ -39,7 +39,7 @@ from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
 from hob.core.ports.memory import WorkingNotes
-from hob.core.steps import ApprovalAnswered, Step, UserAnswered, Waited
+from hob.core.steps import ApprovalAnswered, ModelAsked, Step, UserAnswered, Waited
 from hob.core.tools import ToolSpec
 from hob.core.translation.sentences import Sentence
 from hob.core.trust.labels import HOB_LABEL, join
@@ -82,13 +82,14 @@ class _Moment:
     """Untrusted notes, which no block of Hob's own may hold."""
     news: tuple[Remark, ...] = ()
     """What the reader is told beside the answer."""
+    memories: tuple[Memory, ...] = ()
 
     def without(self, name: str) -> "_Moment":
         """The same without this part."""
         if not any(part for part in self.parts if part[0] == name and part[1]):
             return self
         parts = tuple((each, "" if each == name else text) for each, text in self.parts)
-        return replace(self, parts=parts, text=context.block([text for _, text in parts]))
+        return replace(self, parts=parts, text=context.block([text for _, text in parts]), memories=())
 
 
 class PromptBuilder:
@@ -180,7 +181,8 @@ class PromptBuilder:
         tokens = system.tokens + tool_section.tokens + PER_MESSAGE + estimate_messages(messages)
         parts = (*system.sections, tool_section, *self._conversation(foreign, summary, history, own, moment))
         sections = tuple(section for section in parts if section.bytes)
-        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks))
+        memories = moment.memories if _begins(steps) else ()
+        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks), memories)
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""
@@ -208,16 +210,14 @@ class PromptBuilder:
         if self._memory is not None and text and self._settings.recall_limit and self._memory.allowed(turn, model):
             shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
             memories = await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
+        lines, shown = context.memory_lines(memories, self._settings.memory_chars, self._zone)
         sent = context.sent_line(turn.inbounds, now, self._zone)
         note = await _load_note(self._notes, turn) if self._notes is not None else None
         note_line, foreign = self._note(turn, note, now.timestamp())
         theirs = await self._features.now(turn, now.timestamp())
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
-            (
-                _MEMORIES,
-                context.listed("Memories", context.memory_lines(memories, self._settings.memory_chars, self._zone)),
-            ),
+            (_MEMORIES, context.listed("Memories", lines)),
             ("working memory", note_line),
             *theirs.parts,
             ("waiting work", context.listed("Waiting work", context.waiting_lines(view.parked))),
@@ -225,7 +225,7 @@ class PromptBuilder:
         )
         news = tuple(await self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
         block = context.block([part for _, part in parts])
-        return _Moment(parts, block, now.timestamp(), (*foreign, *theirs.foreign), news)
+        return _Moment(parts, block, now.timestamp(), (*foreign, *theirs.foreign), news, tuple(shown))
 
     def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
         """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
@@ -294,6 +294,12 @@ class PromptBuilder:
 async def _load_note(notes: WorkingNotes, turn: Turn) -> WorkingNote | None:
     """The session's note, or the one that its person keeps for all conversations."""
     return await notes.load(turn.session, SessionKey(scope_of(turn).person))
+
+
+def _begins(steps: Sequence[Step]) -> bool:
+    """Whether no model was asked since the turn began or woke."""
+    last = next((step for step in reversed(steps) if isinstance(step, (ModelAsked, *_WAKES))), None)
+    return not isinstance(last, ModelAsked)
 
 
 def _length_of(own: Sequence[Entry]) -> int:

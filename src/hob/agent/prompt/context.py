@@ -31,9 +31,13 @@ def sent_line(inbounds: Sequence[Inbound], now: datetime, zone: tzinfo | None) -
     return f"The message was sent at {sent.astimezone(zone):%Y-%m-%d %H:%M} and is answered only now."
 
 
-def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = None) -> list[str]:
-    """Trusted memories, best first, in at most `limit` characters; untrusted ones that were better are only named."""
+def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = None) -> tuple[list[str], list[Memory]]:
+    """Trusted memories, best first, in at most `limit` characters; untrusted ones that were better are only named.
+
+    The lines, and the memories that they are of.
+    """
     lines: list[str] = []
+    shown: list[Memory] = []
     left, named = limit, 0
     first = next((place for place, memory in enumerate(memories) if memory.label.trusted), len(memories))
     for place, memory in enumerate(memories):
@@ -49,7 +53,8 @@ def memory_lines(memories: Sequence[Memory], limit: int, zone: tzinfo | None = N
             break
         left -= len(line) + 1
         lines.append(line)
-    return lines
+        shown.append(memory)
+    return lines, shown
 
 
 def _day(at: float, zone: tzinfo | None) -> str:

@@ -9,6 +9,7 @@ from hob.agent.prompt.tokens import count_bytes, estimate_tokens, share, shorten
 from hob.agent.sessions import is_group, is_subagent
 from hob.agent.settings import AgentSettings
 from hob.core.content.files import BootstrapFile
+from hob.core.memory import Memory
 from hob.core.models import ModelRequest, Remark
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.turns import Turn
@@ -33,6 +34,7 @@ class Prompt:
 
     `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above `limit`,
     unless a limit that was learned leaves no room at all. `remarks` tell what of the message did not fit.
+    `memories` are those that the first request of a turn, or of one that woke, shows or names.
     """
 
     request: ModelRequest
@@ -41,6 +43,7 @@ class Prompt:
     input_estimate: int
     limit: int
     remarks: tuple[Remark, ...] = ()
+    memories: tuple[Memory, ...] = ()
 
 
 # Who Hob is, as the model reads it. Nothing in here depends on the time, the session or the machine.

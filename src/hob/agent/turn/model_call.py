@@ -34,7 +34,7 @@ from hob.core.models import (
     TextDelta,
 )
 from hob.core.ports.model import Routes
-from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Stopped
+from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, RecalledMemory, Stopped
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence, say, span
 from hob.core.trust.labels import SenderClass
@@ -71,9 +71,18 @@ async def ask(run: TurnRun) -> None:
                 _tell(run, heard, remark)
             told = heard.take()
             parts_of = tuple((part.name, part.bytes, part.tokens, part.cached) for part in prompt.sections)
+            recalled = tuple(RecalledMemory(each.id, each.relevance, each.parts) for each in prompt.memories)
             record.add(
                 ModelAsked(
-                    request.first, request_hash(request), estimate, held.worst, prompt.trust, models, told, parts_of
+                    request.first,
+                    request_hash(request),
+                    estimate,
+                    held.worst,
+                    prompt.trust,
+                    models,
+                    told,
+                    parts_of,
+                    recalled,
                 )
             )
             await record.flush(request)

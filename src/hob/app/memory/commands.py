@@ -1,6 +1,8 @@
 """The slash commands of memory."""
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
@@ -52,6 +54,8 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     action, _, rest = words.partition(" ")
     if action in tuple(FactAction) and rest:
         return await _settle(control, call.language, FactAction(action), rest)
+    if words == "why":
+        return _explained(call.language, (await control.recalled(session=call.session))["items"])
     if words:
         found = (await control.items(ItemFilter(query=words, limit=_SHOWN)))["items"]
         return "\n".join(map(item_line, found)) or say(call.language, "Nothing is remembered that fits.")
@@ -64,6 +68,15 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     if facts:
         shown.append(say(call.language, "Wrong? /memory correct ID [WHAT IS RIGHT], or /memory undo ID"))
     return "\n".join([head, *shown])
+
+
+def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
+    lines = []
+    for item in items:
+        parts = ", ".join(f"{name} {part:.2f}" for name, part in item["parts"].items())
+        told = say(language, "forgotten since") if item.get("forgotten") else item_line(item)
+        lines.append(f"{told} = {item['score']:.2f}: {parts}")
+    return "\n".join(lines) or say(language, "Nothing was recalled.")
 
 
 async def _settle(control: MemoryControl, language: str, action: FactAction, rest: str) -> str:

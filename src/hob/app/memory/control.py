@@ -1,16 +1,19 @@
 """What its owner sees and does of memory: look, add, forget, let go, carry out and in."""
 
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
-from hob.core.errors import InvalidRequest, NotFound
-from hob.core.ids import SessionKey, TraceId
+from hob.core.errors import InvalidRequest, ModelError, NotFound
+from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.memory import OWNER, FactAction, Layer, MemoryItem, Recalled, Scope
+from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import FactFilter, ItemFilter
@@ -23,8 +26,11 @@ from hob.memory.thinking import FACTS, BackgroundBudget
 from hob.memory.views import COLOURS, DESCRIPTIONS, fact_view, item_view, led, loaded
 from hob.store.store import Store
 
+_log = logging.getLogger(__name__)
 _REASON = "its owner wanted it forgotten"
 _MOST = 10_000
+_TURNS = 20
+"""Among so many turns the newest is looked for that was shown memories."""
 _DAY = 86_400.0
 
 
@@ -103,6 +109,46 @@ class OwnerMemory:
             "problem": self._embedder.problem,
         }
 
+    async def embedding(self) -> Mapping[str, Any]:
+        """How meaning is looked at, with the seed's fields."""
+        known, told, status = self._embedder, await self._embedding(), "disabled"
+        problem: str = translatable("model.embedding names no model: memory is found by words")
+        if known is not None:
+            problem = known.problem
+            status = "error" if problem else "indexing" if told["waiting"] else "ready"
+        return {
+            "status": status,
+            "embedding": {
+                "enabled": known is not None,
+                "provider": known.provider if known else "",
+                "model": known.model if known else "",
+                "dimension": known.dimension if known else 0,
+                "normalize": True,
+                "fingerprint": known.fingerprint if known else "",
+            },
+            "runtime": {
+                "ready": known is not None and bool(known.checked) and not problem,
+                "status": status,
+                "detail": problem,
+                "checkedAt": known.checked or None if known else None,
+            },
+            "index": {"embeddedChunks": told["embedded"], "waitingChunks": told["waiting"]},
+        }
+
+    async def check_embedding(self) -> Mapping[str, Any]:
+        """The same, after the embedder was asked for once where it never was."""
+        if self._embedder is not None and not self._embedder.checked:
+            with suppress(ModelError):
+                await self._embedder.embed_question("?")
+        return await self.embedding()
+
+    async def reindex(self, reason: str) -> Mapping[str, Any]:
+        """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
+        if self._embedder is None:
+            raise InvalidRequest(translatable("model.embedding names no model: there are no vectors to make anew"))
+        _log.info("the vectors of all memories are made anew: %s", reason or "its owner wanted it")
+        return {"status": "ok", "wipedChunks": await self._embedder.reindex(), "reason": reason}
+
     async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
         """The items for which the filter holds: with a query the best first, else the newest.
 
@@ -110,6 +156,24 @@ class OwnerMemory:
         """
         found = [item_view(each) for each in await self._select(wanted)]
         return {"items": found, "problem": self._embedder.problem if wanted.query and self._embedder else ""}
+
+    async def recalled(self, turn: str = "", session: str = "") -> Mapping[str, Any]:
+        """What this turn was shown, or the newest that was shown any. Raises NotFound."""
+        for each in (TurnId(turn),) if turn else await self._store.turns.latest(SessionKey(session) or None, _TURNS):
+            steps = await self._store.journal.load_steps(each)
+            shown = [memory for step in steps if isinstance(step, ModelAsked) for memory in step.recalled]
+            if shown:
+                return {"turn": each, "items": [await self._shown(memory) for memory in shown]}
+        if turn and await self._store.turns.find(turn) is None:
+            raise NotFound(translatable("There is no turn {turn}.", turn=turn))
+        return {"turn": turn, "items": []}
+
+    async def _shown(self, memory: RecalledMemory) -> Mapping[str, Any]:
+        parts = dict(memory.parts)
+        item = await self._service.find(memory.id, self._scope)
+        if item is None:
+            return {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
+        return item_view(Recalled(item, memory.score, parts))
 
     async def item(self, id: str) -> Mapping[str, Any]:
         """One item, whole. Raises NotFound."""

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
@@ -17,7 +18,9 @@ from hob.core.ids import SessionKey
 from hob.core.ports.media import Embedder
 from hob.core.trust.labels import SenderClass
 from hob.memory.embedding import MemoryEmbedder
+from hob.providers.catalog.catalog import LOCAL
 from hob.providers.catalog.prices import open_prices
+from hob.providers.local.folder import ModelFolder
 from hob.providers.settings import ModelSettings
 
 SESSION = SessionKey("memory:embeddings")
@@ -75,4 +78,5 @@ async def open_embedder(kernel: Kernel) -> AsyncIterator[MemoryEmbedder | None]:
         except ModelError:  # every call tells it
             provider, model = "", name
         vectors = kernel.store.memory_vectors
-        yield MemoryEmbedder(embedders(name), provider, model, vectors, kernel.clock, embedders)
+        version = ModelFolder(Path(model).expanduser()).version if provider == LOCAL else None
+        yield MemoryEmbedder(embedders(name), provider, model, vectors, kernel.clock, embedders, version)

@@ -50,15 +50,24 @@ def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: O
 
 
 @app.command
-def why(query: str, *, limit: int = 5, json: Json = False) -> None:
-    """Show what would be recalled for a message, and how each score is made."""
-    seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
+def why(query: str = "", *, turn: Annotated[str, Parameter(help="A turn or one of its messages.")] = "",
+        limit: int = 5, json: Json = False) -> None:  # fmt: skip
+    """Show what was recalled for the newest message, or would be for this one, and how each score is made."""
+    if query:
+        seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
+    else:
+        seen = reach("GET", "/memory/recalled", {"turn": turn} if turn else {})
     if json:
         print_json(seen)
         return
     _show_problem(seen)
+    if not seen["items"]:
+        print(_("Nothing was recalled."))
     for item in seen["items"]:
-        _show_line(item)
+        if item.get("forgotten"):
+            print(_("{id}  forgotten since").format(id=paint(item["id"], "dim")))
+        else:
+            _show_line(item)
         parts = ", ".join(f"{name} {value:.3f}" for name, value in item.get("parts", {}).items())
         print(f"    {item.get('score', 0.0):.3f} = {line(parts, 160)}")
 
@@ -189,6 +198,36 @@ def stats(*, json: Json = False) -> None:
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
     if work["waits_for"]:
         print(paint(_("It waits: {why}").format(why=line(work["why"], 160)), "yellow"))
+
+
+@app.command
+def embedding(*, json: Json = False) -> None:
+    """Show which model finds by meaning, how it is, and how many items have their vectors."""
+    seen = reach("GET", "/memory/embedding/status")
+    if json:
+        print_json(seen)
+        return
+    model, index = seen["embedding"], seen["index"]
+    print(f"{paint('status'.ljust(11), 'dim')} {seen['status']}")
+    if model["enabled"]:
+        print(f"{paint('model'.ljust(11), 'dim')} {line(model['fingerprint'], 160)}")
+        print(f"{paint('vectors'.ljust(11), 'dim')} {index['embeddedChunks']:,} (+{index['waitingChunks']:,})")
+    if seen["runtime"]["detail"]:
+        print(paint(line(seen["runtime"]["detail"], 300), "yellow"))
+
+
+@app.command
+def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
+            yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
+    """Drop all vectors and make them anew in the background."""
+    if not yes and not confirm(_("Drop all vectors and make them anew?"), _("Nothing was changed.")):
+        return 1
+    done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
+    if json:
+        print_json(done)
+    else:
+        print(_("{count} vectors are made anew in the background.").format(count=done["wipedChunks"]))
+    return 0
 
 
 @app.command

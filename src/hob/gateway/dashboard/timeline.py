@@ -227,13 +227,14 @@ def _journalled(steps: Sequence[Step]) -> tuple[deque[dict[str, Any]], Mapping[s
     models: deque[dict[str, Any]] = deque()
     tools: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
     asked: ModelAsked | None = None
+    recalled: list[dict[str, Any]] = []
     intended: dict[str, ToolIntended] = {}
     for step in steps:
         match step:
             case ModelAsked():
-                asked = step
+                asked, recalled = step, recalled_view(step) or recalled
             case ModelReplied():
-                models.append(_replied(asked, step))
+                models.append({**_replied(asked, step), "recalled": recalled})
             case ModelFailed():
                 models.append({"fault": step.fault, "response_text": step.detail, "attempts": step.attempts})
             case ToolIntended():
@@ -241,6 +242,11 @@ def _journalled(steps: Sequence[Step]) -> tuple[deque[dict[str, Any]], Mapping[s
             case ToolReceived() if (call := intended.get(step.result.call)) is not None:
                 tools[call.call.name].append(_received(call, step))
     return models, tools
+
+
+def recalled_view(asked: ModelAsked) -> list[dict[str, Any]]:
+    """The memories that a prompt had, each with what its score is made of."""
+    return [{"id": each.id, "score": each.score, "parts": dict(each.parts)} for each in asked.recalled]
 
 
 def _replied(asked: ModelAsked | None, step: ModelReplied) -> dict[str, Any]:

@@ -31,6 +31,21 @@ class Looking:
 
 
 @dataclass(frozen=True, slots=True)
+class Showing:
+    """What a turn was shown."""
+
+    turn: str = field("a turn or one of its messages; without it the newest that was shown memories", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reindexing:
+    """That all vectors are made anew."""
+
+    confirmWipe: bool = field("must be true: the vectors that there are go at once", False)  # noqa: N815 - the seed's
+    reason: str = field("why, for the log", "")
+
+
+@dataclass(frozen=True, slots=True)
 class Adding:
     """What is to be remembered."""
 
@@ -98,11 +113,34 @@ async def status(call: EndpointCall[Nothing]) -> Response:
     return json_response(await _memory(call).status())
 
 
+async def embedding(call: EndpointCall[Nothing]) -> Response:
+    """Which model makes vectors of memories, how it is, and how many have theirs."""
+    return json_response(await _memory(call).embedding())
+
+
+async def embedding_health(call: EndpointCall[Nothing]) -> Response:
+    """The same; 503 where no vectors can be made. An embedder that was never asked is asked once."""
+    told = await _memory(call).check_embedding()
+    return json_response(told, 200 if told["runtime"]["ready"] else 503)
+
+
+async def reindex(call: EndpointCall[Reindexing]) -> Response:
+    """Drop all vectors; they are made anew in the background, and until then words find."""
+    if not call.asked.confirmWipe:
+        raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
+    return json_response(await _memory(call).reindex(call.asked.reason))
+
+
 async def items(call: EndpointCall[Looking]) -> Response:
     """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
     asked = call.asked
     wanted = ItemFilter(asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit)
     return json_response(await _memory(call).items(wanted))
+
+
+async def recalled(call: EndpointCall[Showing]) -> Response:
+    """The memories that a turn was shown by itself, each with the parts of its score."""
+    return json_response(await _memory(call).recalled(call.asked.turn))
 
 
 async def item(call: EndpointCall[Nothing]) -> Response:
@@ -169,7 +207,11 @@ async def take_in(call: EndpointCall[Lines]) -> Response:
 
 ENDPOINTS = (
     Endpoint("GET", "/memory/status", status, TokenScope.READ, Nothing),
+    Endpoint("GET", "/memory/embedding/status", embedding, TokenScope.READ, Nothing),
+    Endpoint("GET", "/memory/embedding/healthz", embedding_health, TokenScope.READ, Nothing),
+    Endpoint("POST", "/memory/embedding/reindex", reindex, TokenScope.ADMIN, Reindexing, local=True),
     Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, Looking),
+    Endpoint("GET", "/memory/recalled", recalled, TokenScope.ADMIN, Showing, errors=("not_found",)),
     Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
     Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
     Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, Facts),

@@ -25,6 +25,8 @@ _SHORT = 20
 """Words up to which an item lends its whole weight."""
 _ASSISTANT = 0.6
 _TOP_OF_SESSION = 3
+_WORDS = 0.5
+"""What the words count that an item and its neighbours share with the question; the best of all has 1 of it."""
 _MEANING = 0.6
 _UNRELATED = 0.1
 """A cosine of texts that have nothing to do with each other."""
@@ -149,7 +151,7 @@ class _Ranking:
             mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in set(self._around.values())
         }
         rough = {
-            seq: self._scores[seq]
+            seq: _WORDS * self._scores[seq]
             + _MEANING * meaning.get(seq, 0.0)
             + self._sessions.get(entry.session, 0.0)
             + (0.3 if self._query.own and entry.kind & Kind.OWN_PAST else 0.0)
@@ -174,17 +176,18 @@ class _Ranking:
     def _parts(self, seq: int, entry: Entry, speaker: str, covered: float) -> dict[str, float]:
         query, kind, user = self._query, entry.kind, entry.role != "assistant"
         parts = {
-            "words": self._scores[seq],
+            "words": _WORDS * self._scores[seq],
             "coverage": 0.2 * covered,
             "session": self._sessions.get(entry.session, 0.0),
             "speaker": 0.2 if speaker and entry.speaker == speaker else 0.0,
+            "question": -0.1 if kind & Kind.QUESTION else 0.0,
             "bare question": -0.2 if kind & Kind.BARE_QUESTION else 0.0,
             "own past": 0.3 if query.own and user and kind & Kind.OWN_PAST else 0.0,
             "liking": 0.15 if query.advice and user and kind & Kind.LIKING else 0.0,
-            "assistant": 0.2 if query.assistants and not user else 0.0,
+            "assistant": 0.0 if user else 0.2 if query.assistants else -0.2,
             "time": 0.15 if query.when and kind & Kind.TIME else 0.0,
             "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
-            "day": 0.05 * self._day(entry.at) if query.days else 0.0,
+            "day": 0.1 * self._day(entry.at) if query.days else 0.0,
             "recency": _RECENCY * _freshness(entry, query.now),
             "importance": 0.1 * (entry.importance - 0.5),
         }

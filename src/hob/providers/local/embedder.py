@@ -14,6 +14,7 @@ from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.libraries import install_command
 from hob.core.models import Usage
+from hob.providers.local.folder import ModelFolder
 from hob.providers.local.worker import MISSING
 
 _LINGER = 600.0
@@ -31,6 +32,8 @@ class LocalEmbedder:
 
     def __init__(self, folder: Path, linger: float = _LINGER) -> None:
         self._folder = folder
+        self._model = ModelFolder(folder)
+        self._version = ""
         self._linger = linger
         self._process: asyncio.subprocess.Process | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -89,10 +92,12 @@ class LocalEmbedder:
             self._process.stdin.close()  # it ends with its input
 
     async def _started(self) -> asyncio.subprocess.Process:
-        process = self._process
-        if process is not None and process.stdin is not None and not process.stdin.is_closing():
+        process, version = self._process, self._model.version()
+        whole = process is not None and process.stdin is not None and not process.stdin.is_closing()
+        if process is not None and whole and version == self._version:
             return process
         await self.aclose()
+        self._version = version
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-m", "hob.providers.local.worker", str(self._folder)),
             stdin=asyncio.subprocess.PIPE,

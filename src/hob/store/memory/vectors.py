@@ -93,6 +93,17 @@ class StoredVectors:
 
         await self._writer.write(job)
 
+    async def drop_all(self) -> int:
+        """Leave no vector of any embedder: each begins anew; how many items had one. Raises StoreErrors."""
+
+        def job(connection: apsw.Connection) -> int:
+            connection.execute("DELETE FROM memory_vectors; DELETE FROM memory_bits")
+            dropped = connection.changes()
+            connection.execute("UPDATE memory_embedders SET place = 0")
+            return dropped
+
+        return await self._writer.write(job)
+
 
 def signs(vector: Sequence[float]) -> bytes:
     """A bit for each number: whether it is positive."""
