@@ -49,6 +49,9 @@ class ChatAnswer(TypedDict):
     approvals: NotRequired[
         Annotated[list[str], "only beside `question`: the ids for `/approvals/{id}`; none where words answer it"]
     ]
+    choices: NotRequired[
+        Annotated[list[str], "only beside `question`, where it offers some: one of them, or its number, answers"]
+    ]
     merged_into: NotRequired[Annotated[str, "only where it joined another message's turn: that message's id"]]
 
 

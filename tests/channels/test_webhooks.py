@@ -1,9 +1,12 @@
 """Webhooks that go out: what is sent, and where it never goes."""
 
 import asyncio
+import json
 import re
 import socket
 import ssl
+from dataclasses import replace
+from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
@@ -12,19 +15,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.channels.webhooks.addresses import addresses_of, is_public
-from hob.channels.webhooks.channel import OutgoingWebhooks
+from hob.channels.webhooks.channel import OutgoingWebhooks, body_of
 from hob.channels.webhooks.settings import WebhookOutSettings, WebhooksOut
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, SendFailed
 from hob.core.events.webhooks import sign
 from hob.core.ids import OutboxId, new_trace_id
-from hob.core.messages import Address, Outbound, OutboundKind
+from hob.core.messages import Address, Button, Outbound, OutboundKind
 from hob.core.settings import Secret
 from tests.channels.receiving import DRIP, HANG, SECRET, receiving
 
 
 def outbound(text: str = '{"a": "ü"}', to: str = "there") -> Outbound:
     return Outbound(OutboxId("wh_1"), Address("webhook_out", to), text, OutboundKind.NOTICE, None, new_trace_id())
+
+
+def test_message_of_the_tool_is_an_event_of_its_own() -> None:
+    written = replace(outbound("Tea?"), kind=OutboundKind.REPLY, buttons=(Button("Yes", "y"),), about="m1")
+    body = json.loads(body_of(written, datetime(2026, 11, 22, tzinfo=UTC)))
+    assert body == {
+        "id": "wh_1",
+        "type": "message",
+        "timestamp": "2026-11-22T00:00:00.000+00:00",
+        "data": {
+            "action": "send", "about": "m1", "text": "Tea?", "buttons": [{"label": "Yes", "answer": "y"}],
+        },
+    }  # fmt: skip
+    assert body_of(outbound(), datetime.now(UTC)) == '{"a": "ü"}'
 
 
 def channel_to(url: str, *, allow_private: bool = True, secret: Secret | None = None) -> OutgoingWebhooks:

@@ -2,15 +2,19 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hob.core.content.capabilities import Capabilities
 from hob.core.errors import SendFailed
-from hob.core.messages import Outbound
+from hob.core.messages import Outbound, OutboundAction
 from hob.core.ports.channel import Delivered, Repeats
 from hob.testing.channel import MemoryChannel
 from hob.testing.channel_check import Platform, Shown, check_channel
+
+EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=8, files=4)
 
 
 class MemoryPlatform:
@@ -18,7 +22,21 @@ class MemoryPlatform:
         self.channel = channel
 
     def shown(self) -> Sequence[Shown]:
-        return [Shown(message.to.chat, message.text) for message in self.channel.sent]
+        found: dict[str, Shown] = {}
+        for each in self.channel.sent:
+            match each.action:
+                case OutboundAction.EDIT:
+                    found[each.about] = replace(found[each.about], text=each.text)
+                case OutboundAction.DELETE:
+                    del found[each.about]
+                case OutboundAction.REACT:
+                    found[each.about] = replace(found[each.about], reactions=(each.text,))
+                case OutboundAction.SEND:
+                    buttons = tuple(button.label for button in each.buttons)
+                    files = tuple(file.name for file in each.attachments)
+                    key = each.id if each.id not in found else f"{each.id} again"
+                    found[key] = Shown(each.to.chat, each.text, buttons, files, each.poll, answers=each.about)
+        return list(found.values())
 
     def break_down(self, fault: SendFailed) -> None:
         self.channel.faults.append(fault)
@@ -35,6 +53,32 @@ async def once() -> AsyncIterator[Platform]:
 @asynccontextmanager
 async def again() -> AsyncIterator[Platform]:
     yield MemoryPlatform(MemoryChannel(repeats=Repeats.SHOWN_AGAIN))
+
+
+@asynccontextmanager
+async def capable() -> AsyncIterator[Platform]:
+    yield MemoryPlatform(MemoryChannel(capabilities=EVERYTHING))
+
+
+class Boastful(MemoryChannel):
+    """Says that it shows buttons, and does not."""
+
+    async def send(self, message: Outbound) -> Delivered:
+        return await super().send(replace(message, buttons=()))
+
+
+@asynccontextmanager
+async def boastful() -> AsyncIterator[Platform]:
+    yield MemoryPlatform(Boastful(capabilities=EVERYTHING))
+
+
+async def test_channel_that_can_everything_keeps_the_contract() -> None:
+    await check_channel(capable)
+
+
+async def test_channel_that_claims_what_it_does_not_show_is_found() -> None:
+    with pytest.raises(AssertionError, match="buttons"):
+        await check_channel(boastful)
 
 
 class Forgetful(MemoryChannel):

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from hob.bus.settings import BusSettings
 from hob.bus.waiting import backoff, wait_for_event, within
 from hob.core.clock import Clock
+from hob.core.content.capabilities import capabilities_of
+from hob.core.content.plain_form import plain_form
 from hob.core.errors import NotFound, SendFailed, StoreError
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.events.tracing import OWN, TRACE
@@ -181,7 +183,8 @@ class OutboxDelivery:
 
     async def _try(self, channel: Channel, row: OutboxRow) -> Delivered | Unsent:
         try:
-            return await within(self._clock, self._settings.send_seconds, channel.send(row.outbound))
+            message = plain_form(row.outbound, capabilities_of(channel))
+            return await within(self._clock, self._settings.send_seconds, channel.send(message))
         except SendFailed as failed:
             return Unsent(str(failed), failed.permanent, failed.retry_after or 0.0)
         except TimeoutError as late:

@@ -130,9 +130,31 @@ class OutboundKind(StrEnum):
     QUESTION = "question"
 
 
+class OutboundAction(StrEnum):
+    """What is done in a chat."""
+
+    SEND = "send"
+    EDIT = "edit"
+    DELETE = "delete"
+    REACT = "react"
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A choice below a message: what stands on it, and what whoever presses it has thereby written."""
+
+    label: str
+    answer: str
+
+
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """One chunk of a message we owe to an address. `id` is the idempotency key for the channel."""
+    """One chunk of a message we owe to an address. `id` is the idempotency key for the channel.
+
+    `about` is the platform's id of the message that is answered, edited, deleted or reacted to; to react, `text` is the
+    sign, and none takes it back. `poll` are what is voted on, under the text. `spelled`: the text names the choices of
+    the buttons, so that nothing is lost where there are none.
+    """
 
     id: OutboxId
     to: Address
@@ -142,3 +164,9 @@ class Outbound:
     trace: TraceId
     chunk: int = 0
     previews: bool = True
+    action: OutboundAction = OutboundAction.SEND
+    about: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    poll: tuple[str, ...] = ()
+    spelled: bool = False

@@ -2,13 +2,24 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from hob.core.client_terms import ClientTerms, ClientTool
 from hob.core.ids import BlobId, CallId, InboundId, SessionKey, TraceId
-from hob.core.messages import UNKNOWN_TIME, Address, Attachment, Inbound, Quoted, Sender
+from hob.core.messages import (
+    UNKNOWN_TIME,
+    Address,
+    Attachment,
+    Button,
+    Inbound,
+    Outbound,
+    OutboundAction,
+    Quoted,
+    Sender,
+)
 from hob.core.models import Entry, Image
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
@@ -35,7 +46,7 @@ def dump_inbound(inbound: Inbound) -> str:
         "trace": inbound.trace,
     }
     if inbound.attachments:
-        data["attachments"] = [[a.media_type, a.name, a.blob, a.link, a.size] for a in inbound.attachments]
+        data["attachments"] = _dump_attachments(inbound.attachments)
     if inbound.quoted:
         data["quoted"] = [[q.text, q.label.origin, q.label.trust] for q in inbound.quoted]
     if inbound.session is not None:
@@ -85,10 +96,7 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
         text=text,
         label=load_label(*data["label"]),
         trace=TraceId(data["trace"]),
-        attachments=tuple(
-            Attachment(kind, name, None if blob is None else BlobId(blob), link, size)
-            for kind, name, blob, link, size in data.get("attachments", ())
-        ),
+        attachments=_load_attachments(data),
         quoted=tuple(Quoted(words, load_label(origin, trust)) for words, origin, trust in data.get("quoted", ())),
         session=None if session is None else SessionKey(session),
         model=data.get("model"),
@@ -99,6 +107,51 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
         mentioned=data.get("mentioned", False),
         scopes=None if scopes is None else frozenset(map(TokenScope, scopes)),
         terms=_load_terms(data.get("terms")),
+    )
+
+
+def _dump_attachments(attachments: Sequence[Attachment]) -> Sequence[Sequence[Any]]:
+    return [[a.media_type, a.name, a.blob, a.link, a.size] for a in attachments]
+
+
+def _load_attachments(data: Mapping[str, Any]) -> tuple[Attachment, ...]:
+    return tuple(
+        Attachment(kind, name, None if blob is None else BlobId(blob), link, size)
+        for kind, name, blob, link, size in data.get("attachments", ())
+    )
+
+
+def dump_form(outbound: Outbound) -> str:
+    """What a message has beyond its text; empty for nothing."""
+    data: dict[str, Any] = {}
+    if outbound.action is not OutboundAction.SEND:
+        data["action"] = outbound.action
+    if outbound.about:
+        data["about"] = outbound.about
+    if outbound.attachments:
+        data["attachments"] = _dump_attachments(outbound.attachments)
+    if outbound.buttons:
+        data["buttons"] = [[each.label, each.answer] for each in outbound.buttons]
+    if outbound.poll:
+        data["poll"] = outbound.poll
+    if outbound.spelled:
+        data["spelled"] = True
+    return dump_json(data) if data else ""
+
+
+def load_form(outbound: Outbound, text: str | None) -> Outbound:
+    """The message with what was stored of it beyond its text."""
+    if not text:
+        return outbound
+    data = json.loads(text)
+    return replace(
+        outbound,
+        action=OutboundAction(data.get("action", OutboundAction.SEND)),
+        about=data.get("about", ""),
+        attachments=_load_attachments(data),
+        buttons=tuple(Button(label, answer) for label, answer in data.get("buttons", ())),
+        poll=tuple(data.get("poll", ())),
+        spelled=data.get("spelled", False),
     )
 
 

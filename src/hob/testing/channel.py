@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from hob.core.content.capabilities import PLAIN, Capabilities, ChatLine
 from hob.core.errors import SendFailed
 from hob.core.ids import new_inbound_id, new_trace_id
-from hob.core.messages import Address, Inbound, Outbound, Sender
+from hob.core.messages import Address, Inbound, Outbound, OutboundAction, Sender
 from hob.core.ports.accept import Accept, Accepted
 from hob.core.ports.channel import Delivered, Repeats
 from hob.core.trust.labels import OWNER_LABEL, SenderClass
@@ -39,8 +40,10 @@ class MemoryChannel:
         repeats: Repeats = Repeats.SHOWN_ONCE,
         text_limit: int = 4000,
         own_id: str = "",
+        capabilities: Capabilities = PLAIN,
     ) -> None:
         self.name = name
+        self.capabilities = capabilities
         self.own_id = own_id
         self.account = account
         self.repeats = repeats
@@ -69,6 +72,11 @@ class MemoryChannel:
         if self._accept is None:
             raise RuntimeError("the channel is closed")
         return await self._accept(inbound)
+
+    async def read(self, chat: Address, limit: int) -> Sequence[ChatLine]:
+        """What was sent to a chat, the newest last."""
+        there = [each for each in self.sent if each.to.chat == chat.chat and each.action is OutboundAction.SEND]
+        return [ChatLine(each.id, "hob", each.text) for each in there[-limit:]]
 
     async def send(self, message: Outbound) -> Delivered:
         if self.faults:

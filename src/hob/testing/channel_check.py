@@ -2,11 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Protocol
 
+from hob.core.content.capabilities import capabilities_of
 from hob.core.errors import SendFailed
 from hob.core.ids import SessionKey, TurnId, new_trace_id, outbox_id
-from hob.core.messages import Address, Inbound, Outbound, OutboundKind
+from hob.core.messages import Address, Attachment, Button, Inbound, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel, Repeats
 from hob.core.values import dataclass
@@ -18,6 +20,12 @@ class Shown:
 
     chat: str
     text: str
+    buttons: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    poll: tuple[str, ...] = ()
+    reactions: tuple[str, ...] = ()
+    answers: str = ""
+    """The platform's id of the message that it answers."""
 
 
 class Platform(Protocol):
@@ -27,7 +35,7 @@ class Platform(Protocol):
     def channel(self) -> Channel: ...
 
     def shown(self) -> Sequence[Shown]:
-        """Everything people were shown, in order."""
+        """Everything people see now, in order: edited and without what was deleted."""
 
     def break_down(self, fault: SendFailed) -> None:
         """The next send fails so."""
@@ -112,6 +120,46 @@ async def _hands_messages_in(platform: Platform, box: _Box) -> None:
     _require(bool(origin.chat), "the origin names a chat that can be answered")
 
 
+async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
+    can = capabilities_of(platform.channel)
+    plain = _outbound(platform, "Which?", 0)
+    first = await platform.channel.send(plain)
+    told: list[tuple[str, Outbound, Callable[[Shown], object]]] = [
+        ("buttons", replace(plain, buttons=(Button("Tea", "tea"),)), lambda shown: shown.buttons == ("Tea",)),
+        (
+            "files",
+            replace(plain, attachments=(Attachment("text/plain", "a.txt"),)),
+            lambda shown: shown.files == ("a.txt",),
+        ),
+        ("polls", replace(plain, poll=("Tea", "Coffee")), lambda shown: shown.poll == ("Tea", "Coffee")),
+        ("replies", replace(plain, about=first.receipt), lambda shown: shown.answers == first.receipt),
+    ]
+    for n, (name, message, holds) in enumerate(told, start=1):
+        if getattr(can, name):
+            await platform.channel.send(replace(message, id=outbox_id(TurnId("t_check"), n)))
+            _require(bool(holds(platform.shown()[-1])), f"a channel with {name} shows them")
+
+
+async def _changes_what_it_sent(platform: Platform, _: _Box) -> None:
+    can = capabilities_of(platform.channel)
+    plain = _outbound(platform, "old", 0)
+    about = (await platform.channel.send(plain)).receipt
+    changed = replace(plain, about=about, chunk=1)
+    if can.edits:
+        edit = replace(changed, id=outbox_id(TurnId("t_check"), 1), action=OutboundAction.EDIT, text="new")
+        await platform.channel.send(edit)
+        _require([each.text for each in platform.shown()] == ["new"], "an edit replaces the text, and adds no message")
+    if can.reactions:
+        react = replace(changed, id=outbox_id(TurnId("t_check"), 2), action=OutboundAction.REACT, text="\U0001f44d")
+        await platform.channel.send(react)
+        _require(platform.shown()[-1].reactions == ("\U0001f44d",), "a reaction stands at its message")
+    if can.deletes:
+        await platform.channel.send(
+            replace(changed, id=outbox_id(TurnId("t_check"), 3), action=OutboundAction.DELETE, text="")
+        )
+        _require(platform.shown() == [], "what was deleted is seen no more")
+
+
 _CHECKS: tuple[Callable[[Platform, _Box], Awaitable[None]], ...] = (
     _sends_the_text,
     _keeps_its_class,
@@ -119,6 +167,8 @@ _CHECKS: tuple[Callable[[Platform, _Box], Awaitable[None]], ...] = (
     _fails_as_send_failed,
     _takes_the_longest_text,
     _hands_messages_in,
+    _shows_what_it_says_it_can,
+    _changes_what_it_sent,
 )
 
 

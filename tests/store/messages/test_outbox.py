@@ -10,7 +10,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.ids import OutboxId
-from hob.core.messages import Address, Outbound
+from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction
 from hob.core.states import OutboxState
 from hob.store.database.state_moves import IllegalMove
 from hob.store.messages.outbox import OutboxRow
@@ -20,7 +20,7 @@ from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import make_turn
-from tests.samples import chunk_of, event_of, outbound_to
+from tests.samples import chunk_of, event_of, finish_of, outbound_to
 
 EVER = 1e12
 
@@ -51,6 +51,27 @@ async def test_pending_rows_come_back_whole(store: Store) -> None:
     await store.outbox.owe([pending])
     (row,) = await store.outbox.next("memory", "", EVER)
     assert (row.outbound, row.state, row.attempts) == (pending, OutboxState.READY, 0)
+
+
+async def test_what_hangs_on_a_message_comes_back_whole_and_its_file_goes_with_it(tmp_path: Path) -> None:
+    async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
+        blob = await store.blobs.put(b"a secret picture", "image/png")
+        rich = replace(
+            outbound("o1"), action=OutboundAction.EDIT, about="m7", attachments=(Attachment("image/png", "a", blob),),
+            buttons=(Button("Tea", "tea"),), poll=("a", "b"), spelled=True,
+        )  # fmt: skip
+        turn = await make_turn(store, message("write to them"))
+        await store.journal.finish(finish_of(turn, "done"))
+        await store.outbox.picked_up(turn.id, ["memory"])
+        await store.outbox.owe([replace(rich, turn=turn.id)])
+        assert (await find(store, "o1")).outbound == replace(rich, turn=turn.id)
+        await store.outbox.sending(OutboxId("o1"))
+        await store.outbox.sent(OutboxId("o1"), "m8")
+        await store.erasure.erase_trace(turn.trace, "asked to")
+        left = (await find(store, "o1")).outbound
+        assert (left.text, left.attachments, left.about) == ("", (), "")
+        with pytest.raises(NotFound):
+            await store.blobs.load(blob)
 
 
 async def test_owing_the_same_twice_owes_it_once(store: Store) -> None:

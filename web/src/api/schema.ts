@@ -131,6 +131,7 @@ export interface ChatAnswer {
   notice?: string;
   question?: string;
   approvals?: string[];
+  choices?: string[];
   merged_into?: string;
 }
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from hob.agent.turn.running import TurnRun
 from hob.agent.turn.turn import CallState, answer_of
+from hob.core.content.plain_form import chosen, options_of
 from hob.core.ids import OutboxId
-from hob.core.messages import FETCHED_CHANNELS, Inbound, Outbound, OutboundKind
+from hob.core.messages import FETCHED_CHANNELS, Button, Inbound, Outbound, OutboundKind
 from hob.core.steps import Steered, Step, ToolReceived, UserAnswered
 from hob.core.trust.labels import Label, SenderClass, Trust
 from hob.core.trust.pasted import holds_pasted
@@ -63,7 +64,10 @@ async def _heard(run: TurnRun, item: CallState, left: Iterator[Inbound]) -> Step
 
 def _reply(item: CallState, left: Iterator[Inbound]) -> Step | None:
     inbound = next(left, None)
-    return None if inbound is None else UserAnswered(item.call.id, inbound.id, inbound.text, _label_of(inbound))
+    if inbound is None:
+        return None
+    asked = "" if item.question is None or item.question.again else item.question.question
+    return UserAnswered(item.call.id, inbound.id, chosen(asked, inbound.text), _label_of(inbound))
 
 
 async def _decision(run: TurnRun, item: CallState) -> Step | None:
@@ -91,10 +95,21 @@ def _outbounds(run: TurnRun, item: CallState, text: str) -> Iterator[Outbound]:
         if inbound.origin.channel not in FETCHED_CHANNELS
         if item.asked is None or (inbound.sender.cls is SenderClass.OWNER and not inbound.group)
     )
-    chunks = ((to, chunk) for to in chats for chunk in run.chunks_for(to, text))
+    chunks = [(to, chunk) for to in chats for chunk in run.chunks_for(to, text)]
+    buttons = _buttons(item)
     for place, (to, chunk) in enumerate(chunks):
-        id = OutboxId(f"{name}.{place}")
-        yield Outbound(id, to, chunk, OutboundKind.NOTICE, turn.id, turn.trace, place, previews=False)
+        id, last = OutboxId(f"{name}.{place}"), place + 1 == len(chunks) or chunks[place + 1][0] != to
+        plain = Outbound(id, to, chunk, OutboundKind.NOTICE, turn.id, turn.trace, place, previews=False)
+        yield replace(plain, buttons=buttons, spelled=True) if last and buttons else plain
+
+
+def _buttons(item: CallState) -> tuple[Button, ...]:
+    """The answers among which people may choose, where the channel shows buttons; the text names them too."""
+    if item.asked is not None:
+        id = item.asked.approval
+        return Button("\u2713", f"approve:{id}"), Button("\u2717", f"deny:{id}")
+    question = "" if item.question is None else item.question.question
+    return tuple(Button(option, option) for option in options_of(question))
 
 
 def _label_of(inbound: Inbound) -> Label:

@@ -45,6 +45,13 @@ def _maker() -> "Callable[..., ToolRuntime]":
 
 
 @Lazy
+def _messages() -> Callable[[Kernel], Any]:
+    from hob.app.tools.own_messages import OwnMessages
+
+    return OwnMessages
+
+
+@Lazy
 def _explaining() -> Callable[..., PolicyExplainer]:
     from hob.app.trust.explaining import OwnerPolicy
 
@@ -127,6 +134,7 @@ async def open_tool_runtime(
     warn: Callable[[Remark], Awaitable[None]] | None = None,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
+    messages: Callable[[], Any] = lambda: None,
 ) -> AsyncIterator[LazyToolRuntime]:
     """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
 
@@ -150,6 +158,7 @@ async def open_tool_runtime(
                     known=known,
                     watching=watching,
                     records=records,
+                    messages=messages(),
                     **told,
                 )
 
@@ -177,8 +186,9 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
     config, store, clock = kernel.config, kernel.store, kernel.clock
     memory = MemoryPorts(kernel.port(MemorySearch), kernel.port(KnownFacts))
     opening = open_tool_runtime(
-        config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory
-    )
+        config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory,
+        lambda: _messages()(kernel),
+    )  # fmt: skip
     async with opening as tool_runtime:
         policy = PolicyAtHand(lambda: _explaining()(now, tool_runtime, kernel.known))
         yield Contribution(

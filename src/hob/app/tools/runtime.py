@@ -22,7 +22,7 @@ from hob.core.events.notices import Progress
 from hob.core.lazy import Lazy
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
-from hob.core.ports.tools import CallContext, Toolset
+from hob.core.ports.tools import Blobs, CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import least_known
 from hob.core.values import dataclass
@@ -43,6 +43,7 @@ from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.ports import MemoryPorts
 from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
+from hob.tools.messages.message import Messages, MessageTool, NoMessages
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
@@ -231,6 +232,10 @@ async def _note_host(store: Store, context: CallContext, decision: Decision) -> 
         log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
 
 
+def _talking(notices: Notices, messages: Messages | None, roots: Roots, blobs: Blobs) -> tuple[Toolset, ...]:
+    return ConversationTools(notices).toolset, MessageTool(messages or NoMessages(), roots, blobs).toolset
+
+
 def make_tool_runtime(
     config: Config,
     store: Store,
@@ -244,6 +249,7 @@ def make_tool_runtime(
     warn: Warn = nobody_warned,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
+    messages: Messages | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
@@ -285,8 +291,7 @@ def make_tool_runtime(
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     search = partial(open_search, config[WebSettings])
     web = WebTools(WebFetcher(clock), search, documents, blobs, clock)
-    talking = ConversationTools(notices)
-    toolsets = (writing, commands.toolset, remembering.toolset, knowing.toolset, talking.toolset, web.toolset)
+    own: tuple[Toolset, ...] = (writing, commands.toolset, remembering.toolset, knowing.toolset, web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
-    toolset = WorkspaceTools(toolsets, backend, workspace)
+    toolset = WorkspaceTools((*own, *_talking(notices, messages, roots, blobs)), backend, workspace)
     return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept)

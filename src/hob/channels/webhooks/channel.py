@@ -1,17 +1,19 @@
 """Webhooks that go out, by Standard Webhooks: signed again for each try, under one id for all of them."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
 from typing import Protocol
 
 from hob import __version__
-from hob.channels.webhooks.settings import WebhookOutSettings
+from hob.channels.webhooks.settings import CAPABILITIES, WebhookOutSettings
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, SendFailed
 from hob.core.events.webhooks import ID, SIGNATURE, TIMESTAMP, sign
 from hob.core.lazy import Lazy
-from hob.core.messages import WEBHOOK_OUT_CHANNEL, Outbound
+from hob.core.messages import WEBHOOK_OUT_CHANNEL, Outbound, OutboundKind
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
 
@@ -44,6 +46,7 @@ class OutgoingWebhooks:
     account = ""
     repeats = Repeats.SHOWN_ONCE
     text_limit = 10_000_000
+    capabilities = CAPABILITIES
 
     def __init__(self, receivers: Mapping[str, WebhookOutSettings], clock: Clock) -> None:
         self._receivers = receivers
@@ -71,7 +74,7 @@ class OutgoingWebhooks:
         settings = self._receivers.get(message.to.chat)
         if settings is None:
             raise SendFailed(f"there is no [webhooks_out.{message.to.chat}] any more", permanent=True)
-        body = message.text.encode()
+        body = body_of(message, self._clock.now()).encode()
         headers = self._headers(settings, message.id, body)
         client = await asyncio.to_thread(self._client)
         try:
@@ -98,3 +101,19 @@ class OutgoingWebhooks:
             TIMESTAMP: str(at),
             SIGNATURE: signature,
         }
+
+
+def body_of(message: Outbound, now: datetime) -> str:
+    """What is sent: news as they were written, a message of the tool `message` as an event of its own."""
+    if message.kind is not OutboundKind.REPLY:
+        return message.text
+    data = {
+        "action": message.action,
+        "about": message.about,
+        "text": message.text,
+        "buttons": [{"label": each.label, "answer": each.answer} for each in message.buttons],
+        "poll": message.poll,
+    }
+    timestamp = now.astimezone(UTC).isoformat(timespec="milliseconds")
+    value = {"id": message.id, "type": "message", "timestamp": timestamp, "data": {k: v for k, v in data.items() if v}}
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

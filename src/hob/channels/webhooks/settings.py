@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from hob.core.content.capabilities import Capabilities
 from hob.core.errors import NotConfigured
 from hob.core.events.webhooks import check_names, key_of
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
+
+CAPABILITIES = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=25)
+"""What a receiver is told of messages; what comes of it is its own affair."""
 
 EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 """What a webhook may be told of."""

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
+from hob.core.content.plain_form import options_of
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey
@@ -33,7 +34,8 @@ def chat_view(result: Result) -> dict[str, Any]:
     """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`.
 
     `notes` are lines about the reply, e.g. that another model than the chosen one gave it. While people are asked,
-    `question` is what, and `approvals` are the ids of what they are to allow or deny; none: they answer in words.
+    `question` is what, and `approvals` are the ids of what they are to allow or deny; none: they answer in words, or by
+    the number of one of the `choices`.
     """
     final = result.state in FINAL
     cancelled = result.state == TurnState.CANCELLED
@@ -54,6 +56,8 @@ def chat_view(result: Result) -> dict[str, Any]:
         view["notice"] = result.reply
     if result.question:
         view |= {"question": result.question, "approvals": list(result.approvals)}
+        if choices := () if result.approvals else options_of(result.question):
+            view["choices"] = list(choices)
     if result.for_client:
         view["waits_for"] = "client"
     if result.merged_into:

@@ -76,6 +76,7 @@ _CONTENT = (
     "SELECT line FROM turns WHERE id IN doomed_turns",
     "SELECT question FROM turns WHERE id IN doomed_turns",
     "SELECT text FROM outbox WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
+    "SELECT extra FROM outbox WHERE turn IN doomed_turns OR trace_id IN doomed_traces",
     "SELECT text FROM transcript WHERE turn IN doomed_turns",
     "SELECT extra FROM transcript WHERE turn IN doomed_turns",
     "SELECT shown FROM approvals WHERE turn IN doomed_turns",
@@ -145,6 +146,10 @@ _SHOWN = (
     " json_each(c.text, '$.result.images') image"
     " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
 )
+_SENT = (
+    "SELECT file.value ->> 2 FROM outbox o JOIN content c ON c.id = o.extra, json_each(c.text, '$.attachments') file"
+    " WHERE c.text IS NOT NULL AND c.id {among}"
+)
 _REPLACED = "SELECT blob FROM file_changes WHERE blob IS NOT NULL AND body {among}"
 _MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
 # Of a person: `:key` is JSON of `senders` (as the inbox spells them) and of `addresses`, `target` their id.
@@ -158,6 +163,8 @@ _TURNS_OF_PERSON = (
 _CONTENT_OF_PERSON = (
     f"SELECT content FROM timeline WHERE kind = 'system' AND sender_id IN {_ADDRESSES}",  # noqa: S608
     f"SELECT text FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
+    " AND state NOT IN ('ready', 'sending')",
+    f"SELECT extra FROM outbox WHERE channel || ':' || account || ':' || chat IN {_SENDERS}"  # noqa: S608
     " AND state NOT IN ('ready', 'sending')",
     f"SELECT value FROM plugin_records WHERE person IN {_SENDERS} OR person IN {_ADDRESSES}"  # noqa: S608
     " OR person = :key ->> '$.target'",
@@ -371,7 +378,7 @@ def _doom_content(connection: apsw.Connection, asked: _Asked) -> tuple[list[Row]
     for title, text in all_rows(connection, _TITLES):
         if text in said:
             connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
-    named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED, _DOOMED)
+    named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED, _DOOMED, _DOOMED)
     blobs = named | {row[0] for row in all_rows(connection, _MEDIA)}
     sql = "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
     return all_rows(connection, sql), blobs
@@ -404,6 +411,7 @@ def named_blobs(
     steps: str = "NOT NULL",
     entries: str = "NOT NULL",
     changes: str = "NOT NULL",
+    sent: str = "NOT NULL",
     values: Mapping[str, object] = _NOTHING,
 ) -> set[str]:
     """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
@@ -411,7 +419,8 @@ def named_blobs(
     of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
     shown = all_rows(connection, _SHOWN.format(among=steps), dict(values))
     replaced = all_rows(connection, _REPLACED.format(among=changes))
-    found = {row[0] for row in (*of_steps, *of_entries, *shown, *replaced)}
+    of_sent = all_rows(connection, _SENT.format(among=sent), dict(values))
+    found = {row[0] for row in (*of_steps, *of_entries, *shown, *replaced, *of_sent)}
     for version, body in all_rows(connection, _ATTACHED.format(among=inbounds), dict(values)):
         found.update(file.blob for file in load_inbound(version, "", body).attachments)
     return found - {None, ""}

@@ -38,6 +38,7 @@ _TOLD = "SELECT content FROM timeline WHERE trace_id IN ({traces}) AND turn IN (
 _NEEDED = (
     "SELECT text FROM transcript WHERE turn IN ({turns}) UNION SELECT extra FROM transcript WHERE turn IN ({turns})"
     " UNION SELECT reply FROM turns WHERE id IN ({turns}) UNION SELECT text FROM outbox WHERE turn IN ({turns})"
+    " UNION SELECT extra FROM outbox WHERE turn IN ({turns})"
     " UNION SELECT shown FROM approvals WHERE turn IN ({turns})"
     " UNION SELECT detail FROM audit WHERE turn IN ({turns}) AND turn <> ''"
     " UNION SELECT content FROM timeline WHERE trace_id IN ({traces}) AND kind NOT IN ('model', 'tool')"
@@ -61,6 +62,7 @@ _SAID = (
     f" UNION SELECT body FROM steps WHERE turn IN ({_TURNS_OF}) UNION SELECT reply FROM turns WHERE session = :key"
     " UNION SELECT line FROM turns WHERE session = :key UNION SELECT question FROM turns WHERE session = :key"
     f" UNION SELECT text FROM outbox WHERE turn IN ({_TURNS_OF})"
+    f" UNION SELECT extra FROM outbox WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT body FROM late_results WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT shown FROM approvals WHERE turn IN ({_TURNS_OF})"
     f" UNION SELECT question FROM approvals WHERE turn IN ({_TURNS_OF})"
@@ -91,6 +93,7 @@ _LIVE_STEPS = (
     f" AND (s.at >= :since OR ({_UNFINISHED})))"
 )
 _LIVE_ENTRIES = "IN (SELECT extra FROM transcript WHERE at >= :since)"
+_LIVE_SENT = "IN (SELECT extra FROM outbox WHERE created >= :since OR state != 'sent')"
 _WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
 
 
@@ -215,8 +218,10 @@ def _drop_expired(at: float, connection: apsw.Connection) -> int:
 
 def _old_blobs(before: float, connection: apsw.Connection) -> list[BlobId]:
     old = [BlobId(row[0]) for row in all_rows(connection, _OLD_BLOBS, (before,))]
-    live = (
-        named_blobs(connection, _LIVE_INBOUNDS, _LIVE_STEPS, _LIVE_ENTRIES, values={"since": before}) if old else set()
+    if not old:
+        return []
+    live = named_blobs(
+        connection, _LIVE_INBOUNDS, _LIVE_STEPS, _LIVE_ENTRIES, sent=_LIVE_SENT, values={"since": before}
     )
     return [blob for blob in old if blob not in live]
 

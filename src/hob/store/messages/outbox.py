@@ -13,7 +13,7 @@ from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.codec import title_of
+from hob.store.codec import dump_form, load_form, title_of
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
@@ -24,14 +24,14 @@ from hob.store.timeline import write_events
 
 _INSERT = (
     "INSERT INTO outbox (id, turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, next_at,"
-    " created, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+    " created, text, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 )
 _COLUMNS = (
     "o.id, o.turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,"
-    " created, reason, receipt, c.text"
+    " created, reason, receipt, c.text, x.text"
 )
-_TABLES = "outbox o JOIN content c ON c.id = o.text"
-_INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text"
+_TABLES = "outbox o JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
+_INDEXED = "outbox o INDEXED BY outbox_open JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
 _OPEN = "state IN ('ready', 'sending')"
 _FETCHED = tuple(sorted(FETCHED_CHANNELS))
 _UNFETCHED = (
@@ -113,13 +113,14 @@ def write_outbounds(
             (
                 outbound.id, outbound.turn or turn, outbound.trace, to.channel, to.account, to.chat, to.thread,
                 outbound.chunk, outbound.kind.value, outbound.previews, at, at, keep(outbound.text),
+                keep.maybe(dump_form(outbound)),
             ),
         )  # fmt: skip
 
 
 def _load(row: Sequence[Any]) -> OutboxRow:
     (id, turn, trace, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,
-     created, reason, receipt, text) = row  # fmt: skip
+     created, reason, receipt, text, form) = row  # fmt: skip
     outbound = Outbound(
         id=OutboxId(id),
         to=Address(channel, chat, account, thread),
@@ -130,7 +131,9 @@ def _load(row: Sequence[Any]) -> OutboxRow:
         chunk=chunk,
         previews=bool(previews),
     )
-    return OutboxRow(outbound, OutboxState(state), attempts, repeats, next_at, created, reason, receipt)
+    return OutboxRow(
+        load_form(outbound, form), OutboxState(state), attempts, repeats, next_at, created, reason, receipt
+    )
 
 
 class Outbox:

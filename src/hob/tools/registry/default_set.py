@@ -20,6 +20,7 @@ SHOWN = (
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, real paths", ("list_dir", "resolve_path")),
     "web": ("search, read pages", ("web_search", "web_fetch")),
+    "messages": ("write, edit, react in chats", ("message",)),
     "notes": (
         "track work, memory, facts",
         ("update_working_memory", "report_progress", "memory_search", "memory_get", "facts", "correct_fact"),

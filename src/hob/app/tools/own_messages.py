@@ -1,0 +1,70 @@
+"""Chats that the tool `message` reaches: the channels that run, and the people whom the owner let in."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
+
+from hob.app.kernel import Kernel
+from hob.channels.webhooks.settings import WebhooksOut
+from hob.core.content.capabilities import Capabilities, ChatLine, capabilities_of
+from hob.core.errors import SendFailed
+from hob.core.ids import OutboxId
+from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound
+from hob.core.translation.language import translatable
+from hob.tools.messages.message import KnownChat, SentMessage
+
+
+@runtime_checkable
+class ReadsBack(Protocol):
+    """A channel that can tell what was said in a chat."""
+
+    async def read(self, chat: Address, limit: int) -> Sequence[ChatLine]:
+        """The newest messages, oldest first. Raises SendFailed."""
+
+
+class OwnMessages:
+    """Implements the tool's `Messages` over a kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    def chats(self) -> Sequence[KnownChat]:
+        """All chats that may be written to."""
+        return [*self._people(), *self._receivers()]
+
+    def _people(self) -> Iterable[KnownChat]:
+        for person in self._kernel.pairing_service.people:
+            for address in person.addresses:
+                for name, account in self._kernel.channels.all:
+                    if name.casefold() == address.channel and address.account in ("", account):
+                        yield KnownChat(person.name or person.id, Address(name, address.id, account))
+
+    def _receivers(self) -> Iterable[KnownChat]:
+        if (WEBHOOK_OUT_CHANNEL, "") in self._kernel.channels.all:
+            for name in self._kernel.config[WebhooksOut]:
+                yield KnownChat(name, Address(WEBHOOK_OUT_CHANNEL, name))
+
+    def capabilities(self, to: Address) -> Capabilities | None:
+        """What the channel there can."""
+        channel = self._kernel.channels.find(to)
+        return None if channel is None else capabilities_of(channel)
+
+    def limit_of(self, to: Address) -> int:
+        """The most characters of one message there."""
+        return self._kernel.channels.limit_of(to)
+
+    async def owe(self, messages: Sequence[Outbound]) -> None:
+        """They are sent, each once."""
+        await self._kernel.store.outbox.owe(messages)
+        self._kernel.signals.outbox([each.to for each in messages])
+
+    async def find(self, id: str) -> SentMessage | None:
+        """A message that was sent with the tool or as a reply."""
+        row = await self._kernel.store.outbox.find(OutboxId(id))
+        return None if row is None else SentMessage(row.outbound.to, row.receipt, row.state)
+
+    async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
+        """What was said there."""
+        channel: object = self._kernel.channels.find(to)
+        if not isinstance(channel, ReadsBack):
+            raise SendFailed(translatable("{name} cannot tell what was said there", name=to.channel))
+        return await channel.read(to, limit)

@@ -1,0 +1,235 @@
+"""The tool `message`: writes to chats other than by a reply, and changes what was written there."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple, Protocol
+
+from hob.core.argument_roles import ArgumentRole
+from hob.core.content.capabilities import Capabilities, ChatLine
+from hob.core.content.chunks import split_text
+from hob.core.content.plain_form import plain_form
+from hob.core.errors import SendFailed, ToolFailed
+from hob.core.ids import BlobId, OutboxId, digest
+from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
+from hob.core.ports.tools import Blobs, CallContext
+from hob.core.screening.media import HEAD, media_type_of
+from hob.core.tools import Effect, Restart, ToolCall
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
+from hob.core.turns import Turn
+from hob.tools.filesystem.paths import Roots
+from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.schemas import Bounds
+
+_MOST_FILE = 25_000_000
+_READ = Label(Origin.TOOL, Trust.UNTRUSTED)
+_ACTIONS = {
+    "send": OutboundAction.SEND,
+    "reply": OutboundAction.SEND,
+    "poll": OutboundAction.SEND,
+    "edit": OutboundAction.EDIT,
+    "delete": OutboundAction.DELETE,
+    "react": OutboundAction.REACT,
+}
+_NEEDS = {"reply": "replies", "edit": "edits", "delete": "deletes", "react": "reactions", "poll": "polls"}
+
+
+class KnownChat(NamedTuple):
+    """Somebody whom the owner knows, and a chat with them."""
+
+    name: str
+    to: Address
+
+
+class SentMessage(NamedTuple):
+    """A message of Hob's: where it went, the platform's id of it once it arrived, and how far it came."""
+
+    to: Address
+    receipt: str
+    state: str
+
+
+class Messages(Protocol):
+    """What the tool writes through."""
+
+    def chats(self) -> Sequence[KnownChat]:
+        """All chats that may be written to."""
+
+    def capabilities(self, to: Address) -> Capabilities | None:
+        """What the channel there can; None where none leads there."""
+
+    def limit_of(self, to: Address) -> int:
+        """The most characters of one message there."""
+
+    async def owe(self, messages: Sequence[Outbound]) -> None:
+        """They are sent, each once."""
+
+    async def find(self, id: str) -> SentMessage | None:
+        """A message that was sent with this tool or as a reply."""
+
+    async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
+        """What was said there. Raises SendFailed where the channel cannot tell."""
+
+
+class NoMessages:
+    """Implements `Messages` where no channel is."""
+
+    def chats(self) -> Sequence[KnownChat]:
+        return ()
+
+    def capabilities(self, to: Address) -> Capabilities | None:
+        return None
+
+    def limit_of(self, to: Address) -> int:
+        return 0
+
+    async def owe(self, messages: Sequence[Outbound]) -> None:
+        raise ToolFailed("no channel runs here")
+
+    async def find(self, id: str) -> SentMessage | None:
+        return None
+
+    async def read(self, to: Address, limit: int) -> Sequence[ChatLine]:
+        return ()
+
+
+class MessageTool:
+    """Writes to those whom the owner knows."""
+
+    def __init__(self, messages: Messages, roots: Roots, blobs: Blobs) -> None:
+        self._messages = messages
+        self._roots = roots
+        self._blobs = blobs
+        self.toolset = Tools(self.message)
+
+    @tool(
+        effects=frozenset({Effect.COMMUNICATES, Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        roles=ArgumentRole(
+            recipients=("to",), channel=("channel",), bodies=("text", "options"), sources=("file",),
+            plain=("action", "message", "limit"), says="{action} a message: {to} {text}",
+        ),
+    )  # fmt: skip
+    async def message(
+        self,
+        action: Literal["send", "reply", "edit", "delete", "react", "poll", "read"],
+        call: ToolCall,
+        context: CallContext,
+        to: Annotated[str, "a known person's name or address; without it this chat"] = "",
+        text: Annotated[str, "or the sign to react with", Bounds(0, 40_000)] = "",
+        channel: str = "",
+        message: Annotated[str, "id: what is replied to, edited, deleted, reacted to; last: the user's"] = "",
+        file: Annotated[str, "a path"] = "",
+        options: Annotated[Sequence[str], "buttons, or what a poll is about", Bounds(0, 10)] = (),
+        limit: Annotated[int, Bounds(1, 100)] = 20,
+    ) -> ToolOutput:
+        """Write in chats of people the user knows, besides your reply; change what you wrote."""
+        address = self._address(context.turn, to, channel)
+        can = self._messages.capabilities(address)
+        if can is None:
+            raise ToolFailed(f"{address.channel} is not connected; here are: {self._known()}")
+        if action == "read":
+            return await self._read(address, limit)
+        needed = _NEEDS.get(action)
+        if needed in ("edits", "deletes") and not getattr(can, needed):
+            raise ToolFailed(f"{address.channel} cannot {action} messages; send another one")
+        about = await self._about(action, context.turn, address, message)
+        text = text.strip()
+        if action != "delete" and not (text or file):
+            raise ToolFailed(f"{action} needs a text")
+        if action == "poll" and len(options) < 2:
+            raise ToolFailed("a poll needs two options at least")
+        turn = context.turn
+        id = OutboxId(f"{turn.id}.{digest(f'{call.id} {call.arguments}')[:10]}")  # a model may number its calls anew
+        whole = Outbound(
+            id, address, text, OutboundKind.REPLY, turn.id, turn.trace, previews=context.trust is Trust.TRUSTED,
+            action=_ACTIONS[action], about=about,
+            attachments=(await self._file(file),) if file else (),
+            poll=tuple(options) if action == "poll" else (),
+            buttons=() if action == "poll" else tuple(Button(each, each) for each in options),
+        )  # fmt: skip
+        await self._messages.owe(parts_of(whole, can, self._messages.limit_of(address)))
+        return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
+
+    def _address(self, turn: Turn, to: str, channel: str) -> Address:
+        if not to:
+            return turn.inbounds[0].origin
+        chats = [each for each in self._messages.chats() if channel in ("", each.to.channel)]
+        wanted = to.strip().casefold()
+        named = [each for each in chats if wanted in (each.name.casefold(), each.to.chat.casefold(), _spelled(each.to))]
+        if len({each.to for each in named}) == 1:
+            return named[0].to
+        if named:
+            raise ToolFailed(
+                f"{to} has several chats; name the channel: {', '.join(_spelled(each.to) for each in named)}"
+            )
+        raise ToolFailed(
+            f"{to!r} is nobody whom the owner has let in, so nothing is sent there. Known: {self._known()}. "
+            "The owner links people with `hob people link`."
+        )
+
+    def _known(self) -> str:
+        return ", ".join(f"{each.name} ({_spelled(each.to)})" for each in self._messages.chats()) or "nobody"
+
+    async def _about(self, action: str, turn: Turn, to: Address, message: str) -> str:
+        """The platform's id of the message that is meant; empty where none is."""
+        if not message or message == "last":
+            if action in ("edit", "delete"):
+                raise ToolFailed(f"{action} needs the id of a message that you sent")
+            inbound = next((each for each in reversed((*turn.inbounds, *turn.joined)) if each.origin == to), None)
+            if inbound is None and (message or action in ("reply", "react")):
+                raise ToolFailed("nobody wrote there in this turn; give the message's id")
+            return inbound.key if inbound is not None and (message or action in ("reply", "react")) else ""
+        sent = await self._messages.find(message)
+        if sent is None and action in ("edit", "delete"):
+            raise ToolFailed(f"no message of yours is called {message!r}")
+        if sent is None:
+            return message
+        if sent.to != to:
+            raise ToolFailed(f"{message} is in another chat: {_spelled(sent.to)}")
+        if not sent.receipt:
+            raise ToolFailed(f"{message} has not arrived yet ({sent.state})")
+        return sent.receipt
+
+    async def _file(self, name: str) -> Attachment:
+        descriptor, found, place = self._roots.open_file(name)
+        with os.fdopen(descriptor, "rb") as file:
+            if found.st_size > _MOST_FILE:
+                raise ToolFailed(f"{name} is too large: at most {_MOST_FILE // 1_000_000} MB can be sent")
+            data = file.read(_MOST_FILE + 1)
+        media_type = media_type_of(data[:HEAD])
+        blob: BlobId = await self._blobs.put(data, media_type)
+        return Attachment(media_type, place.name, blob, size=len(data))
+
+    async def _read(self, to: Address, limit: int) -> ToolOutput:
+        try:
+            lines = await self._messages.read(to, limit)
+        except SendFailed as error:
+            raise ToolFailed(str(error)) from error
+        told = "\n".join(f"[{each.id}] {each.sender}: {each.text}" for each in lines)
+        return ToolOutput(told or "Nothing was said there.", _READ)
+
+
+def parts_of(whole: Outbound, can: Capabilities, limit: int) -> tuple[Outbound, ...]:
+    """The message as its channel can send it, in chunks: the first one answers, the last one has what hangs on it."""
+    whole = plain_form(whole, can)
+    texts = split_text(whole.text, limit) if limit else (whole.text,)
+    last = len(texts or ("",)) - 1
+    return tuple(
+        replace(
+            whole,
+            id=OutboxId(f"{whole.id}.{n}"),
+            text=text,
+            chunk=n,
+            about="" if n and whole.action is OutboundAction.SEND else whole.about,
+            attachments=whole.attachments if n == last else (),
+            buttons=whole.buttons if n == last else (),
+            poll=whole.poll if n == last else (),
+        )
+        for n, text in enumerate(texts or ("",))
+    )
+
+
+def _spelled(to: Address) -> str:
+    return f"{to.channel}:{to.chat}".casefold()

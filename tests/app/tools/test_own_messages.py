@@ -1,0 +1,94 @@
+"""The tool `message` and buttons of questions, through the whole of Hob."""
+
+import json
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+from hob.core.content.capabilities import Capabilities
+from hob.core.messages import OutboundAction, OutboundKind
+from hob.core.models import ModelReply
+from hob.testing.model import Line, calls
+from tests.app.visiting import ANNA, ME, Visited, until, visited
+
+EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=8, files=4)
+OPEN = calls(("load_tools", '{"names": ["messages"]}'))
+
+
+def trusting(home: Path, *script: Line) -> AbstractAsyncContextManager[Visited]:
+    """A Hob that asks for nothing which its owner wrote themselves."""
+    return visited(home, *script, HOB_POLICY_MODE="full", HOB_POLICY_AUTONOMY="autonomous")
+
+
+def message(**arguments: Any) -> ModelReply:
+    return calls(("message", json.dumps(arguments)))
+
+
+async def ask(hob: Visited, text: str) -> str:
+    """The reply to the owner, who writes on Telegram."""
+    await hob.comes(text, ME)
+
+    def replies() -> list[str]:
+        sent = [each for each in hob.channels["telegram"].sent if each.to.chat == ME]
+        return [each.text for each in sent if each.action is OutboundAction.SEND and each.kind is OutboundKind.REPLY]
+
+    await until(lambda: bool(replies()))
+    return replies()[-1]
+
+
+async def test_message_goes_to_a_known_person_by_name_in_the_form_their_channel_can(tmp_path: Path) -> None:
+    send = message(action="send", to="Anna", text="Tea or coffee?", options=["Tea", "Coffee"])
+    async with trusting(tmp_path, OPEN, send, "Asked her.") as hob:
+        await hob.knows()
+        assert await ask(hob, "ask anna what she drinks") == "Asked her."
+        await until(lambda: bool(hob.sent(ANNA)))
+        assert hob.sent(ANNA) == ["Tea or coffee?\n1. Tea\n2. Coffee"]
+
+
+async def test_message_goes_to_nobody_whom_the_owner_does_not_know(tmp_path: Path) -> None:
+    async with trusting(tmp_path, OPEN, message(action="send", to="999", text="hi"), "No.") as hob:
+        await hob.knows()
+        await ask(hob, "write to 999")
+        assert "nobody whom the owner has let in" in hob.seen
+        assert "Anna (telegram:2)" in hob.seen
+        assert hob.sent("999") == []
+
+
+async def test_sent_message_is_edited_and_the_users_own_reacted_to(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    def edit(request: Any) -> ModelReply:
+        sent.append(request.messages[-1].text.rpartition(" ")[2])
+        return message(action="edit", to="Anna", message=sent[0], text="At 9.")
+
+    send = message(action="send", to="Anna", text="At 8.", file="menu.txt")
+    react = message(action="react", text="👍")
+    script = (OPEN, send, edit, react, message(action="read", to="Anna"), "Done.")
+    async with trusting(tmp_path, *script) as hob:
+        (tmp_path / "workspace" / "work").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "workspace" / "work" / "menu.txt").write_text("soup")
+        for channel in hob.channels.values():
+            channel.capabilities = EVERYTHING
+        await hob.knows()
+        assert await ask(hob, "tell anna at 8, no, at 9") == "Done."
+        await until(lambda: len(hob.channels["telegram"].sent) == 4)
+        first, change, reaction, _ = hob.channels["telegram"].sent
+        assert [each.name for each in first.attachments] == ["menu.txt"]
+        assert (change.action, change.about, change.text) == (OutboundAction.EDIT, first.id, "At 9.")
+        assert (reaction.action, reaction.to.chat, reaction.text) == (OutboundAction.REACT, ME, "👍")
+        assert reaction.about
+        assert f"[{first.id}] hob: At 8." in hob.seen
+
+
+async def test_question_has_buttons_where_there_are_some_and_a_number_answers_it(tmp_path: Path) -> None:
+    question = calls(("ask_user", '{"question": "Which?", "options": ["Tea", "Coffee"]}'))
+    async with trusting(tmp_path, question, "So be it.") as hob:
+        hob.channels["telegram"].capabilities = EVERYTHING
+        await hob.knows()
+        await hob.comes("order", ME)
+        await until(lambda: bool(hob.channels["telegram"].sent))
+        (asked,) = hob.channels["telegram"].sent
+        assert asked.text == "Which?\n1. Tea\n2. Coffee"
+        assert [(each.label, each.answer) for each in asked.buttons] == [("Tea", "Tea"), ("Coffee", "Coffee")]
+        assert await ask(hob, "2") == "So be it."
+        assert hob.model.requests[-1].messages[-1].text.endswith("Coffee")

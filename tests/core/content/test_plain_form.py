@@ -1,0 +1,75 @@
+"""What a channel cannot reaches people in the nearest form that it can; nothing of it is lost in silence."""
+
+from dataclasses import replace
+
+import pytest
+
+from hob.core.content.capabilities import PLAIN, Capabilities
+from hob.core.content.plain_form import chosen, options_of, plain_form
+from hob.core.errors import SendFailed
+from hob.core.ids import OutboxId, new_trace_id
+from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
+
+PLAIN_TEXT = Outbound(OutboxId("o"), Address("sms", "1"), "Which?", OutboundKind.REPLY, None, new_trace_id())
+RICH = replace(PLAIN_TEXT, buttons=(Button("Tea", "tea"), Button("Coffee", "c")), about="m1")
+EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=8, files=4)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (PLAIN_TEXT, "Which?"),
+        (RICH, "Which?\n1. Tea\n2. Coffee"),
+        (replace(RICH, spelled=True), "Which?"),
+        (replace(PLAIN_TEXT, poll=("Tea", "Coffee")), "Which?\n1. Tea\n2. Coffee"),
+        (replace(PLAIN_TEXT, attachments=(Attachment("text/plain", "a.txt"),)), "Which?\n[a.txt]"),
+        (replace(PLAIN_TEXT, text="", attachments=(Attachment("image/png", link="http://x"),)), "[image/png] http://x"),
+        (replace(PLAIN_TEXT, action=OutboundAction.EDIT, about="m1"), "✎ Which?"),
+        (replace(PLAIN_TEXT, action=OutboundAction.REACT, about="m1", text="👍"), "👍"),
+    ],
+)
+def test_channel_of_texts_alone_is_given_a_text(message: Outbound, said: str) -> None:
+    plain = plain_form(message, PLAIN)
+    assert plain == replace(PLAIN_TEXT, text=said, spelled=message.spelled)
+
+
+def test_channel_that_can_everything_is_given_the_message_as_it_is() -> None:
+    rich = replace(RICH, attachments=(Attachment("text/plain", "a.txt"),), poll=("a", "b"))
+    assert plain_form(rich, EVERYTHING) is rich
+    for action in OutboundAction:
+        assert plain_form(replace(RICH, action=action), EVERYTHING).action is action
+
+
+def test_more_buttons_or_files_than_fit_become_lines() -> None:
+    files = (Attachment("text/plain", "a.txt"), Attachment("text/plain", "b.txt"))
+    plain = plain_form(replace(RICH, attachments=files), replace(EVERYTHING, buttons=1, files=1))
+    assert plain.text == "Which?\n[b.txt]\n1. Tea\n2. Coffee"
+    assert (plain.buttons, plain.attachments) == ((), files[:1])
+
+
+def test_message_that_cannot_be_taken_back_fails_for_good() -> None:
+    with pytest.raises(SendFailed, match="cannot be deleted on sms") as failed:
+        plain_form(replace(PLAIN_TEXT, action=OutboundAction.DELETE), PLAIN)
+    assert failed.value.permanent
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("Which?\n1. Tea\n2. Coffee", ("Tea", "Coffee")),
+        ("Which?", ()),
+        ("1. Tea", ("Tea",)),
+        ("Steps:\n1. boil\n2. pour\nGo on?", ()),
+        ("Which?\n2. Tea\n3. Coffee", ()),
+        ("Which?\n1. Tea\n3. Coffee", ()),
+    ],
+)
+def test_options_are_the_numbered_lines_at_the_end(question: str, options: tuple[str, ...]) -> None:
+    assert options_of(question) == options
+
+
+@pytest.mark.parametrize(
+    ("answer", "meant"), [("2", "Coffee"), (" 1. ", "Tea"), ("3", "3"), ("0", "0"), ("tea please", "tea please")]
+)
+def test_number_means_its_option_and_words_mean_themselves(answer: str, meant: str) -> None:
+    assert chosen("Which?\n1. Tea\n2. Coffee", answer) == meant
