@@ -40,7 +40,8 @@ OF_PACKAGES = {
     "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
 }
 PLURALS = {"translate_plural", "ngettext"}
-TABLES = {"ENGLISH"}
+TABLES = {"ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
+"""Tables whose values are messages."""
 TEXTS = {"LABELS"}
 """Lists of messages."""
 NAMED = {"title", "told", "question", "advice"}

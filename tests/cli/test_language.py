@@ -95,3 +95,24 @@ def test_help_in_english_loads_no_catalog() -> None:
     code = "import sys, hob.cli.table as table; table.overview(); print('gettext' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (said.stdout, said.stderr) == ("False\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("status --jsn", "hob: unbekannte Option --jsn; meintest du --json? siehe `hob status --help`"),
+        ("onbord", "hob: unbekannter Befehl onbord; meintest du onboard? siehe `hob --help`"),
+        ("usage --days x", "hob: --days braucht eine Zahl, nicht 'x'; siehe `hob usage --help`"),
+        (
+            "logs --level x",
+            "hob: 'x' ist kein Wert für --level; möglich sind debug, info, warning, error, critical; siehe",
+        ),
+        ("usage --days 1 --days 2", "hob: --days steht mehr als einmal da; siehe `hob usage --help`"),
+    ],
+)
+def test_wrong_use_is_told_in_the_terminals_language(
+    words: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert run(words.split()) == 2
+    assert capsys.readouterr().err.startswith(told)

@@ -42,12 +42,15 @@ def show_report(report: Report, fixed: Sequence[str]) -> None:
     for name in report.unknown:
         told = _("security.accept names {name}, and there is no such check").format(name=name)
         print(f"{paint(_('warn').ljust(8), 'yellow')}  {told}")
-    found = ", ".join(
-        f"{number} {_(severity.value)}"
-        for severity in reversed(Severity)
-        if (number := sum(each.found.severity is severity for each in report.findings if not each.accepted))
+    found = [each.found.severity for each in report.findings if not each.accepted]
+    critical, warnings, notes = map(found.count, (Severity.CRITICAL, Severity.WARN, Severity.INFO))
+    totals = (
+        ngettext("{count} critical", "{count} critical", critical) if critical else "",
+        ngettext("{count} warning", "{count} warnings", warnings) if warnings else "",
+        ngettext("{count} note", "{count} notes", notes) if notes else "",
     )
-    print(_("{count} checks: {found}").format(count=report.checks, found=found or _("nothing found")))
+    told = ", ".join(filter(None, totals)) or _("nothing found")
+    print(_("{count} checks: {found}").format(count=report.checks, found=told))
 
 
 def _show_one(finding: Finding) -> None:

@@ -2,10 +2,20 @@
 
 import io
 import textwrap
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin
 
-from cyclopts import CycloptsError, MissingArgumentError, UnusedCliTokensError
+from cyclopts import (
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    RepeatArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 from cyclopts.help import HelpEntry, HelpPanel
 from rich.console import Console, ConsoleOptions
 
@@ -29,7 +39,8 @@ class HelpPage:
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
         """Print a list of commands or of options."""
         if panel.entries:
-            title = self._say("Options") if panel.format == "parameter" else self._say("Commands")
+            told = self._say("Arguments") if panel.title == "Arguments" else self._say("Options")
+            title = told if panel.format == "parameter" else self._say("Commands")
             lines = [line for entry in panel.entries for line in self._entry(entry, _width(console))]
             _print(console, "\n".join([f"{title}:", *lines]))
 
@@ -77,11 +88,43 @@ def wrong_use(error: CycloptsError) -> str:
             kind = argument.field_info
             name = argument.name if kind.is_keyword_only else argument.name.lstrip("-").upper()
             said = (_("{name} is missing") if kind.is_positional else _("{name} needs a value")).format(name=name)
+        case UnknownOptionError(token=token):
+            word = (token.keyword or token.value).partition("=")[0]
+            said = _("unknown option {word}").format(word=word)
+            said += _meant(word, (name for each in error.argument_collection for name in each.names))
+        case UnknownCommandError():
+            word, known = (error.unused_tokens or [""])[0], error.app or ()
+            said = _("unknown command {word}").format(word=word) + _meant(word, known)
+        case CoercionError(token=token, target_type=kind) if token is not None and error.msg is None:
+            argument = error.argument
+            name = token.keyword or (argument.name.lstrip("-").upper() if argument is not None else "")
+            said = _bad_value(kind).format(value=repr(token.value), name=name, choices=", ".join(_choices(kind)))
+        case RepeatArgumentError(token=token):
+            said = _("{name} is given more than once").format(name=token.keyword or token.value)
         case _:
             said = str(error).partition(" Available commands")[0].strip()
     chain = " ".join(("hob", *(error.command_chain or ())))
     said = f"{said.rstrip('.')}{'' if said.endswith('?') else ';'}"
     return f"hob: {_('{said} see `{command} --help`').format(said=said, command=chain)}"
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    close = get_close_matches(word, list(known), 1)
+    return _("; did you mean {word}?").format(word=close[0]) if close else ""
+
+
+def _choices(kind: Any) -> tuple[str, ...]:
+    if get_origin(kind) is Literal:
+        return tuple(map(str, get_args(kind)))
+    return tuple(str(each.value) for each in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
+
+
+def _bad_value(kind: Any) -> str:
+    if _choices(kind):
+        return _("{value} is no value for {name}, which takes {choices}")
+    if kind in (int, float):
+        return _("{name} needs a number, not {value}")
+    return _("{value} is no value for {name}")
 
 
 def _plain(text: Any) -> str:

@@ -31,6 +31,24 @@ def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixtu
     assert (shown.out, shown.err, notifier.status) == ("Hello.\n", NOTE + "\n", 0)
 
 
+def test_plain_chat_tells_of_calls_as_the_other_chat_does(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = PlainProgress("de")
+    for what, text in (
+        ("tool", '{"path": "a.md"}'),
+        ("tool_done", "ok"),
+        ("tool", "5"),
+        ("tool_done", "bad_arguments"),
+    ):
+        shown.show(ClientEvent("progress", {"what": what, "name": "read", "text": text}))
+    read, told = capsys.readouterr().err.splitlines()
+    assert read == "✓ read: a.md"
+    assert told == "✗ read  die Argumente des Modells passen nicht zum Werkzeug"
+
+
 def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
     AdminProgress(json=True).show(result())
     shown = capsys.readouterr()

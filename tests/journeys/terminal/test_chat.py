@@ -136,13 +136,13 @@ async def test_question_in_words_takes_the_next_message_and_is_answered_once(wor
 async def test_calls_that_are_not_made_leave_a_line(world: World) -> None:
     async with ready(world) as terminal:
         terminal.type('CALL no_such_tool {"at": "x"}', ENTER)
-        await terminal.see_now("✗ no_such_tool: x unknown_tool")
+        await terminal.see_now("✗ no_such_tool: x  there is no such tool")
         terminal.type("CALL exec {}", ENTER)
-        await terminal.see_now("✗ exec bad_arguments")
+        await terminal.see_now("✗ exec  the model's arguments do not fit the tool")
         terminal.type(RUN, ENTER)
         await terminal.see_now("Allow a_")
         terminal.type("n", ENTER)
-        await terminal.see_now("✗ exec: rm -rf . denied")
+        await terminal.see_now("✗ exec: rm -rf .  not allowed")
 
 
 async def test_allowed_call_is_one_line_with_its_output(world: World) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 from hob.app.daemon.unix_http import ConnectionLost, text_of
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.language import chat_language
+from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen import find_earlier
 from hob.cli.conversation.questions import show_question
-from hob.cli.output import LiveOutput, line, paint, shows_colours, tame
+from hob.cli.output import LiveOutput, line, paint, shows_colours, tame, width_of_screen
 from hob.core.translation.language import translated
 from hob.gateway.chat.inbound import ClientEvent
 
@@ -149,6 +150,7 @@ class PlainProgress:
         self._retracted = False
         self._noted: set[str] = set()
         self._output = LiveOutput()
+        self._calls: list[RunningCall] = []
 
     def show(self, event: ClientEvent) -> None:
         """Write what is new."""
@@ -179,8 +181,10 @@ class PlainProgress:
             case "tool":
                 self._end_line()
                 self._output.begin()
+                self._calls.append(RunningCall(tame(data.get("name", "")), data.get("text", "")))
             case "tool_done":
                 self._output.end()
+                self._call_ended(tame(data.get("name", "")), data.get("text", ""))
             case "output":
                 self._output.write(data["text"])
             case "remark":
@@ -189,6 +193,14 @@ class PlainProgress:
             case what if data.get("text"):
                 self.say(data["text"])
                 self.paused = what == "paused"
+
+    def _call_ended(self, name: str, status: str) -> None:
+        """Tell a person of a call, as the chat above its prompt does; its question is told where one is asked."""
+        for call in [call for call in self._calls if call.name == name][:1]:
+            self._calls.remove(call)
+            if status != "asked" and sys.stderr.isatty():
+                head, *_output = call.ended(status, width_of_screen(), self._language)
+                self.say("".join(text for _style, text in head))
 
     def say(self, text: str) -> None:
         """A line that is not part of the answer."""

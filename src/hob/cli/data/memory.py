@@ -180,7 +180,7 @@ def stats(*, json: Json = False) -> None:
         return
     for layer in seen["layers"]:
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
-        print(f"{layer['name']:<13} {layer['chunk_count']:>8,}  {days:<9}  {paint(layer['description'], 'dim')}")
+        print(f"{layer['name']:<13} {layer['chunk_count']:>8,}  {days:<9}  {paint(_(layer['description']), 'dim')}")
     totals = seen["totals"]
     print(_("{total:,} items; at most {most:,} of those that expire").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip

@@ -83,7 +83,7 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
     first, *rest = _lines(decided, analysis, tool, known=spec is not None)
     print(paint(visible(_(first)), _COLOURS[type(decided.verdict)]))
     for line in rest:
-        print(visible(_(line)))
+        print(visible(_(line)).rstrip())
 
 
 def _lines(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None, tool: str, *, known: bool) -> Iterable[str]:

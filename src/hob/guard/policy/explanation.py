@@ -1,19 +1,31 @@
 """Why a call would be allowed, asked about or refused: every stage's word, without doing anything."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import ToolCall, ToolSpec
-from hob.core.translation.language import translatable
+from hob.core.translation.language import Translatable, joined, translatable
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context
+from hob.guard.policy.modes import ACTS, Act
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
 from hob.guard.policy.rule_names import sentence_of
 
-_SAID: dict[type, str] = {Allow: "allow", Ask: "ask", Deny: "deny"}
+STAGE_NAMES: Mapping[str, str] = {
+    "hard rules": "what is never allowed",
+    "profile": "tools of the profile",
+    "provider": "the model's provider",
+    "group": "groups",
+    "sandbox": "the sandbox",
+    "sub-agent depth": "sub-agents",
+    "sender": "who asked",
+    "mode": "the session's mode",
+    "effects and taint": "effects, after text of others was read",
+    "unattended": "nobody is there to be asked",
+}
 
 
 def explain(
@@ -50,12 +62,17 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
     if not isinstance(decided.verdict, Allow):
         yield translatable("  because {reason}", reason=decided.verdict.reason)
     if analysis is not None:
-        acts = ", ".join(sorted(analysis.acts)) or translatable("nothing that matters")
-        yield translatable("effects: {acts}; tier {tier}", acts=acts, tier=int(analysis.tier))
+        acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts])
+        yield translatable(
+            "effects: {acts}; risk {tier} of 2 (0 reads, 1 writes)",
+            acts=acts or translatable("nothing that matters"),
+            tier=int(analysis.tier),
+        )
         if not analysis.complete:
             yield translatable("where its arguments lead is not known, so the owner's words exempt it from nothing")
     for stage, verdict in decided.trail:
-        yield f"  {stage:18} {'-' if verdict is None else f'{_said(verdict)} ({verdict.rule})'}"
+        values = {"stage": STAGE_NAMES[stage], "said": "-" if verdict is None else _said(verdict)}
+        yield Translatable("  {stage:40} {said} {rule}", values | {"rule": f"({verdict.rule})" if verdict else ""})
     if isinstance(decided.verdict, Ask):
         if may_be_granted(decided.rule):
             yield translatable("you can approve it once, for the session or always")
@@ -64,4 +81,10 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
 
 
 def _said(verdict: Verdict) -> str:
-    return _SAID[type(verdict)]
+    match verdict:
+        case Allow():
+            return translatable("allowed")
+        case Ask():
+            return translatable("needs your approval")
+        case Deny():
+            return translatable("refused")

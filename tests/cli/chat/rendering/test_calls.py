@@ -34,7 +34,7 @@ def test_how_it_failed_is_told_and_nothing_of_it_steers_the_terminal() -> None:
     call = RunningCall("exec", "{}")
     call.write("\x1b[2Jx\r\n")
     rows = text_of(call.ended("timeout", 79, "en")).split("\n")
-    assert rows == ["✗ exec timeout", "  \ufffd[2Jx"]
+    assert rows == ["✗ exec  no result in time", "  \ufffd[2Jx"]
 
 
 def test_line_of_output_is_no_wider_than_the_terminal() -> None:

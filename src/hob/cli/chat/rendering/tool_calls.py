@@ -2,17 +2,33 @@
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from hob.cli.chat.rendering.fragments import Line
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import line, tame
+from hob.core.translation.language import translate
 from hob.core.values import dataclass
 
+_Line = list[tuple[str, str]]  # as in `fragments`, which needs more than the plain chat loads
 MOST_LINES = 8
 """Lines of a call's output that are shown; while it runs the newest, as they come."""
 _LONGEST = 4_000  # characters of output that are looked at
+
+
+STATUS_NAMES: Mapping[str, str] = {
+    "error": "failed",
+    "timeout": "no result in time",
+    "unknown_tool": "there is no such tool",
+    "bad_arguments": "the model's arguments do not fit the tool",
+    "denied": "not allowed",
+    "cancelled": "stopped",
+    "skipped": "not made, a message came first",
+    "loop": "refused: the same call again and again",
+    "unknown_outcome": "Hob was stopped during it, so its outcome is unknown",
+}
+"""How calls end that do not end well, for people."""
 
 
 @dataclass(slots=True)
@@ -31,29 +47,29 @@ class RunningCall:
         self._lines += shown.count("\n")
         self._tail = (self._tail + shown)[-_LONGEST:]
 
-    def preview(self, width: int) -> list[Line]:
+    def preview(self, width: int) -> list[_Line]:
         """How it stands."""
         seconds = f" {time.monotonic() - self.began:.0f} s"
         head = line(self._head(), max(8, width - len(seconds) - 3))
         return [[("fg:ansicyan", "● "), ("", head), ("dim", seconds)], *self._output(width)]
 
-    def ended(self, status: str, width: int, language: str) -> list[Line]:
+    def ended(self, status: str, width: int, language: str) -> list[_Line]:
         """What stays of it."""
         mark, style = ("✓", "fg:ansigreen") if status == "ok" else ("✗", "fg:ansired")
         took = time.monotonic() - self.began
-        tail = "" if status == "ok" else f" {status}"
+        tail = "" if status == "ok" else f"  {translate(STATUS_NAMES.get(status, status), language)}"
         tail += f" {took:.1f} s" if took >= 0.95 else ""
-        head: Line = [(style, f"{mark} "), ("", line(self._head(), max(8, width - len(tail) - 3)))]
+        head: _Line = [(style, f"{mark} "), ("", line(self._head(), max(8, width - len(tail) - 3)))]
         return [[*head, ("dim", tail)] if tail else head, *self._output(width, language)]
 
     def _head(self) -> str:
         brief = brief_arguments(self.arguments)
         return f"{self.name}: {brief}" if brief else self.name
 
-    def _output(self, width: int, language: str = "") -> list[Line]:
+    def _output(self, width: int, language: str = "") -> list[_Line]:
         rows = self._tail.rstrip("\n").split("\n") if self._tail.strip() else []
         hidden = max(0, self._lines + (not self._tail.endswith("\n")) - min(len(rows), MOST_LINES))
-        shown: list[Line] = [[("dim", "  " + row.expandtabs(4)[: max(8, width - 2)])] for row in rows[-MOST_LINES:]]
+        shown: list[_Line] = [[("dim", "  " + row.expandtabs(4)[: max(8, width - 2)])] for row in rows[-MOST_LINES:]]
         if rows and hidden and language:
             shown.insert(0, [("dim", "  " + say(ChatSentence.HIDDEN_OUTPUT, language, count=hidden))])
         return shown
