@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from answers import ANSWERS as OF_API
 from answers import ApprovalAnswer, EventAnswer, TaskAnswer
 
 
@@ -522,6 +523,23 @@ class ModelsAnswer(TypedDict):
     models: list[str]
 
 
+class WebUserAnswer(TypedDict):
+    """Somebody who writes in the browser."""
+
+    id: str
+    name: str
+    force_send: Annotated[bool, "the linked chat is sent to in silent mode too"]
+    address: Annotated[str, "the linked chat; empty where none is"]
+    created: float
+    session: Annotated[str, "their conversation"]
+
+
+class WebUsersAnswer(TypedDict):
+    """Everybody who writes in the browser."""
+
+    web_users: list[WebUserAnswer]
+
+
 class TriedAnswer(TypedDict):
     """What came of trying a model."""
 
@@ -727,6 +745,12 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/logs"): ((200, LogsAnswer),),
     ("GET", "/api/v1/doctor"): ((200, DoctorAnswer),),
     ("GET", "/api/v1/models"): ((200, ModelsAnswer),),
+    ("GET", "/api/v1/webusers"): ((200, WebUsersAnswer),),
+    ("POST", "/api/v1/webusers"): ((200, WebUserAnswer),),
+    ("POST", "/api/v1/webusers/force"): ((200, WebUserAnswer),),
+    ("GET", "/api/v1/weblinks"): ((200, WebUserAnswer),),
+    ("POST", "/api/v1/weblinks"): ((200, WebUserAnswer),),
+    ("POST", "/api/v1/webchat/send"): OF_API["POST", "/chat"],
     ("POST", "/api/v1/models/test"): ((200, TriedAnswer),),
     ("GET", "/api/v1/channels"): ((200, ChannelsAnswer),),
     ("GET", "/api/v1/plugins"): ((200, PluginsAnswer),),
@@ -764,5 +788,5 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
         for each in ("checkout", "commit", "pull", "push", "init", "pr")
     },
 }
-ALIASES: Mapping[str, str] = {"/approvals/pending": "/approvals", "/webchat/send": "/chat"}
+ALIASES: Mapping[str, str] = {"/approvals/pending": "/approvals"}
 """Routes of the API under another name than theirs after `/api/v1`."""

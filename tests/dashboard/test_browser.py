@@ -279,3 +279,35 @@ async def test_page_opens_without_a_network(world: World, browser: Browser, port
     await tab.page.goto(f"{tab.base}/")
     await expect(tab.page.get_by_role("status").filter(has_text="Not connected since")).to_be_visible(timeout=10_000)
     assert await tab.page.evaluate("() => caches.open('hob-page').then(c => c.keys()).then(k => k.map(r => r.url))")
+
+
+async def test_web_user_is_linked_and_silence_switched_on_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/settings?tab=delivery")
+        await tab.page.get_by_label("Name").fill("Anna")
+        await tab.page.get_by_role("button", name="Add").click()
+        await tab.page.get_by_label("Linked chat").fill("telegram:77")
+        await tab.page.get_by_role("button", name="Link", exact=True).click()
+        await expect(tab.page.get_by_text("linked", exact=True)).to_be_visible()
+        await tab.page.get_by_role("switch", name="Silent mode").check()
+        await tab.page.reload()
+        await expect(tab.page.get_by_role("switch", name="Silent mode")).to_be_checked()
+        await expect(tab.page.get_by_label("Linked chat")).to_have_value("telegram:77")
+        await tab.page.get_by_role("link", name="Open in chat").click()
+        await expect(tab.page).to_have_url(re.compile("session=api%3Aweb-"))
+        assert tab.errors == []
+
+
+async def test_turn_is_replayed_with_another_model_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.append(Reply("Seven times eight is 56."))
+        await daemon.post("What is seven times eight?")
+        world.model.script.append(Reply("It is 56."))
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        await tab.page.get_by_test_id("conversation").get_by_role("link", name="Trace").last.click()
+        await tab.page.get_by_role("button", name="Replay").click()
+        await expect(tab.page.get_by_text("identical", exact=True)).to_be_visible()
+        await tab.page.get_by_role("combobox", name="Model").fill("fake-2")
+        await tab.page.get_by_label("Replay").get_by_role("button", name="Replay").click()
+        await expect(tab.page.get_by_text("It is 56.").first).to_be_visible()
+        assert tab.errors == []

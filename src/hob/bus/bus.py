@@ -12,7 +12,7 @@ from hob.bus.session_queues import SessionQueues
 from hob.bus.waiting import one_failure_as_itself
 from hob.bus.workers import QueueWorkers
 from hob.core.clock import Clock
-from hob.core.messages import Address
+from hob.core.messages import Address, Outbound
 from hob.core.ports.channel import Channel
 from hob.core.ports.turns import Commands, Turns
 from hob.core.values import dataclass
@@ -53,18 +53,22 @@ async def run_bus(
     commands: Commands,
     channels: Sequence[Channel] = (),
     said: Callable[[Address], None] = lambda to: None,
+    skips: Callable[[Outbound], str] = lambda outbound: "",
 ) -> AsyncIterator[Bus]:
     """Take up what earlier runs left, and deliver until the block ends; then what runs is left to be resumed.
 
     Where only own messages are to be run (`BusContext.mine`), nothing earlier is taken up: the one-shot owner of a
-    home. `said` is told where something is sent to. A defect of the bus itself ends the block with that error, after
-    running turns were put back. Raises StoreErrors when the store fails while starting.
+    home. `said` is told where something is sent to, `skips` tells why a chunk is not. A defect of the bus itself ends
+    the block with that error, after running turns were put back. Raises StoreErrors when the store fails while
+    starting.
     """
     around = session_queues.context
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as group:
             store, settings, clock = around.store, around.settings, around.clock
-            delivery = OutboxDelivery(store, channels, settings=settings, clock=clock, group=group, said=said)
+            delivery = OutboxDelivery(
+                store, channels, settings=settings, clock=clock, group=group, said=said, skips=skips
+            )
             bus = Bus(accept, session_queues, delivery, around.hub, clock)
             await load_halt(around)
             if around.mine is None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from hob.bus.settings import BusSettings
 from hob.bus.waiting import backoff, wait_for_event, within
@@ -15,7 +15,7 @@ from hob.core.errors import NotFound, SendFailed, StoreError
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.events.tracing import OWN, TRACE
 from hob.core.ids import new_event_id, new_span_id
-from hob.core.messages import Address
+from hob.core.messages import Address, Outbound
 from hob.core.ports.channel import Channel, Delivered, Repeats
 from hob.core.values import dataclass
 from hob.store.database.state_moves import IllegalMove
@@ -28,6 +28,13 @@ T = TypeVar("T")
 LONGEST_NAP = 300.0
 """The wall clock may jump, so no sleep for a wall time is longer than this."""
 CUT = "Hob ended while this was being sent; it may have arrived."
+
+
+class SkipsMessages(Protocol):
+    """What is not sent."""
+
+    def skips(self, outbound: Outbound) -> str:
+        """Why this chunk is not sent to its channel, for people; empty where it is."""
 
 
 @dataclass(slots=True)
@@ -65,10 +72,12 @@ class OutboxDelivery:
         clock: Clock,
         group: asyncio.TaskGroup,
         said: Callable[[Address], None] = lambda to: None,
+        skips: Callable[[Outbound], str] = lambda outbound: "",
     ) -> None:
-        """`said` is told where something is sent to."""
+        """`said` is told where something is sent to, `skips` tells why a chunk is not."""
         self._store = store
         self._said = said
+        self._skips = skips
         self._settings = settings
         self._clock = clock
         self._group = group
@@ -165,6 +174,10 @@ class OutboxDelivery:
 
     async def _send(self, channel: Channel, row: OutboxRow) -> None:
         outbox, id = self._store.outbox, row.outbound.id
+        if why := self._skips(row.outbound):
+            skipped = self._event(row, "skipped", self._clock.now().timestamp(), None, why)
+            await self._persist(lambda: outbox.skipped(id, why, skipped))
+            return
         await self._persist(lambda: outbox.sending(id))
         began, at = self._clock.monotonic(), self._clock.now().timestamp()
         self._said(row.outbound.to)  # now, for a machine may answer before the channel has told that it arrived

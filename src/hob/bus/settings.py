@@ -50,3 +50,13 @@ class BusSettings:
     def debounce_of(self, channel: str) -> float:
         """Seconds for which a text of this channel waits for more."""
         return self.debounce_by_channel.get(channel, self.debounce_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySettings:
+    """What is sent to chats."""
+
+    silent_mode: bool = setting(
+        False, "Send nothing to chats: what would be sent is skipped, and stands in the dashboard alone.", stored=True
+    )
+    silent_channels: list[str] = setting([], "Be silent in these channels alone; empty: in all.")

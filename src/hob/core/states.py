@@ -57,6 +57,7 @@ class OutboxState(StrEnum):
     READY = "ready"
     SENDING = "sending"
     SENT = "sent"
+    SKIPPED = "skipped"
     PARKED = "parked"
     DEAD = "dead"
 
@@ -108,9 +109,10 @@ APPROVAL_MOVES: Mapping[ApprovalState, frozenset[ApprovalState]] = {
 }
 
 OUTBOX_MOVES: Mapping[OutboxState, frozenset[OutboxState]] = {
-    OutboxState.READY: frozenset({OutboxState.SENDING, OutboxState.DEAD}),
+    OutboxState.READY: frozenset({OutboxState.SENDING, OutboxState.SKIPPED, OutboxState.DEAD}),
     OutboxState.SENDING: frozenset({OutboxState.SENT, OutboxState.READY, OutboxState.PARKED, OutboxState.DEAD}),
     OutboxState.SENT: frozenset(),
+    OutboxState.SKIPPED: frozenset(),  # silent mode
     OutboxState.PARKED: frozenset({OutboxState.READY, OutboxState.DEAD}),
     OutboxState.DEAD: frozenset({OutboxState.READY}),  # hob retry
 }

@@ -325,6 +325,12 @@ export interface FindingAnswer {
   where: string;
 }
 
+/** Whether silence holds for them. */
+export interface Forcing {
+  web_user_id: string;
+  force_send?: boolean | null;
+}
+
 /** What is to be forgotten. */
 export interface Forgetting {
   id?: string | null;
@@ -580,6 +586,11 @@ export interface MemoryTotals {
 /** Models by their references and the owner's names for them. */
 export interface ModelsAnswer {
   models: string[];
+}
+
+/** A new web user. */
+export interface NewWebUser {
+  name: string;
 }
 
 /** A span as a node. */
@@ -1132,6 +1143,39 @@ export interface ViewsAnswer {
   views: ViewAnswer[];
 }
 
+/** A message of somebody who writes in the browser. */
+export interface WebChatRequest {
+  message?: string | null;
+  session?: string | null;
+  model?: string | null;
+  quoted?: string | null;
+  attachments?: HandedIn[] | null;
+  channel?: "api" | "local" | null;
+  wait?: number | null;
+  web_user_id?: string | null;
+}
+
+/** Their chat. */
+export interface WebLink {
+  web_user_id: string;
+  address?: string | null;
+}
+
+/** Somebody who writes in the browser. */
+export interface WebUserAnswer {
+  id: string;
+  name: string;
+  force_send: boolean;
+  address: string;
+  created: number;
+  session: string;
+}
+
+/** Everybody who writes in the browser. */
+export interface WebUsersAnswer {
+  web_users: WebUserAnswer[];
+}
+
 /** Which repository. */
 export interface WhichRepo {
   repo?: "work" | "identity" | null;
@@ -1244,6 +1288,48 @@ export interface Routes {
     query: undefined;
     body: Explaining;
     answer: ExplainedAnswer;
+  };
+  "GET /api/v1/webusers": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: WebUsersAnswer;
+  };
+  "POST /api/v1/webusers": {
+    path: undefined;
+    query: undefined;
+    body: NewWebUser;
+    answer: WebUserAnswer;
+  };
+  "POST /api/v1/webusers/force": {
+    path: undefined;
+    query: undefined;
+    body: Forcing;
+    answer: WebUserAnswer;
+  };
+  "DELETE /api/v1/webusers/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: Record<string, unknown>;
+  };
+  "GET /api/v1/weblinks": {
+    path: undefined;
+    query: { web_user_id: string };
+    body: undefined;
+    answer: WebUserAnswer;
+  };
+  "POST /api/v1/weblinks": {
+    path: undefined;
+    query: undefined;
+    body: WebLink;
+    answer: WebUserAnswer;
+  };
+  "POST /api/v1/webchat/send": {
+    path: undefined;
+    query: undefined;
+    body: WebChatRequest;
+    answer: ChatAnswer;
   };
   "GET /ws": {
     path: undefined;
@@ -1609,12 +1695,6 @@ export interface Routes {
     path: { id: string };
     query: { wait?: number };
     body: undefined;
-    answer: ChatAnswer;
-  };
-  "POST /api/v1/webchat/send": {
-    path: undefined;
-    query: undefined;
-    body: ChatRequest;
     answer: ChatAnswer;
   };
   "POST /api/v1/attachments": {

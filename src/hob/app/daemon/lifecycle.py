@@ -12,6 +12,7 @@ from hob.app.kernel import Kernel
 from hob.app.running import Running
 from hob.app.turn_services import TurnServices, erasure_of
 from hob.bus.bus import Bus, run_bus
+from hob.bus.delivery import SkipsMessages
 from hob.core.events.tracing import OWN
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Channel
@@ -39,6 +40,7 @@ async def run(kernel: Kernel, features: Features, services: TurnServices) -> Asy
                 commands=services.commands,
                 channels=channels,
                 said=services.admission.said,
+                skips=features.port(SkipsMessages).skips,
             )
         )
         accept = features.wrapped(Accept, services.admission.entrance(bus.accept))

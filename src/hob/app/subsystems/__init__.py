@@ -3,6 +3,7 @@
 from hob.agent.commands.table import COMMANDS
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems.dashboard import DASHBOARD
+from hob.app.subsystems.delivery import DELIVERY
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
 from hob.app.subsystems.live_api import LIVE_API
@@ -24,6 +25,7 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     SUBAGENTS,
     MCP,
     OUTBOX_ALARM,
+    DELIVERY,
     MAINTENANCE,
     WEBHOOKS,
     OPENAI_API,

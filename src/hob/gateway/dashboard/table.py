@@ -53,7 +53,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _same("POST", "/replay"),
     _same("POST", "/chat"),
     _same("GET", "/chat/{id}"),
-    _same("POST", "/chat", "/webchat/send"),
     _same("POST", "/attachments"),
     _own("GET", "/media/{id}", media.media, READ, errors=("not_found",), media=("application/octet-stream",)),
     _own("GET", "/settings", settings.settings, ADMIN),

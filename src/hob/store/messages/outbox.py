@@ -191,6 +191,16 @@ class Outbox:
 
         await self._writer.write(job)
 
+    async def skipped(self, id: OutboxId, reason: str, event: TimelineEvent) -> None:
+        """It is not sent, and never will be."""
+        at = self._now()
+
+        def job(connection: apsw.Connection) -> None:
+            _move(connection, id, OutboxState.SKIPPED, reason=reason, ended=at)
+            write_events(connection, ContentWriter(connection), (event,))
+
+        await self._writer.write(job)
+
     async def failed(
         self, id: OutboxId, reason: str, next_at: float | None, event: TimelineEvent | None = None
     ) -> None:

@@ -7,9 +7,10 @@ import { useSettings, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs } from "../../parts/basics";
+import { Delivery } from "./delivery";
 import { Channels, Doctor, Logs, Models, Plugins } from "./house";
 
-const TABS = ["settings", "models", "channels", "plugins", "log", "doctor"] as const;
+const TABS = ["settings", "models", "channels", "delivery", "plugins", "log", "doctor"] as const;
 type Tab = (typeof TABS)[number];
 
 /** How Hob is set up, and how it is. */
@@ -18,7 +19,7 @@ export function Settings() {
   const [search, setSearch] = useSearchParams();
   const tab = TABS.find((each) => each === search.get("tab")) ?? "settings";
   const words: Record<Tab, string> = {
-    settings: t("Settings"), models: t("Models"), channels: t("Channels"), plugins: t("Plug-ins"), log: t("Log"), doctor: t("Doctor"),
+    settings: t("Settings"), models: t("Models"), channels: t("Channels"), delivery: t("Delivery"), plugins: t("Plug-ins"), log: t("Log"), doctor: t("Doctor"),
   };
   return (
     <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
@@ -29,6 +30,7 @@ export function Settings() {
       {tab === "settings" && <AllSettings />}
       {tab === "models" && <Models />}
       {tab === "channels" && <Channels />}
+      {tab === "delivery" && <Delivery />}
       {tab === "plugins" && <Plugins />}
       {tab === "log" && <Logs />}
       {tab === "doctor" && <Doctor />}

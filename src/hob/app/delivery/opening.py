@@ -1,0 +1,37 @@
+"""The rules of delivery over a kernel."""
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+
+from hob.app.contribution import Contribution, Follower
+from hob.app.delivery.rules import DeliveryRules
+from hob.app.kernel import Kernel
+from hob.bus.delivery import SkipsMessages
+from hob.bus.settings import DeliverySettings
+from hob.core.events.timeline import EventKind
+from hob.core.ids import TurnId
+from hob.gateway.webusers import WebUsers
+
+
+@asynccontextmanager
+async def open_delivery(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """What is not sent, who writes in the browser, and what brings their answers to the linked chats."""
+    rules = DeliveryRules(
+        kernel.config[DeliverySettings],
+        kernel.store,
+        kernel.records,
+        kernel.clock,
+        kernel.channels.limit_of,
+        kernel.signals.outbox,
+    )
+    await rules.load()
+
+    async def erased(_: Collection[TurnId]) -> None:
+        await rules.load()
+
+    yield Contribution(
+        provides={WebUsers: rules, SkipsMessages: rules},
+        followers=(Follower("web_users", rules.follow, kinds=(EventKind.TURN,)),),
+        erase=erased,
+        on_settings=rules.become,
+    )

@@ -1,0 +1,159 @@
+"""Silent mode, those who write in the browser, and the chats that are linked to them."""
+
+import json
+import secrets
+from collections.abc import Callable, Collection, Sequence
+
+from hob.app.contribution import Effects
+from hob.app.subagents.runs import CHANNEL as SELF_CHANNEL
+from hob.bus.settings import DeliverySettings
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.content.chunks import split_text
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.events.timeline import TimelineEvent
+from hob.core.ids import OutboxId, TurnId
+from hob.core.messages import FETCHED_CHANNELS, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
+from hob.core.translation.language import translatable
+from hob.core.trust.people import SenderAddress
+from hob.gateway.webusers import WebUser
+from hob.store.plugin_records import PluginRecord, PluginRecords
+from hob.store.store import Store
+
+_MACHINES = frozenset({WEBHOOK_OUT_CHANNEL, SELF_CHANNEL})
+_PREFIX = "user:"
+
+
+class DeliveryRules:
+    """Implements `WebUsers`, tells what is not sent, and brings answers of web users to their chats."""
+
+    def __init__(
+        self,
+        settings: DeliverySettings,
+        store: Store,
+        records: PluginRecords,
+        clock: Clock,
+        limit_of: Callable[[Address], int],
+        owed: Callable[[Collection[Address]], None],
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._records = records
+        self._clock = clock
+        self._limit_of = limit_of
+        self._owed = owed
+        self._users: dict[str, WebUser] = {}
+
+    async def load(self) -> None:
+        """Read who there is; once, before anything is sent. Raises StoreErrors."""
+        self._users.clear()
+        for record in await self._records.list(_PREFIX):
+            user = _read(record)
+            self._users[user.id] = user
+
+    def become(self, config: Config) -> None:
+        """Go by other settings from the next chunk on."""
+        self._settings = config[DeliverySettings]
+
+    def skips(self, outbound: Outbound) -> str:
+        """Why this chunk is not sent; empty where it is."""
+        settings, to = self._settings, outbound.to
+        if not settings.silent_mode or to.channel in _MACHINES:
+            return ""
+        if settings.silent_channels and to.channel not in settings.silent_channels:
+            return ""
+        if any(user.force_send and user.address == _address_of(to) for user in self._users.values()):
+            return ""
+        return "silent mode (delivery.silent_mode)"
+
+    def all(self) -> tuple[WebUser, ...]:
+        return tuple(sorted(self._users.values(), key=lambda user: user.name.casefold()))
+
+    def one(self, id: str) -> WebUser:
+        try:
+            return self._users[id]
+        except KeyError:
+            raise NotFound(translatable("there is no web user {id}", id=id[:80])) from None
+
+    async def add(self, name: str) -> WebUser:
+        name = " ".join(name.split())
+        if not name:
+            raise InvalidRequest(translatable("a web user needs a name"))
+        known = next((user for user in self._users.values() if user.name.casefold() == name.casefold()), None)
+        return known or await self._keep(WebUser(secrets.token_hex(4), name, True, "", self._clock.now().timestamp()))
+
+    async def change(self, id: str, *, force_send: bool | None = None, address: str | None = None) -> WebUser:
+        user = self.one(id)
+        if force_send is not None:
+            user = user._replace(force_send=force_send)
+        if address is not None:
+            user = user._replace(address=_checked(address))
+        return await self._keep(user)
+
+    async def remove(self, id: str) -> None:
+        user = self.one(id)
+        await self._records.drop(_PREFIX + user.id)
+        del self._users[user.id]
+
+    async def follow(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
+        """What ended in the conversation of a linked web user goes to the chat too: what was said and the answer."""
+        linked = {user.session: user for user in self._users.values() if user.address}
+        owed: list[Outbound] = []
+        for _, event in events:
+            user = linked.get(event.session) if event.session is not None else None
+            if user is not None and event.turn is not None:
+                owed += await self._outbounds(user, event, event.turn)
+        if not owed:
+            return None
+        places = frozenset(outbound.to for outbound in owed)
+        return Effects(self._store.outbox.on_pending(owed), lambda: self._owed(places))
+
+    async def _outbounds(self, user: WebUser, event: TimelineEvent, turn: TurnId) -> list[Outbound]:
+        message = await self._store.inbox.first_of(turn)
+        result = None if message is None else await self._store.inbox.find_result(message)
+        if result is None or not result.settled or not result.reply:
+            return []
+        address = SenderAddress.parse(user.address)
+        to = Address(address.channel, address.id, address.account)
+        limit = self._limit_of(to) or 10_000_000
+        asked = await self._store.turns.opening(turn)
+        said = [f"{user.name}: {asked}"] if asked else []
+        chunks = [chunk for text in (*said, result.reply) for chunk in split_text(text, limit)]
+        return [
+            Outbound(OutboxId(f"web:{turn}:{n}"), to, chunk, OutboundKind.REPLY, turn, event.trace, n)
+            for n, chunk in enumerate(chunks)
+        ]
+
+    async def _keep(self, user: WebUser) -> WebUser:
+        value = json.dumps([user.name, user.force_send, user.address, user.created])
+        await self._records.put(PluginRecord(_PREFIX + user.id, value, person=_person(user.address)))
+        self._users[user.id] = user
+        return user
+
+
+def _read(record: PluginRecord) -> WebUser:
+    name, force_send, address, created = json.loads(record.value)
+    return WebUser(record.key.removeprefix(_PREFIX), name, force_send, address, created)
+
+
+def _checked(text: str) -> str:
+    if not text.strip():
+        return ""
+    try:
+        address = SenderAddress.parse(text)
+    except ValueError as error:
+        raise InvalidRequest(str(error)) from error
+    if address.channel in (*_MACHINES, *FETCHED_CHANNELS):
+        raise InvalidRequest(translatable("{channel} is no chat that messages are sent to", channel=address.channel))
+    return str(address)
+
+
+def _address_of(to: Address) -> str:
+    return str(SenderAddress.of(to.channel, to.chat, to.account))
+
+
+def _person(address: str) -> str | None:
+    """As erasing spells a sender, so that the link goes with the person."""
+    if not address:
+        return None
+    return str(SenderAddress.parse(address))

@@ -1,0 +1,117 @@
+"""Those who write in the browser, their links to chats, and their messages, below `/api/v1`."""
+
+from dataclasses import replace
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.trust.scopes import TokenScope
+from hob.core.values import dataclass
+from hob.gateway.chat.inbound import ChatRequest
+from hob.gateway.dashboard.naming import own
+from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import json_response
+from hob.gateway.routes import chat
+from hob.gateway.routes.table import ACCEPTING, MODEL_FAILURES
+from hob.gateway.webusers import WebUser, WebUsers
+
+CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
+_WHO = "the user's id"
+
+
+@dataclass(frozen=True, slots=True)
+class NewWebUser:
+    """A new web user."""
+
+    name: str = field("their name", characters=(1, 80))
+
+
+@dataclass(frozen=True, slots=True)
+class AWebUser:
+    """Which web user."""
+
+    web_user_id: str = field(_WHO, characters=(1, 80))
+
+
+@dataclass(frozen=True, slots=True)
+class Forcing(AWebUser):
+    """Whether silence holds for them."""
+
+    force_send: bool = field("send to their linked chat in silent mode too", True)
+
+
+@dataclass(frozen=True, slots=True)
+class WebLink(AWebUser):
+    """Their chat."""
+
+    address: str = field("`channel:id`; empty: linked to none", "", characters=(0, 300))
+
+
+@dataclass(frozen=True, slots=True)
+class WebChatRequest(ChatRequest):
+    """A message of somebody who writes in the browser."""
+
+    web_user_id: str = field("who writes; without one the owner, as at `POST /chat`", "", characters=(0, 80))
+
+
+def _users(call: EndpointCall[Any]) -> WebUsers:
+    return call.api.port(WebUsers)
+
+
+def _view(user: WebUser) -> dict[str, Any]:
+    return {**user._asdict(), "session": user.session}
+
+
+async def web_users(call: EndpointCall[Nothing]) -> Response:
+    """Everybody who writes in the browser, with the chat that is linked."""
+    return json_response({"web_users": [_view(user) for user in _users(call).all()]})
+
+
+async def add(call: EndpointCall[NewWebUser]) -> Response:
+    """A new web user; one who has this name is answered as they are."""
+    return json_response(_view(await _users(call).add(call.asked.name)))
+
+
+async def force(call: EndpointCall[Forcing]) -> Response:
+    """Whether messages to their linked chat are sent in silent mode too."""
+    return json_response(_view(await _users(call).change(call.asked.web_user_id, force_send=call.asked.force_send)))
+
+
+async def remove(call: EndpointCall[Nothing]) -> Response:
+    """Forget a web user and the link; what was said stays."""
+    await _users(call).remove(call.id)
+    return json_response({"id": call.id})
+
+
+async def link(call: EndpointCall[AWebUser]) -> Response:
+    """The chat that is linked to a web user."""
+    return json_response(_view(_users(call).one(call.asked.web_user_id)))
+
+
+async def set_link(call: EndpointCall[WebLink]) -> Response:
+    """Link a web user to a chat: what they write and what they are answered goes there too."""
+    return json_response(_view(await _users(call).change(call.asked.web_user_id, address=call.asked.address)))
+
+
+async def send(call: EndpointCall[WebChatRequest]) -> Response:
+    """A message as at `POST /chat`; with a web user it belongs to their conversation, and goes to their linked chat."""
+    asked: ChatRequest = call.asked
+    if call.asked.web_user_id:
+        asked = replace(asked, session=_users(call).one(call.asked.web_user_id).session)
+    return await chat.post(EndpointCall(call.api, call.caller, asked, call.request))
+
+
+_MISSING = ("not_found",)
+ENDPOINTS = (
+    own("GET", "/webusers", web_users, READ),
+    own("POST", "/webusers", add, ADMIN, NewWebUser),
+    own("POST", "/webusers/force", force, ADMIN, Forcing, errors=_MISSING),
+    own("DELETE", "/webusers/{id}", remove, ADMIN, errors=_MISSING),
+    own("GET", "/weblinks", link, READ, AWebUser, errors=_MISSING),
+    own("POST", "/weblinks", set_link, ADMIN, WebLink, errors=_MISSING),
+    own(
+        "POST", "/webchat/send", send, CHAT, WebChatRequest, errors=(*ACCEPTING, "model_not_found"),
+        failures=MODEL_FAILURES, media=(JSON, EVENTS),
+    ),
+)  # fmt: skip
