@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 
 from benchmarks import (
+    against,
     gateway,
     guard,
     history,
@@ -50,9 +51,12 @@ def main() -> int:
     """The program."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What Hob costs on this machine.")
     parser.add_argument("--only", choices=SUBJECTS, action="append", metavar="NAME", help=", ".join(SUBJECTS))
+    parser.add_argument("--against", metavar="REV", help="compare this tree with another revision, in turns")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quick", action="store_true", help="measure less often; the figures are rough")
     options = parser.parse_args()
+    if options.against:
+        return compare(options.against, quick=options.quick, as_json=options.json)
     rows: list[Row] = []
     with open_bench(quick=options.quick) as bench:
         for name in options.only or SUBJECTS:
@@ -65,6 +69,18 @@ def main() -> int:
         print(f"{machine()}; load {os.getloadavg()[0]:.1f}\n")
         print(render(rows, colour=sys.stdout.isatty()))
     return 0 if all(row.holds for row in rows) else 1
+
+
+def compare(revision: str, *, quick: bool, as_json: bool) -> int:
+    """The other subject: what is worse than at that revision."""
+    with open_bench(quick=quick) as bench:
+        found = list(against.compare(bench, revision))
+    if as_json:
+        print(json.dumps({"machine": machine(), "rows": [each.view() for each in found]}, indent=2))
+    else:
+        print(f"{machine()}; load {os.getloadavg()[0]:.1f}; base is {revision}\n")
+        print(against.render(found))
+    return 1 if any(each.worse for each in found) else 0
 
 
 def machine() -> str:

@@ -33,12 +33,13 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """One invocation. `quick` measures less often: good for finding mistakes, not for quoting."""
+    """One invocation. `quick` measures less often: good for finding mistakes, not for quoting. `hob` is the program."""
 
     root: Path
     model: str
     model_pid: int
     quick: bool = False
+    hob: str = HOB
 
     def times(self, many: int, few: int) -> int:
         """How often to measure."""
@@ -66,9 +67,9 @@ class Bench:
         }
 
     @contextmanager
-    def daemon(self, home: Path, command: Sequence[str] = (HOB, "serve")) -> Iterator[Daemon]:
-        """`hob serve` on this home."""
-        with running(command, self.environ(home), "ready: ") as (pid, line, seconds):
+    def daemon(self, home: Path, command: Sequence[str] = ()) -> Iterator[Daemon]:
+        """`hob serve` on this home, or another command that serves."""
+        with running(command or (self.hob, "serve"), self.environ(home), "ready: ") as (pid, line, seconds):
             yield Daemon(pid, line.partition("ready: ")[2].partition(",")[0], seconds)
 
     @contextmanager

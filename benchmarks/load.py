@@ -14,7 +14,7 @@ CLIENTS = 10
 
 
 @dataclass(slots=True)
-class _Run:
+class Run:
     """What came of one run."""
 
     failed: list[str] = field(default_factory=list)
@@ -27,10 +27,10 @@ def measure(bench: Bench) -> Iterator[Row]:
     """Ten clients, each in a session of its own, each sending its next message when the last was answered."""
     each = bench.times(100, 20)
     with bench.daemon(bench.home()) as daemon:
-        _send(bench, daemon, 5)
-        run = _send(bench, daemon, each)
+        send(bench, daemon, 5)
+        run = send(bench, daemon, each)
     with bench.program("echo") as echo:
-        least = _send(bench, echo, each)
+        least = send(bench, echo, each)
     count = each * CLIENTS
     beside = "bare asyncio HTTP server, nothing kept"
     rate, bare = count / run.wall / run.free, count / least.wall / least.free
@@ -40,8 +40,9 @@ def measure(bench: Bench) -> Iterator[Row]:
     yield Row(f"{CLIENTS} clients, the daemon's part", cpu, "ms CPU", 15, baseline=bare, beside=beside)
 
 
-def _send(bench: Bench, daemon: Daemon, each: int) -> _Run:
-    run = _Run()
+def send(bench: Bench, daemon: Daemon, each: int) -> Run:
+    """Let every client send so many messages, one after the other."""
+    run = Run()
 
     def talk(name: int) -> None:
         client = daemon.client()

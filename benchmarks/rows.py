@@ -43,29 +43,39 @@ def render(rows: Sequence[Row], *, colour: bool) -> str:
     """The rows as an aligned table."""
     head = ("what", "measured", "limit", "", "baseline", "ratio", "the baseline is")
     lines = [head, *(_cells(row) for row in rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
-    left = {0, 3, 6}
-    texts: list[str] = []
-    for number, line in enumerate(lines):
-        cells = [
-            text.ljust(w) if place in left else text.rjust(w)
-            for place, (text, w) in enumerate(zip(line, widths, strict=True))
+    table = aligned(lines, left={0, 3, 6})
+    if colour:
+        table = [_painted(cells, None if number == 0 else rows[number - 1]) for number, cells in enumerate(table)]
+    return joined(table)
+
+
+def aligned(lines: Sequence[Sequence[str]], left: set[int]) -> list[list[str]]:
+    """The cells, as wide as their columns; those of the columns in `left` begin at the left."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        [
+            text.ljust(width) if place in left else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
         ]
-        if colour:
-            cells = _painted(cells, None if number == 0 else rows[number - 1])
-        texts.append("  ".join(cells).rstrip())
-    return "\n".join(texts)
+        for line in lines
+    ]
+
+
+def joined(table: Sequence[Sequence[str]]) -> str:
+    """The lines of a table."""
+    return "\n".join("  ".join(cells).rstrip() for cells in table)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    limit = "" if row.limit is None else f"{'≥' if row.at_least else '≤'} {_number(row.limit)}"
+    limit = "" if row.limit is None else f"{'≥' if row.at_least else '≤'} {short(row.limit)}"
     holds = "" if row.limit is None else "holds" if row.holds else "MISSED"
-    baseline = "" if row.baseline is None else _number(row.baseline)
+    baseline = "" if row.baseline is None else short(row.baseline)
     ratio = "" if row.ratio is None else f"x {row.ratio:.3g}"
-    return row.name, f"{_number(row.value)} {row.unit}", limit, holds, baseline, ratio, row.beside
+    return row.name, f"{short(row.value)} {row.unit}", limit, holds, baseline, ratio, row.beside
 
 
-def _number(value: float) -> str:
+def short(value: float) -> str:
+    """A number with three digits that count."""
     if value == 0:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.1g}"

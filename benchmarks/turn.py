@@ -1,6 +1,7 @@
 """What one turn costs the daemon, every commit durable, and every call judged."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from benchmarks.bench import Bench, Daemon
 from benchmarks.processes import cpu_of, python, run_once
@@ -9,7 +10,7 @@ from benchmarks.rows import Row
 COMMITS, TOOL_COMMITS = 2, 4
 """The fewest commits that keep the promises: accepted and finished; with a tool its intent and its receipt too."""
 
-_CALL = 'CALL read {"path": "note.md"}'
+CALL = 'CALL read {"path": "note.md"}'
 
 
 def measure(bench: Bench) -> Iterator[Row]:
@@ -20,15 +21,20 @@ def measure(bench: Bench) -> Iterator[Row]:
     beside = f"{COMMITS} commits with bare apsw"
     yield Row("a turn", plain, "ms CPU", 15, baseline=_bare(bench, COMMITS), beside=beside)
     home = bench.home()
+    write_note(bench, home)
+    with bench.daemon(home) as daemon:
+        if "milk" not in daemon.client().say(CALL)["reply"]:
+            raise RuntimeError("the tool did not read the note: a refusal would be measured")
+        called = least_cpu(daemon, lambda _: CALL, rounds, turns)
+    beside = f"{TOOL_COMMITS} commits with bare apsw"
+    yield Row("a turn with a tool call", called, "ms CPU", 25, baseline=_bare(bench, TOOL_COMMITS), beside=beside)
+
+
+def write_note(bench: Bench, home: Path) -> None:
+    """The file that the call reads."""
     note = bench.workspace(home) / "work" / "note.md"
     note.parent.mkdir(parents=True)
     note.write_text("milk and bread\n")
-    with bench.daemon(home) as daemon:
-        if "milk" not in daemon.client().say(_CALL)["reply"]:
-            raise RuntimeError("the tool did not read the note: a refusal would be measured")
-        called = least_cpu(daemon, lambda _: _CALL, rounds, turns)
-    beside = f"{TOOL_COMMITS} commits with bare apsw"
-    yield Row("a turn with a tool call", called, "ms CPU", 25, baseline=_bare(bench, TOOL_COMMITS), beside=beside)
 
 
 def least_cpu(daemon: Daemon, text: Callable[[int], str], rounds: int, turns: int) -> float:

@@ -1,0 +1,146 @@
+"""Another revision against this one, in turns; and against itself, which tells how much the machine alone changes."""
+
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.bench import Bench
+from benchmarks.load import CLIENTS, send
+from benchmarks.processes import cpu_of, memory_of, python, run_often
+from benchmarks.rows import aligned, joined, short
+from benchmarks.turn import CALL, write_note
+
+TOLERATED = 0.05
+"""What is worse by less is not called worse."""
+_TURNS = 20
+_REST = 1.0
+"""Seconds for what a turn leaves to be done afterwards."""
+_BASE, _AGAIN, _NOW = "base", "again", "now"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One figure of both, less being better: a value per round of the base, of the base again, and of what is now."""
+
+    name: str
+    unit: str
+    base: Sequence[float]
+    again: Sequence[float]
+    now: Sequence[float]
+
+    @property
+    def change(self) -> float:
+        """By what share it is more now, in the median round."""
+        return median(_ratios(self.now, self.base)) - 1
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The least and the most by which the base differs from itself."""
+        ratios = _ratios(self.again, self.base)
+        return min(ratios) - 1, max(ratios) - 1
+
+    @property
+    def worse(self) -> bool:
+        """Whether it costs more than is tolerated, and more than the base ever did against itself."""
+        return self.change > max(TOLERATED, self.spread[1])
+
+    @property
+    def better(self) -> bool:
+        """Whether it costs less by as much."""
+        return self.change < min(-TOLERATED, self.spread[0])
+
+    def view(self) -> dict[str, Any]:
+        """For JSON."""
+        least, most = self.spread
+        return {
+            "name": self.name, "unit": self.unit, "base": median(self.base), "now": median(self.now),
+            "change": self.change, "spread": [least, most], "worse": self.worse, "better": self.better,
+        }  # fmt: skip
+
+
+def _ratios(values: Sequence[float], base: Sequence[float]) -> list[float]:
+    return [value / known for value, known in zip(values, base, strict=True)]
+
+
+def compare(bench: Bench, revision: str) -> Iterator[Comparison]:
+    """Measure both in rounds, in another order each time. Raises RuntimeError where the revision cannot be set up."""
+    found: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    with checked_out(bench.root, revision) as hob:
+        sides = [(_BASE, replace(bench, hob=hob)), (_AGAIN, replace(bench, hob=hob)), (_NOW, bench)]
+        rounds = bench.times(10, 3)
+        for number in range(rounds + 1):
+            for side, its in sides[number % 3 :] + sides[: number % 3]:
+                for figure, value in measure(its).items():
+                    if number:  # the first round compiles
+                        found[side][figure].append(value)
+            print(f"round {number} of {rounds}", file=sys.stderr, flush=True)
+    for (name, unit), values in found[_BASE].items():
+        yield Comparison(name, unit, values, found[_AGAIN][name, unit], found[_NOW][name, unit])
+
+
+def measure(bench: Bench) -> Mapping[tuple[str, str], float]:
+    """Every figure of one side, once."""
+    home = bench.home()
+    write_note(bench, home)
+    environ = bench.environ(home)
+    found: dict[tuple[str, str], float] = {}
+    for name, arguments in (("version", ["--version"]), ("help", ["--help"]), ("ask", ["ask", "hi"])):
+        found[name, "s CPU"] = run_often((bench.hob, *arguments), environ, 2).cpu
+    bench.asked()
+    with bench.daemon(home) as daemon:
+        found["ready", "s"] = daemon.ready
+        client = daemon.client()
+        client.say("hi")
+        found["first request", "bytes"] = len(bench.asked()[0])
+        time.sleep(_REST)
+        found["idle after a turn", "MiB PSS"] = memory_of(daemon.pid).pss
+        for name, text in (("turn", "What should I cook?"), ("turn with a tool", CALL)):
+            client.say(text)
+            before = cpu_of(daemon.pid)
+            for _ in range(_TURNS):
+                client.say(text)
+            found[name, "ms CPU"] = (cpu_of(daemon.pid) - before) / _TURNS * 1000
+        run = send(bench, daemon, _TURNS // 4)
+        found[f"{CLIENTS} clients", "ms CPU"] = run.cpu / (_TURNS // 4 * CLIENTS) * 1000
+    return found
+
+
+@contextmanager
+def checked_out(root: Path, revision: str) -> Iterator[str]:
+    """The `hob` of another revision of this repository, in a work tree and an environment of its own."""
+    here, tree = Path(__file__).parent.parent, root / "base"
+    _run("git", "-C", str(here), "worktree", "add", "--quiet", "--detach", str(tree), revision)
+    try:
+        if shutil.which("uv"):
+            _run("uv", "sync", "--quiet", "--frozen", "--no-dev", "--directory", str(tree), "--python", python())
+        else:
+            _run(python(), "-m", "venv", str(tree / ".venv"))
+            _run(str(tree / ".venv/bin/pip"), "install", "--quiet", str(tree))
+        yield str(tree / ".venv/bin/hob")
+    finally:
+        _run("git", "-C", str(here), "worktree", "remove", "--force", str(tree))
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
+
+
+def render(comparisons: Sequence[Comparison]) -> str:
+    """The comparisons as an aligned table."""
+    lines = [("what", "base", "now", "change", "base against base", "")]
+    for each in comparisons:
+        least, most = each.spread
+        base, now = (f"{short(median(values))} {each.unit}" for values in (each.base, each.now))
+        verdict = "WORSE" if each.worse else "better" if each.better else ""
+        lines.append((each.name, base, now, f"{each.change:+.1%}", f"{least:+.1%} to {most:+.1%}", verdict))
+    return joined(aligned(lines, left={0, 5}))
