@@ -146,6 +146,51 @@ class Fact:
         return self.subject.casefold(), self.predicate, " ".join(self.object.casefold().split())
 
 
+class GoalState(StrEnum):
+    """What has become of a goal."""
+
+    OPEN = "open"
+    DONE = "done"
+    DROPPED = "dropped"
+    STALLED = "stalled"
+    """It is open, and for a week nothing was noted of it. It is never stored."""
+
+
+STALLED_SECONDS = 7 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class GoalNote:
+    """What shows how far a goal has come, and the item that holds it."""
+
+    text: str
+    at: float = 0.0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """What somebody wants to reach. Times are Unix seconds."""
+
+    text: str
+    label: Label
+    state: GoalState = GoalState.OPEN
+    due: float | None = None
+    created: float = 0.0
+    changed: float = 0.0
+    """When its state or day was changed, or something was noted of it."""
+    session: str = ""
+    turn: str = ""
+    evidence: tuple[GoalNote, ...] = ()
+    id: str = ""
+    """Its item."""
+
+    def state_at(self, now: float) -> GoalState:
+        """Its state; stalled where nothing came of it for a week."""
+        stalled = self.state is GoalState.OPEN and now - self.changed > STALLED_SECONDS
+        return GoalState.STALLED if stalled else self.state
+
+
 @dataclass(frozen=True, slots=True)
 class FactChange:
     """One change of what is known: what is recorded no longer, what is recorded instead, and further evidence."""

@@ -27,6 +27,16 @@ class FactFilter(NamedTuple):
     past: bool = False
 
 
+class GoalChange(NamedTuple):
+    """A new goal, or with an id what is changed of one; `due` in Unix seconds, `note` is what shows it."""
+
+    text: str = ""
+    id: str = ""
+    state: str = ""
+    due: float | None = None
+    note: str = ""
+
+
 class MemoryControl(Protocol):
     """Looks at memory and changes it."""
 
@@ -62,6 +72,12 @@ class MemoryControl(Protocol):
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
         """Change a fact, by the beginning of its id; `right` is what is so instead. Raises NotFound."""
+
+    async def goals(self, *, closed: bool) -> Mapping[str, Any]:
+        """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
+
+    async def set_goal(self, wanted: GoalChange) -> Mapping[str, Any]:
+        """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""

@@ -6,16 +6,19 @@ from datetime import UTC, datetime
 
 from hob.core.clock import Clock
 from hob.core.errors import StoreError
-from hob.core.memory import OWNER, FactState, MemoryItem, Scope
+from hob.core.memory import OWNER, FactState, GoalState, MemoryItem, Scope
 from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
 from hob.memory.facts.decisions import is_single
 from hob.memory.observations.lines import HIGH
 from hob.store.memory.facts import StoredFacts
+from hob.store.memory.goals import StoredGoals
 from hob.store.memory.work import StoredWork
 
 _MOST_CHARACTERS = 1_500
 _LONGEST = 200
+_MOST_GOALS = 600
+"""Characters."""
 _MOST_PROFILE = 800
 """Characters."""
 _CACHE_SECONDS = 3_600.0
@@ -93,6 +96,40 @@ class ObservationsSection:
             return None
         lines = chosen(known)
         return ("\n".join(["Observations:", *lines]), HOB_LABEL) if lines else None
+
+
+class GoalsSection:
+    """Implements `PromptSection`: what the owner wants to reach, the next first; for the owner alone."""
+
+    name = "goals"
+    cached = False
+    epoch = 0
+
+    def __init__(self, goals: StoredGoals, is_owners: Callable[[Turn], bool], clock: Clock) -> None:
+        self._goals = goals
+        self._is_owners = is_owners
+        self._clock = clock
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """The lines, or nothing."""
+        if not self._is_owners(turn):
+            return None
+        try:
+            known = await self._goals.goals(_OWNER)
+        except StoreError:
+            return None
+        now, left, lines = self._clock.now().timestamp(), _MOST_GOALS, list[str]()
+        for goal in known:
+            if goal.state is not GoalState.OPEN or not goal.label.trusted:
+                continue
+            due = f" (due {datetime.fromtimestamp(goal.due, UTC):%Y-%m-%d})" if goal.due is not None else ""
+            stalled = f" ({GoalState.STALLED})" if goal.state_at(now) is GoalState.STALLED else ""
+            line = f"- {' '.join(goal.text.split())[:_LONGEST]}{due}{stalled}".replace("<", "(")
+            left -= len(line)
+            if left < 0:
+                break
+            lines.append(line)
+        return ("\n".join(["The owner's goals:", *lines]), HOB_LABEL) if lines else None
 
 
 def chosen(known: list[MemoryItem]) -> list[str]:

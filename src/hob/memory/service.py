@@ -17,6 +17,7 @@ from hob.core.translation.sentences import Sentence
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 from hob.store.memory.facts import StoredFacts
+from hob.store.memory.goals import KIND as GOAL
 from hob.store.memory.items import StoredItems
 
 log = logging.getLogger(__name__)
@@ -160,9 +161,15 @@ class MemoryService:
 def told(item: MemoryItem) -> str:
     """The text, with who said it where that is not plain."""
     text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
+    if item.kind == GOAL:
+        return f"goal: {text}" if item.valid_to is None else f"goal, closed {_day_of(item.valid_to)}: {text}"
     if item.valid_to is None or item.layer is Layer.FACT:
         return text
-    return f"{text} (no longer so since {datetime.fromtimestamp(item.valid_to, UTC):%Y-%m-%d})"
+    return f"{text} (no longer so since {_day_of(item.valid_to)})"
+
+
+def _day_of(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
 def citation(item: MemoryItem) -> str:

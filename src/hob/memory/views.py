@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hob.core.errors import InvalidRequest
-from hob.core.memory import OWNER, Fact, Layer, MemoryItem, Recalled, Scope
+from hob.core.memory import OWNER, Fact, Goal, Layer, MemoryItem, Recalled, Scope
 from hob.core.translation.language import say, translatable
 from hob.core.trust.labels import Label, Origin, Trust
 
@@ -66,6 +66,23 @@ def fact_view(fact: Fact) -> dict[str, Any]:
         "recorded_to": fact.recorded_to, "confidence": fact.confidence, "state": fact.state.value, "said_at": fact.at,
         "quote": fact.quote, "evidence": list(fact.evidence), "change": fact.change,
     }  # fmt: skip
+
+
+def goal_view(goal: Goal, now: float) -> dict[str, Any]:
+    """A goal."""
+    return {
+        "id": goal.id, "text": goal.text, "state": goal.state_at(now).value, "due": goal.due, "created": goal.created,
+        "changed": goal.changed, "origin": goal.label.origin.value, "trust": goal.label.trust.value,
+        "session": goal.session, "turn": goal.turn,
+        "evidence": [{"id": note.id, "text": note.text, "at": note.at} for note in goal.evidence],
+    }  # fmt: skip
+
+
+def goal_line(goal: Mapping[str, Any]) -> str:
+    """A goal as a line of a chat."""
+    due = f", {_day(goal['due'])}" if goal["due"] is not None else ""
+    last = f": {short(goal['evidence'][-1]['text'])}" if goal["evidence"] else ""
+    return f"{goal['id'][:12]} {short(goal['text'])} [{goal['state']}{due}]{last}"
 
 
 _ID = re.compile(r"[0-9a-f]{32}")

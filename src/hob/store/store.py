@@ -35,6 +35,7 @@ from hob.store.imports import Imports
 from hob.store.journal import StoredJournal
 from hob.store.late_results import StoredLateResults
 from hob.store.memory.facts import StoredFacts
+from hob.store.memory.goals import StoredGoals
 from hob.store.memory.items import StoredItems
 from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
@@ -135,6 +136,7 @@ class Store:
         self.imports = Imports(writer, clock)
         self.items = StoredItems(writer, readers, clock)
         self.facts = StoredFacts(writer, readers, clock)
+        self.goals = StoredGoals(writer, readers, clock)
         self.memory_work = StoredWork(writer, readers, clock)
         self.memory_index = StoredIndex(writer, readers)
         self.memory_vectors = StoredVectors(writer, readers)

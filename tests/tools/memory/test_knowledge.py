@@ -35,8 +35,8 @@ def book(store: Store) -> FactBook:
 
 
 @pytest.fixture
-def tools(book: FactBook) -> KnowledgeTools:
-    return KnowledgeTools(book)
+def tools(book: FactBook, store: Store) -> KnowledgeTools:
+    return KnowledgeTools(book, store.goals)
 
 
 async def knows(store: Store, *facts: Fact) -> list[Fact]:

@@ -10,6 +10,7 @@ from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.memory.facts.book import FactBook
 from hob.memory.service import MemoryService
+from hob.store.memory.goals import StoredGoals
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
 from hob.testing.toolset import FunctionTools, tool
@@ -34,7 +35,7 @@ def toolsets(top: Path) -> list[Toolset]:
     memories, notes = object.__new__(StoredMemories), object.__new__(StoredWorkingNotes)
     remembering = MemoryTools(memories, object.__new__(MemoryService), notes)
     shell = Tools(commands.exec, commands.process)
-    knowing = KnowledgeTools(object.__new__(FactBook))
+    knowing = KnowledgeTools(object.__new__(FactBook), object.__new__(StoredGoals))
     return [shell, file_tools(top).toolset, remembering.toolset, knowing.toolset, ConversationTools(Notebook()).toolset]
 
 

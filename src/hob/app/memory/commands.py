@@ -3,18 +3,21 @@
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
+import re
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
 from hob.app.kernel import Kernel
 from hob.core.errors import InvalidRequest, NotFound
-from hob.core.memory import PRIVATE, FactAction, is_private
+from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.language import say, translated
-from hob.gateway.memory import FactFilter, ItemFilter, MemoryControl
-from hob.memory.views import fact_line, fact_text, item_line, short
+from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
+from hob.memory.views import fact_line, fact_text, goal_line, item_line, short
 
 _SHOWN = 10
 _MOST_FACTS = 30
+_GOAL_STATES = (GoalState.OPEN, GoalState.DONE, GoalState.DROPPED)
+_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 async def remember(kernel: Kernel, call: CommandCall) -> str:
@@ -77,6 +80,23 @@ def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
         told = say(language, "forgotten since") if item.get("forgotten") else item_line(item)
         lines.append(f"{told} = {item['score']:.2f}: {parts}")
     return "\n".join(lines) or say(language, "Nothing was recalled.")
+
+
+async def goals(kernel: Kernel, call: CommandCall) -> str:
+    """The goals; with words a new one, with an id and a state what becomes of one."""
+    control, (first, _, rest) = kernel.port(MemoryControl), call.rest.strip().partition(" ")
+    state, _, note = rest.partition(" ")
+    if state in _GOAL_STATES and _ID.fullmatch(first):
+        try:
+            return goal_line(await control.set_goal(GoalChange(id=first, state=state, note=note)))
+        except NotFound as error:
+            return translated(error.args[0], call.language)
+    if call.rest.strip():
+        if is_private(call.session):
+            return say(call.language, "This conversation is private: nothing of it is remembered.")
+        return goal_line(await control.set_goal(GoalChange(text=call.rest)))
+    known = (await control.goals(closed=False))["goals"]
+    return "\n".join(map(goal_line, known)) or say(call.language, "No goals yet. /goals TEXT keeps one.")
 
 
 async def _settle(control: MemoryControl, language: str, action: FactAction, rest: str) -> str:

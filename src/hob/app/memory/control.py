@@ -12,18 +12,18 @@ from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, ModelError, NotFound
 from hob.core.ids import SessionKey, TraceId, TurnId
-from hob.core.memory import OWNER, FactAction, Layer, MemoryItem, Recalled, Scope
+from hob.core.memory import OWNER, FactAction, Goal, GoalNote, GoalState, Layer, MemoryItem, Recalled, Scope
 from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
-from hob.gateway.memory import FactFilter, ItemFilter
+from hob.gateway.memory import FactFilter, GoalChange, ItemFilter
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, BackgroundBudget
-from hob.memory.views import COLOURS, DESCRIPTIONS, fact_view, item_view, led, loaded
+from hob.memory.views import COLOURS, DESCRIPTIONS, fact_view, goal_view, item_view, led, loaded
 from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
@@ -204,6 +204,25 @@ class OwnerMemory:
         """Change a fact. Raises NotFound, InvalidRequest."""
         before, after = await self._book.settle(id, action, right, self._scope)
         return {"before": fact_view(before), "after": [*map(fact_view, after)]}
+
+    async def goals(self, *, closed: bool) -> Mapping[str, Any]:
+        """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
+        known, now = await self._store.goals.goals(self._scope), self._clock.now().timestamp()
+        return {"goals": [goal_view(goal, now) for goal in known if closed or goal.state is GoalState.OPEN]}
+
+    async def set_goal(self, wanted: GoalChange) -> Mapping[str, Any]:
+        """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
+        goals, now, text = self._store.goals, self._clock.now().timestamp(), " ".join(wanted.text.split())
+        stored = [state.value for state in GoalState if state is not GoalState.STALLED]
+        if wanted.state and wanted.state not in stored:
+            raise InvalidRequest(translatable("a goal's state is one of {states}", states=", ".join(stored)))
+        if not wanted.id:
+            if not text:
+                raise InvalidRequest(translatable("the text is empty"))
+            return goal_view(await goals.add(self._scope, Goal(text=text, label=OWNER_LABEL, due=wanted.due)), now)
+        note = GoalNote(" ".join(wanted.note.split())) if wanted.note.strip() else None
+        state = GoalState(wanted.state) if wanted.state else None
+        return goal_view(await goals.change(self._scope, wanted.id, state, wanted.due, note, OWNER_LABEL), now)
 
     async def _waiting(self) -> Mapping[str, int]:
         """How many of the owner's messages no facts were taken from yet."""

@@ -32,7 +32,7 @@ from hob.memory.er1.settings import Er1Settings
 from hob.memory.facts.book import FactBook
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
-from hob.memory.sections import ObservationsSection, ProfileSection
+from hob.memory.sections import GoalsSection, ObservationsSection, ProfileSection
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
@@ -113,7 +113,11 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
         on_settings=policy.become,
         followers=(follower_of(settings, taken_up),),
         jobs=tuple(jobs),
-        prompt_sections=(profile, ObservationsSection(kernel.store.memory_work, partial(_is_owners, service))),
+        prompt_sections=(
+            profile,
+            ObservationsSection(kernel.store.memory_work, partial(_is_owners, service)),
+            GoalsSection(kernel.store.goals, partial(_is_owners, service), kernel.clock),
+        ),
         status=status,
     )
 

@@ -56,6 +56,13 @@ def _look() -> Run:
 
 
 @Lazy
+def _goals() -> Run:
+    from hob.app.memory.commands import goals
+
+    return goals
+
+
+@Lazy
 def _private() -> Run:
     from hob.app.memory.commands import private
 
@@ -82,6 +89,7 @@ MEMORY_COMMANDS = Subsystem(
         FeatureCommand(_row("remember", "/remember TEXT", "keep this for later"), _remember),
         FeatureCommand(_row("forget", "/forget ID|WORDS", "forget something, or look for it"), _forget),
         FeatureCommand(_row("memory", "/memory [WORDS]", "what Hob remembers, with sources"), _look),
+        FeatureCommand(_row("goals", "/goals [TEXT | ID done|dropped|open [NOTE]]", "what you want to reach"), _goals),
         FeatureCommand(_row("private", "/private", "talk without being remembered", TokenScope.CHAT), _private),
     ),
 )

@@ -184,7 +184,7 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
         now = new
 
     config, store, clock = kernel.config, kernel.store, kernel.clock
-    memory = MemoryPorts(kernel.port(MemorySearch), kernel.port(KnownFacts))
+    memory = MemoryPorts(kernel.port(MemorySearch), kernel.port(KnownFacts), store.goals)
     opening = open_tool_runtime(
         config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory,
         lambda: _messages()(kernel),

@@ -275,9 +275,9 @@ def make_tool_runtime(
     log = CommandLog(store.command_log, Snapshots(kept / "snapshots", clock, bounds), settings.protected)
     documents = DocumentReader(_READER_LINGERS)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
-    memory = memory or MemoryPorts(open_service(config, store, clock), FactBook(store.facts, clock))
+    memory = memory or MemoryPorts(open_service(config, store, clock), FactBook(store.facts, clock), store.goals)
     remembering = MemoryTools(store.memories, memory.search, store.working_notes)
-    knowing = KnowledgeTools(memory.facts)
+    knowing = KnowledgeTools(memory.facts, memory.goals)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))

@@ -1,6 +1,7 @@
 """`hob memory`: what Hob remembers."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,6 +16,7 @@ from hob.cli.output import confirm, line, paint, print_json, when
 from hob.core.errors import InvalidRequest
 from hob.memory.evaluation import METRICS, Score, evaluate, read_labelled
 
+_ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
 Json = Annotated[bool, Parameter(help="Print JSON.")]
@@ -131,6 +133,42 @@ def confirm_fact(id: str, *, json: Json = False) -> None:
 def undo(id: str, *, json: Json = False) -> None:
     """Take back the change that recorded a fact: what was known before is known again."""
     _settle({"id": id, "action": "undo"}, json=json)
+
+
+@app.command
+def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also what is done or dropped.")] = False,
+          json: Json = False) -> None:  # fmt: skip
+    """What you want to reach, with what came of it; without news for a week a goal is stalled."""
+    seen = reach("GET", "/memory/goals", {"closed": "true"} if closed else {})
+    if json:
+        print_json(seen)
+        return
+    if not seen["goals"]:
+        print(_("No goals yet; `hob memory goal TEXT` keeps one."))
+    for each in seen["goals"]:
+        _show_goal(each)
+
+
+@app.command
+def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-DD).")] = "",
+         state: Annotated[str, Parameter(help="open, done or dropped.")] = "",
+         note: Annotated[str, Parameter(help="What shows how far it has come.")] = "",
+         json: Json = False) -> None:  # fmt: skip
+    """Keep a goal, or change the one whose id is given.
+
+    Parameters
+    ----------
+    text:
+        What you want to reach; or the beginning of a goal's id.
+    """
+    known = bool(_ID.fullmatch(text))
+    fields = {"id" if known else "text": text, "state": state, "note": note}
+    fields = {name: value for name, value in fields.items() if value}
+    done = reach("POST", "/memory/goals", {**fields, **({"due": _moment(due)} if due else {})})
+    if json:
+        print_json(done)
+    else:
+        _show_goal(done)
 
 
 @app.command
@@ -321,6 +359,15 @@ def _show_fact(fact: Mapping[str, Any]) -> None:
 
 def _fact_text(fact: Mapping[str, Any]) -> str:
     return line(f"{fact['subject']} {fact['predicate'].replace('_', ' ')} {fact['object']}", 120)
+
+
+def _show_goal(goal: Mapping[str, Any]) -> None:
+    due = [_("due {day}").format(day=when(goal["due"])[:10])] if goal["due"] is not None else []
+    state = paint(_(goal["state"]), "yellow" if goal["state"] == "stalled" else "dim")
+    trust = [] if goal["trust"] == "trusted" else [paint(_("untrusted"), "yellow")]
+    print(f"{paint(goal['id'][:12], 'dim')}  {line(goal['text'], 120)}  [{', '.join([state, *due, *trust])}]")
+    for note in goal["evidence"]:
+        print(f"    {when(note['at'])[:10]}  {line(note['text'], 120)}")
 
 
 def _deleted(done: Mapping[str, Any], *, json: bool) -> None:

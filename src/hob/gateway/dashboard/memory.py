@@ -62,6 +62,8 @@ ENDPOINTS = (
     _same("POST", "/memory/items"),
     _same("GET", "/memory/facts"),
     _same("POST", "/memory/facts"),
+    _same("GET", "/memory/goals"),
+    _same("POST", "/memory/goals"),
     _same("POST", "/memory/forget"),
     _same("POST", "/memory/prune"),
     _same("POST", "/memory/reset"),

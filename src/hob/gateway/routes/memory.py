@@ -13,7 +13,7 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import json_response
-from hob.gateway.memory import FactFilter, ItemFilter, MemoryControl
+from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
 
 _MOST_BYTES = 64_000_000
 
@@ -88,6 +88,24 @@ class FactSettling:
     id: str = field("the beginning of its item's id", "")
     action: str = field("`correct`, `confirm` or `undo`", "correct")
     object: str = field("what is so instead; without it the fact is simply wrong", "")
+
+
+@dataclass(frozen=True, slots=True)
+class GoalsAsked:
+    """Which goals are wanted."""
+
+    closed: bool = field("those too that are done or dropped", False)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalSetting:
+    """A new goal, or with its id what is changed of one."""
+
+    text: str = field("what is to be reached", "")
+    id: str = field("the beginning of the id of the goal that is changed", "")
+    state: str = field("`open`, `done` or `dropped`; without it as it was", "")
+    due: float | None = field("by when (Unix seconds); without it as it was", None)
+    note: str = field("what shows how far it has come", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +191,18 @@ async def settle(call: EndpointCall[FactSettling]) -> Response:
     return json_response(await _memory(call).settle(call.asked.id, action, call.asked.object))
 
 
+async def goals(call: EndpointCall[GoalsAsked]) -> Response:
+    """What the owner wants to reach, with what came of it."""
+    return json_response(await _memory(call).goals(closed=call.asked.closed))
+
+
+async def set_goal(call: EndpointCall[GoalSetting]) -> Response:
+    """Keep a goal, or change one."""
+    asked = call.asked
+    wanted = GoalChange(asked.text, asked.id, asked.state, asked.due, asked.note)
+    return json_response(await _memory(call).set_goal(wanted))
+
+
 async def forget(call: EndpointCall[Forgetting]) -> Response:
     """Forget for ever: the items, what was made of them and, if asked, what was said."""
     asked = call.asked
@@ -216,6 +246,8 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
     Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, Facts),
     Endpoint("POST", "/memory/facts", settle, TokenScope.ADMIN, FactSettling, errors=("not_found",), local=True),
+    Endpoint("GET", "/memory/goals", goals, TokenScope.ADMIN, GoalsAsked),
+    Endpoint("POST", "/memory/goals", set_goal, TokenScope.ADMIN, GoalSetting, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True),
     Endpoint("POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True),

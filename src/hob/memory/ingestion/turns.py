@@ -31,7 +31,7 @@ _QUESTION = re.compile(r"[^.!?\n]{1,80}\?+")
 _COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _OWN = frozenset({
     "recall", "remember", "memory_search", "memory_get", "update_working_memory", "ask_user", "report_progress",
-    "load_tools", "facts", "correct_fact",
+    "load_tools", "facts", "correct_fact", "get_goals", "create_goal", "update_goal",
 })  # fmt: skip
 """Tools whose results say nothing that is not in memory or in the conversation already."""
 

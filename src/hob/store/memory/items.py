@@ -59,6 +59,7 @@ _RESTORE = (
 )
 _DROP = (
     "DELETE FROM memory_facts WHERE seq IN ({})",
+    "DELETE FROM memory_goals WHERE seq IN ({})",
     "DELETE FROM memory_evidence WHERE seq IN ({})",
     "DELETE FROM memory_items WHERE seq IN ({})",
 )

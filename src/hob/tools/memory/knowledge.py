@@ -1,29 +1,32 @@
-"""The tools over what is known: `facts`, `correct_fact`."""
+"""The tools over what is known and wanted: `facts`, `correct_fact`, `get_goals`, `create_goal`, `update_goal`."""
 
 from datetime import UTC, datetime
+from typing import Annotated, Literal
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import InvalidRequest, NotFound, ToolFailed
-from hob.core.memory import Fact, FactState
+from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier
-from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, join
 from hob.core.turns import scope_of
-from hob.tools.memory.ports import KnownFacts
+from hob.tools.memory.ports import Goals, KnownFacts
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 
 _PERSISTS = frozenset({Effect.PERSISTS})
 _READS = frozenset({Effect.READS_PRIVATE})
 _MOST = 100
+_LONGEST = 500
 _ID = 12
 
 
 class KnowledgeTools:
-    """Tells and puts right what is known of the owner. Whose turn it is not is told of nothing."""
+    """Tells and puts right what is known of the owner, and what they want to reach; each person is told their own."""
 
-    def __init__(self, facts: KnownFacts) -> None:
+    def __init__(self, facts: KnownFacts, goals: Goals) -> None:
         self._facts = facts
-        self.toolset = Tools(self.facts, self.correct_fact)
+        self._goals = goals
+        self.toolset = Tools(self.facts, self.correct_fact, self.get_goals, self.create_goal, self.update_goal)
 
     @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True, roles=ArgumentRole(plain=("about",)))
     async def facts(self, context: CallContext, about: str = "") -> ToolOutput:
@@ -55,6 +58,65 @@ class KnowledgeTools:
         now = "; ".join(_text(fact) for fact in after) or "nothing"
         back = (after[0] if after else before).id[:_ID]
         return f"No longer known: {_text(before)}. Instead: {now}. To undo: /memory undo {back}"
+
+    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True, roles=ArgumentRole(plain=("closed",)))
+    async def get_goals(self, context: CallContext, closed: bool = False) -> ToolOutput:
+        """List the goals with their days, states and evidence; closed: those too that are done or dropped."""
+        known = await self._goals.goals(scope_of(context.turn))
+        shown = [goal for goal in known if closed or goal.state is GoalState.OPEN][:_MOST]
+        lines = [line for goal in shown for line in _goal_lines(goal)]
+        return ToolOutput("\n".join(lines) or "(nothing)", Label(Origin.TOOL, join(goal.label for goal in shown)))
+
+    @tool(
+        tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL,
+        roles=ArgumentRole(plain=("goal", "due"), says="keep this goal: {goal}"),
+    )  # fmt: skip
+    async def create_goal(self, goal: str, context: CallContext, due: Annotated[str, "YYYY-MM-DD"] = "") -> str:
+        """Keep a goal the owner wants to reach beyond this conversation."""
+        turn, text = context.turn, " ".join(goal.split())
+        if not 0 < len(text) <= _LONGEST:
+            raise ToolFailed(f"a goal has 1 to {_LONGEST} characters.")
+        if is_private(turn.session):
+            raise ToolFailed("this conversation is private: nothing of it is remembered.")
+        label = Label(Origin.MODEL, context.trust)
+        wanted = Goal(text=text, label=label, due=_moment(due), session=turn.session, turn=turn.id)
+        return _goal_lines(await self._goals.add(scope_of(turn), wanted))[0]
+
+    @tool(
+        tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL,
+        roles=ArgumentRole(things=("id",), plain=("state", "due", "evidence"), says="goal {id} is {state}"),
+    )  # fmt: skip
+    async def update_goal(
+        self,
+        id: str,
+        context: CallContext,
+        state: Literal["", "open", "done", "dropped"] = "",
+        due: Annotated[str, "YYYY-MM-DD"] = "",
+        evidence: str = "",
+    ) -> str:
+        """Note what came of a goal (evidence), that it is done or dropped, or another day."""
+        note = GoalNote(" ".join(evidence.split())[:_LONGEST]) if evidence.strip() else None
+        label = Label(Origin.MODEL, context.trust)
+        wanted = GoalState(state) if state else None
+        try:
+            goal = await self._goals.change(scope_of(context.turn), id, wanted, _moment(due), note, label)
+        except NotFound as error:
+            raise ToolFailed(f"{error}; get_goals lists them.") from error
+        return _goal_lines(goal)[0]
+
+
+def _goal_lines(goal: Goal) -> list[str]:
+    due = f", due {_day(goal.due)}" if goal.due is not None else ""
+    trust = "" if goal.label.trusted else ", untrusted"
+    head = f"- {goal.text} [{goal.id[:_ID]}, {goal.state}{due}, last changed {_day(goal.changed)}{trust}]"
+    return [head, *(f"  {_day(note.at)}: {note.text}" for note in goal.evidence)]
+
+
+def _moment(day: str) -> float | None:
+    try:
+        return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None
+    except ValueError as error:
+        raise ToolFailed(f"{day} is no day; write it as 2026-11-22.") from error
 
 
 def _text(fact: Fact) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hob.core.memory import Fact, Scope
+from hob.core.memory import Fact, Goal, GoalNote, GoalState, Scope
 from hob.core.ports.memory import MemorySearch
+from hob.core.trust.labels import Label
 
 
 class KnownFacts(Protocol):
@@ -22,8 +23,30 @@ class KnownFacts(Protocol):
         ...
 
 
+class Goals(Protocol):
+    """What a person wants to reach."""
+
+    async def goals(self, scope: Scope) -> Sequence[Goal]:
+        """All, the open ones first by when they are due. Raises StoreErrors."""
+        ...
+
+    async def add(self, scope: Scope, goal: Goal) -> Goal:
+        """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""
+        ...
+
+    async def change(
+        self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
+    ) -> Goal:
+        """Another state or day, by the beginning of its id, and what shows it; what is None stays.
+
+        Raises NotFound, StoreErrors.
+        """
+        ...
+
+
 class MemoryPorts(NamedTuple):
     """What the tools reach of memory."""
 
     search: MemorySearch
     facts: KnownFacts
+    goals: Goals

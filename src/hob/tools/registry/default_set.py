@@ -22,8 +22,18 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "web": ("search, read pages", ("web_search", "web_fetch")),
     "messages": ("write, edit, react in chats", ("message",)),
     "notes": (
-        "track work, memory, facts",
-        ("update_working_memory", "report_progress", "memory_search", "memory_get", "facts", "correct_fact"),
+        "work, memory, facts, goals",
+        (
+            "update_working_memory",
+            "report_progress",
+            "memory_search",
+            "memory_get",
+            "facts",
+            "correct_fact",
+            "get_goals",
+            "create_goal",
+            "update_goal",
+        ),
     ),
 }
 

@@ -1,0 +1,123 @@
+"""What a person wants to reach. An item of its own makes each goal findable; what came of it are items made of that."""
+
+from dataclasses import replace
+
+import apsw
+
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.memory import Goal, GoalNote, GoalState, Layer, MemoryItem, Scope
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import Label, Origin, Trust
+from hob.store.database.readers import Readers
+from hob.store.database.rows import Row, all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.memory.items import add_items
+
+SOURCE = f"{Layer.FACT}:goal"
+KIND, NOTE = "goal", "progress"
+_COLUMNS = "i.id, c.text, g.state, g.due, i.at, g.changed, i.origin, i.trust, i.session, i.turn"
+_GOALS = (
+    f"SELECT {_COLUMNS} FROM memory_goals g JOIN memory_items i USING (seq) JOIN content c ON c.id = i.text"  # noqa: S608
+    " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL"
+)
+_ALL = f"{_GOALS} ORDER BY g.state != 'open', coalesce(g.due, 9e18), g.seq"
+_ONE = f"{_GOALS} AND i.id >= ? AND i.id < ? LIMIT 2"
+_NOTES = (
+    "SELECT e.source, i.id, c.text, i.at FROM memory_evidence e JOIN memory_items i USING (seq)"
+    " JOIN content c ON c.id = i.text WHERE i.scope = ? AND i.agent = ? AND i.source = ? AND i.kind = ?"
+    " AND c.text IS NOT NULL ORDER BY i.seq"
+)
+_ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
+_SEQ = "SELECT seq FROM memory_items WHERE id = ?"
+_CHANGE = "UPDATE memory_goals SET state = ?, due = ?, changed = ? WHERE seq = ?"
+_CLOSED = "UPDATE memory_items SET valid_to = ? WHERE seq = ?"
+_SHORTEST = 6
+
+
+class StoredGoals:
+    """Implements `Goals`. Every call names whose they are."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def goals(self, scope: Scope) -> list[Goal]:
+        """All, the open ones first by when they are due, each with what came of it. Raises StoreErrors."""
+
+        def read(connection: apsw.Connection) -> list[Goal]:
+            whose = (scope.person, scope.agent)
+            notes: dict[str, list[GoalNote]] = {}
+            for goal, id, text, at in all_rows(connection, _NOTES, (*whose, SOURCE, NOTE)):
+                notes.setdefault(goal, []).append(GoalNote(text, at, id))
+            found = (_load(row) for row in all_rows(connection, _ALL, whose))
+            return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
+
+        return await self._readers.read(read)
+
+    async def add(self, scope: Scope, goal: Goal) -> Goal:
+        """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""
+        now = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> Goal:
+            same = " ".join(goal.text.casefold().split())
+            for row in all_rows(connection, _ALL, (scope.person, scope.agent)):
+                known = _load(row)
+                if known.state is GoalState.OPEN and " ".join(known.text.casefold().split()) == same:
+                    due = known.due if goal.due is None else goal.due
+                    return _put(connection, replace(known, due=due), now)
+            item = MemoryItem(
+                scope=scope, layer=Layer.FACT, source=SOURCE, text=goal.text, label=goal.label, at=now,
+                session=goal.session, turn=goal.turn, position=int(now * 1000), role="assistant", kind=KIND,
+                evidence=tuple(note.id for note in goal.evidence),
+            )  # fmt: skip
+            added = add_items(connection, [item])
+            for each in added:
+                row = (each.seq, scope.person, scope.agent, GoalState.OPEN.value, goal.due, now)
+                connection.execute(_ADD, row)
+            id = (added or [item])[0].id
+            return replace(goal, id=id, state=GoalState.OPEN, created=now, changed=now, evidence=())
+
+        return await self._whole(scope, await self._writer.write(job))
+
+    async def change(
+        self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
+    ) -> Goal:
+        """Another state or day, and what shows it; what is None stays. Raises NotFound, StoreErrors."""
+        now = self._clock.now().timestamp()
+
+        def job(connection: apsw.Connection) -> Goal:
+            values = (scope.person, scope.agent, id, f"{id}g")
+            rows = all_rows(connection, _ONE, values) if len(id) >= _SHORTEST else []
+            if len(rows) != 1:
+                raise NotFound(translatable("there is no goal {id}", id=id))
+            goal = _load(rows[0])
+            if note is not None:
+                item = MemoryItem(
+                    scope=scope, layer=Layer.FACT, source=SOURCE, text=note.text, label=label, at=now,
+                    session=goal.session, position=int(now * 1000), role="assistant", kind=NOTE, evidence=(goal.id,),
+                )  # fmt: skip
+                add_items(connection, [item])
+            changed = replace(goal, state=state or goal.state, due=goal.due if due is None else due)
+            return _put(connection, changed, now)
+
+        return await self._whole(scope, await self._writer.write(job))
+
+    async def _whole(self, scope: Scope, goal: Goal) -> Goal:
+        return next((each for each in await self.goals(scope) if each.id == goal.id), goal)
+
+
+def _put(connection: apsw.Connection, goal: Goal, now: float) -> Goal:
+    (seq,) = find_row(connection, _SEQ, (goal.id,)) or (0,)
+    connection.execute(_CHANGE, (goal.state.value, goal.due, now, seq))
+    connection.execute(_CLOSED, (None if goal.state is GoalState.OPEN else now, seq))
+    return replace(goal, changed=now)
+
+
+def _load(row: Row) -> Goal:
+    id, text, state, due, created, changed, origin, trust, session, turn = row
+    return Goal(
+        text=text, state=GoalState(state), due=due, created=created, changed=changed, id=id,
+        label=Label(Origin(origin), Trust(trust)), session=session, turn=turn,
+    )  # fmt: skip

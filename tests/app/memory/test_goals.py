@@ -1,0 +1,94 @@
+"""What the owner wants to reach: kept, changed with evidence, shown where it helps, forgotten as one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hob.core.errors import InvalidRequest, NotFound
+from hob.core.ids import CallId
+from hob.core.memory import STALLED_SECONDS, Goal, GoalState, Scope
+from hob.core.models import ModelReply
+from hob.core.tools import ToolCall
+from hob.core.trust.labels import OWNER_LABEL
+from hob.gateway.memory import GoalChange, ItemFilter
+from tests.app.memory.test_control import CANARY, control, leaks
+from tests.app.visiting import ANNA, ME, Visited, visited
+
+SCOPE = Scope("owner")
+
+
+def call(name: str, **arguments: object) -> ModelReply:
+    return ModelReply("", calls=(ToolCall(CallId(f"c_{name}_{len(arguments)}"), name, json.dumps(arguments)),))
+
+
+async def goals(hob: Visited, *, closed: bool = True) -> list[dict[str, object]]:
+    return [*(await control(hob).goals(closed=closed))["goals"]]
+
+
+async def test_model_keeps_a_goal_and_notes_what_came_of_it(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.script = [
+            call("load_tools", names=["notes"]), call("create_goal", goal="Finish the thesis", due="2027-01-31"),
+            "Kept.",
+        ]  # fmt: skip
+        await hob.answer("I want to finish my thesis by the end of January 2027.", ME)
+        (goal,) = await goals(hob)
+        assert (goal["text"], goal["state"], goal["evidence"]) == ("Finish the thesis", "open", [])
+        await hob.answer("What should I do today?", ME)
+        assert "The owner's goals:\n- Finish the thesis (due 2027-01-31)" in hob.seen
+        await hob.answer("What does he want?", ANNA)
+        assert "thesis" not in hob.seen
+        hob.model.script = [
+            call("update_goal", id=str(goal["id"])[:12], evidence="Chapter 3 is written"), call("get_goals"), "Good.",
+        ]  # fmt: skip
+        await hob.answer("I wrote chapter 3.", ME)
+        assert "Chapter 3 is written" in hob.seen
+        told = await hob.answer(f"/goals {str(goal['id'])[:12]} done handed in", ME)
+        assert "Finish the thesis [done, 2027-01-31]: handed in" in told
+        assert await goals(hob, closed=False) == []
+        (goal,) = await goals(hob)
+        assert [note["text"] for note in goal["evidence"]] == ["Chapter 3 is written", "handed in"]  # type: ignore[attr-defined]
+        await hob.answer("And what now?", ME)
+        assert "The owner's goals" not in hob.seen
+
+
+async def test_goal_without_news_for_a_week_is_stalled_and_said_twice_is_one(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        first = await control(hob).set_goal(GoalChange(text="Learn to  sail"))
+        again = await control(hob).set_goal(GoalChange(text="learn to sail", due=5e9))
+        assert (again["id"], again["due"]) == (first["id"], 5e9)
+        await hob.clock.advance(STALLED_SECONDS + 1)
+        assert [goal["state"] for goal in await goals(hob)] == ["stalled"]
+        await hob.answer("Hello again, old house.", ME)
+        assert "- Learn to sail (due 2128-06-11) (stalled)" in hob.seen
+        await control(hob).set_goal(GoalChange(id=first["id"], note="Booked a course"))
+        assert [goal["state"] for goal in await goals(hob)] == ["open"]
+
+
+async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        goal = await control(hob).set_goal(GoalChange(text=f"Sell the {CANARY}"))
+        await control(hob).set_goal(GoalChange(id=goal["id"], note=f"The {CANARY} has a buyer"))
+        assert leaks(tmp_path)
+        await control(hob).forget(ItemFilter(id=goal["id"]), preview=False)
+        assert await goals(hob) == []
+        assert leaks(tmp_path) == []
+
+
+async def test_goal_that_nobody_has_and_states_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        anna = Goal(text="Win", label=OWNER_LABEL)
+        theirs = await hob.app.store.goals.add(Scope("telegram:2"), anna)
+        with pytest.raises(NotFound):
+            await control(hob).set_goal(GoalChange(id=theirs.id, state="done"))
+        with pytest.raises(NotFound):
+            await control(hob).set_goal(GoalChange(id="ab"))
+        with pytest.raises(InvalidRequest, match="open, done, dropped"):
+            await control(hob).set_goal(GoalChange(text="x", state=GoalState.STALLED))
+        with pytest.raises(InvalidRequest):
+            await control(hob).set_goal(GoalChange(text="  "))
+        assert await goals(hob) == []
