@@ -18,6 +18,7 @@ _ROWS = str(Path(SOURCE, "store/database/rows.py"))
 SMALL = frozenset({
     "channel_state", "chats", "follower_quarantine", "grants", "imported_files", "noted", "pairing_requests",
     "person_addresses", "persons", "runs", "self_messages", "settings", "tree_snapshots",
+    "expertise",
     "memory_embedders",
 })  # fmt: skip
 """Tables that hold little for ever."""

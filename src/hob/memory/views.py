@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from hob.core.errors import InvalidRequest
-from hob.core.memory import OWNER, Fact, Goal, Layer, MemoryItem, Recalled, Scope
+from hob.core.memory import OWNER, Fact, FactState, Goal, GoalState, Layer, MemoryItem, Recalled, Scope
 from hob.core.translation.language import say, translatable
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.store.memory.carrying import CarriedItem
 
 COLOURS: Mapping[Layer, str] = {
     Layer.SOUL: "#a855f7",
@@ -86,27 +87,69 @@ def goal_line(goal: Mapping[str, Any]) -> str:
 
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_KEPT = ("session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "importance", "expires_at")
+_KEPT = (
+    "session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "superseded_by", "importance",
+    "expires_at",
+)  # fmt: skip
+_FACT = (
+    "subject", "predicate", "object", "valid_from", "valid_to", "recorded_from", "recorded_to", "confidence", "change",
+    "closed",
+)  # fmt: skip
+_NUMBERS = frozenset({
+    "valid_from", "valid_to", "recorded_from", "recorded_to", "confidence", "importance", "expires_at", "due", "changed"
+})  # fmt: skip
 
 
-def loaded(line: str, number: int) -> MemoryItem:
+def carried_view(carried: CarriedItem) -> dict[str, Any]:
+    """An item as it is carried out, with its fact or its goal."""
+    item, fact, goal = carried
+    told = item_view(Recalled(item, 0.0), whole=True)
+    if fact is not None:
+        told["fact"] = {name: getattr(fact, name) for name in _FACT} | {"state": fact.state.value}
+    if goal is not None:
+        told["goal"] = {"state": goal.state.value, "due": goal.due, "changed": goal.changed}
+    return told
+
+
+def loaded(line: str, number: int) -> CarriedItem:
     """An item that was carried out. Who says that a stranger's text is the owner's is not believed: it has to be so."""
     try:
         value = json.loads(line)
         text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
         trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
         layer, known = Layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
-        return MemoryItem(
+        item = MemoryItem(
             scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
             label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=float(value.get("at", 0.0)),
             evidence=tuple(map(str, value.get("evidence", ()))),
-            id=known if _ID.fullmatch(known) else "",
-            **{name: value[name] for name in _KEPT if value.get(name) is not None},
+            id=known if _ID.fullmatch(known) else "", **_given(value, _KEPT),
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
+        return CarriedItem(item, _fact(item, value.get("fact")), _goal(item, value.get("goal")))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRequest(
             translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
         ) from error
+
+
+def _fact(item: MemoryItem, value: Any) -> Fact | None:
+    """A fact counts only where its item may be trusted, or as one that is not sure."""
+    if value is None:
+        return None
+    state = FactState(value["state"]) if item.label.trusted else FactState.ASKED
+    return Fact(at=item.at, state=state, evidence=item.evidence, id=item.id, **_given(value, _FACT))
+
+
+def _goal(item: MemoryItem, value: Any) -> Goal | None:
+    if value is None:
+        return None
+    return Goal(text=item.text, label=item.label, state=GoalState(value["state"]), **_given(value, ("due", "changed")))
+
+
+def _given(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Those that are there, numbers as numbers and all else as it is kept."""
+    kept = {name: value[name] for name in names if value.get(name) is not None}
+    return {name: float(each) if name in _NUMBERS else each if name == "position" else str(each)
+            for name, each in kept.items()}  # fmt: skip
 
 
 _CHARACTERS = 200

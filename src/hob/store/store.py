@@ -34,6 +34,8 @@ from hob.store.followers import StoredFollowers
 from hob.store.imports import Imports
 from hob.store.journal import StoredJournal
 from hob.store.late_results import StoredLateResults
+from hob.store.memory.carrying import MemoryCarrier
+from hob.store.memory.expertise import StoredExpertise
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.items import StoredItems
@@ -134,15 +136,7 @@ class Store:
         self._backing_up = asyncio.Lock()
         self.belongings = StoredPersonData(readers)
         self.imports = Imports(writer, clock)
-        self.items = StoredItems(writer, readers, clock)
-        self.facts = StoredFacts(writer, readers, clock)
-        self.goals = StoredGoals(writer, readers, clock)
-        self.memory_work = StoredWork(writer, readers, clock)
-        self.memory_index = StoredIndex(writer, readers)
-        self.memory_vectors = StoredVectors(writer, readers)
-        self.memory_lifecycle = MemoryLifecycle(writer, readers, clock)
-        self.memories = StoredMemories(writer, readers, clock)
-        self.working_notes = StoredWorkingNotes(writer, readers, clock)
+        self._open_memory(writer, readers, clock)
         self.tainted_writes = StoredTaintedWrites(writer, readers)
         self.command_log = StoredCommandLog(writer, readers)
         self.file_changes = StoredFileChanges(writer, readers)
@@ -152,6 +146,19 @@ class Store:
         self.subagents = StoredSubagents(writer, readers, clock)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
         self._export = Export(readers, clock)
+
+    def _open_memory(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self.items = StoredItems(writer, readers, clock)
+        self.facts = StoredFacts(writer, readers, clock)
+        self.goals = StoredGoals(writer, readers, clock)
+        self.memory_carrier = MemoryCarrier(self.items, self.facts, self.goals, writer)
+        self.memory_work = StoredWork(writer, readers, clock)
+        self.expertise = StoredExpertise(writer, readers, self.timeline)
+        self.memory_index = StoredIndex(writer, readers)
+        self.memory_vectors = StoredVectors(writer, readers)
+        self.memory_lifecycle = MemoryLifecycle(writer, readers, clock)
+        self.memories = StoredMemories(writer, readers, clock)
+        self.working_notes = StoredWorkingNotes(writer, readers, clock)
 
     @property
     def commits(self) -> int:

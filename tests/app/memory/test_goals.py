@@ -13,6 +13,7 @@ from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import GoalChange, ItemFilter
 from tests.app.memory.test_control import CANARY, control, leaks
+from tests.app.memory.test_facts import found, lives, says, until
 from tests.app.visiting import ANNA, ME, Visited, visited
 
 SCOPE = Scope("owner")
@@ -66,6 +67,38 @@ async def test_goal_without_news_for_a_week_is_stalled_and_said_twice_is_one(tmp
         assert "- Learn to sail (due 2128-06-11) (stalled)" in hob.seen
         await control(hob).set_goal(GoalChange(id=first["id"], note="Booked a course"))
         assert [goal["state"] for goal in await goals(hob)] == ["open"]
+
+
+async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_was_imported(tmp_path: Path) -> None:
+    async with visited(tmp_path / "one") as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris")), found(lives("Berlin", do="SUPERSEDE", fact=1))]
+        await says(hob, "I live in Paris, close to the river.")
+        await until(hob, bool)
+        await hob.clock.advance(86_400)
+        await says(hob, "By the way, I moved to Berlin.")
+        known = await until(hob, lambda known: len(known) == 2)
+        goal = await control(hob).set_goal(GoalChange(text="Learn to sail", due=5e9))
+        await control(hob).set_goal(GoalChange(id=goal["id"], state="done", note="Passed the exam"))
+        before = await goals(hob)
+        lines = [line async for line in control(hob).export() if '"layer": "soul"' not in line]
+        assert lines == [line async for line in control(hob).export() if '"layer": "soul"' not in line]
+    async with visited(tmp_path / "two") as hob:
+        await hob.knows()
+        done = await control(hob).take_in(list(reversed(lines)))
+        assert done["new"] == len(lines)
+        assert [line async for line in control(hob).export() if '"layer": "soul"' not in line] == lines
+        assert await hob.app.store.facts.known(SCOPE) == known
+        assert await goals(hob) == before
+        first = min(fact.recorded_from for fact in await hob.app.store.facts.recorded(SCOPE))
+        assert [fact.object for fact in await hob.app.store.facts.known_at(SCOPE, first + 1)] == ["Paris"]
+        berlin = next(fact for fact in known if fact.object == "Berlin")
+        await says(hob, f"/memory undo {berlin.id[:12]}")
+        assert [fact.object for fact in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
+        await control(hob).forget(ItemFilter(id=berlin.id), preview=False)
+        assert (await control(hob).take_in(lines))["new"] == 0
+        with pytest.raises(InvalidRequest, match="line 1"):
+            await control(hob).take_in([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})])
 
 
 async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:

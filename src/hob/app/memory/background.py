@@ -10,16 +10,18 @@ from hob.app.kernel import Kernel
 from hob.bus.waiting import backoff, wait_for_event
 from hob.core.memory import Fact, Scope
 from hob.memory.background import BackgroundMemory
+from hob.memory.expertise import ExpertiseKeeper
+from hob.memory.facts.contradictions import Reconciler
 from hob.memory.facts.extractor import FactExtractor
 from hob.memory.observations.consolidation import Consolidator
 from hob.memory.observations.observer import Observer
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import BackgroundBudget
+from hob.memory.thinking import BackgroundBudget, BackgroundModel
 
 
 def make_background(
-    kernel: Kernel, service: MemoryService, made: Callable[[], None]
+    kernel: Kernel, service: MemoryService, made: Callable[[], None], expertise: ExpertiseKeeper
 ) -> tuple[BackgroundMemory, BackgroundBudget]:
     """The work and its budget; `made` is told when there are new items."""
 
@@ -33,5 +35,9 @@ def make_background(
     extractor = FactExtractor(store.facts, store.memory_work, budget, clock, remembered)
     observer = Observer(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
     consolidator = Consolidator(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
-    steps = (extractor.step, observer.step, consolidator.step)
+
+    async def count(_: BackgroundModel) -> None:
+        await expertise.count()
+
+    steps = (extractor.step, Reconciler(store.facts).step, observer.step, consolidator.step, count)
     return BackgroundMemory(steps, budget, clock, wait_for_event, backoff), budget

@@ -18,12 +18,13 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import FactFilter, GoalChange, ItemFilter
 from hob.memory.embedding import MemoryEmbedder
+from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, BackgroundBudget
-from hob.memory.views import COLOURS, DESCRIPTIONS, fact_view, goal_view, item_view, led, loaded
+from hob.memory.views import COLOURS, DESCRIPTIONS, carried_view, fact_view, goal_view, item_view, led, loaded
 from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ class OwnerMemory:
         budget: BackgroundBudget,
         withdrawn: Callable[[], None],
         book: FactBook,
+        expertise: ExpertiseKeeper,
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
     ) -> None:
@@ -56,6 +58,7 @@ class OwnerMemory:
         self._budget = budget
         self._withdrawn = withdrawn
         self._book = book
+        self._expertise = expertise
         self._service = service
         self._settings = settings
         self._clock = clock
@@ -95,6 +98,7 @@ class OwnerMemory:
             "led": led(total, limited / most),
             "embedding": await self._embedding(),
             "background": {**await self._budget.view(), **await self._waiting()},
+            "expertise": [each.view() for each in await self._expertise.count()],
             "config": asdict(self._settings),
         }
 
@@ -267,19 +271,20 @@ class OwnerMemory:
         return {"status": "ok", "deleted": await self._store.memory_lifecycle.reset(self._scope, layers)}
 
     async def export(self) -> AsyncIterator[str]:
-        """Every item as a line of JSON, the oldest first."""
-        for item in reversed(await self._store.items.of(self._scope).select()):
-            yield json.dumps(item_view(Recalled(item, 0.0), whole=True), ensure_ascii=False) + "\n"
+        """Every item as a line of JSON with its fact or goal, the oldest first; always in the same order."""
+        for each in await self._store.memory_carrier.carried(self._scope):
+            yield json.dumps(carried_view(each), ensure_ascii=False) + "\n"
 
     async def take_in(self, lines: Iterable[str]) -> Mapping[str, Any]:
         """Keep items that were carried out, each once. What is not the owner's own words stays untrusted.
 
         Raises InvalidRequest for what is none.
         """
-        items = [loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
-        new = len(await self._store.items.add(items))
+        carried = [loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+        new = await self._store.memory_carrier.take_in(carried)
+        self._withdrawn()
         self._notify()
-        return {"items": len(items), "new": new}
+        return {"items": len(carried), "new": new}
 
     def _notify(self) -> None:
         if self._embedder is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from hob.agent.ports import TurnMemory
+from hob.agent.ports import PromptSection, TurnMemory
 from hob.agent.sessions import is_group
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
@@ -29,6 +29,7 @@ from hob.gateway.memory import MemoryControl
 from hob.guard.settings import PolicySettings
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.er1.settings import Er1Settings
+from hob.memory.expertise import ExpertiseKeeper, ExpertiseSection
 from hob.memory.facts.book import FactBook
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
@@ -70,7 +71,8 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
     service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder)
-    background, budget = make_background(kernel, service, notify)
+    expertise = ExpertiseKeeper(kernel.store.expertise)
+    background, budget = make_background(kernel, service, notify, expertise)
 
     def taken_up() -> None:
         notify()
@@ -83,6 +85,10 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
+    control = OwnerMemory(
+        kernel.store, service, settings, kernel.clock, kernel.config.home, documents, budget, profile.renew, book,
+        expertise, er1_view, embedder,
+    )  # fmt: skip
     jobs = [
         Job("memory_files", look),
         Job("memory_background", lambda running: background.run(running.background)),
@@ -96,29 +102,23 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
             MemorySearch: service,
             KnownFacts: book,
             TurnMemory: service,
-            MemoryControl: OwnerMemory(
-                kernel.store,
-                service,
-                settings,
-                kernel.clock,
-                kernel.config.home,
-                documents,
-                budget,
-                profile.renew,
-                book,
-                er1_view,
-                embedder,
-            ),
+            MemoryControl: control,
         },
         on_settings=policy.become,
         followers=(follower_of(settings, taken_up),),
         jobs=tuple(jobs),
-        prompt_sections=(
-            profile,
-            ObservationsSection(kernel.store.memory_work, partial(_is_owners, service)),
-            GoalsSection(kernel.store.goals, partial(_is_owners, service), kernel.clock),
-        ),
+        prompt_sections=(profile, *_sections(kernel, service, expertise)),
         status=status,
+    )
+
+
+def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper) -> Sequence[PromptSection]:
+    """What is written into each prompt as it is then."""
+    owners = partial(_is_owners, service)
+    return (
+        ObservationsSection(kernel.store.memory_work, owners),
+        GoalsSection(kernel.store.goals, owners, kernel.clock),
+        ExpertiseSection(expertise, owners),
     )
 
 

@@ -231,6 +231,8 @@ def stats(*, json: Json = False) -> None:
         print(_("found by words alone; model.embedding names what finds by meaning too"))
     for path in seen["watched"]:
         print(_("watched: {path}").format(path=line(path, 200)))
+    for skill in seen["expertise"]:
+        print(_("expertise: {skill} {score:.2f}, {trend}, {uses:,} uses").format(**skill))
     work = seen["background"]
     print(_("Work in the background took {spent:,} of {most:,} tokens today; {waiting} messages wait for it.").format(
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip

@@ -42,7 +42,7 @@ _NOW = f"{_FACTS} AND f.recorded_to IS NULL{_ORDER}"
 _KNOWN_AT = f"{_FACTS} AND f.recorded_from <= ? AND coalesce(f.recorded_to, 9e18) > ?{_ORDER}"
 _ADD = (
     "INSERT INTO memory_facts (seq, scope, agent, subject, predicate, object, valid_from, valid_to, recorded_from,"
-    " confidence, state, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " recorded_to, confidence, state, change, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _CLOSE = (
     "UPDATE memory_facts SET recorded_to = ?, closed = ? WHERE recorded_to IS NULL AND seq ="
@@ -90,6 +90,10 @@ class StoredFacts:
     async def known(self, scope: Scope) -> list[Fact]:
         """What is recorded now, also what was so once. Raises StoreErrors."""
         return await self._read(_NOW, (scope.person, scope.agent))
+
+    async def recorded(self, scope: Scope) -> list[Fact]:
+        """All that was ever recorded and not forgotten. Raises StoreErrors."""
+        return await self._read(f"{_FACTS}{_ORDER}", (scope.person, scope.agent))
 
     async def known_at(self, scope: Scope, at: float) -> list[Fact]:
         """What was recorded at that time. Raises StoreErrors."""
@@ -179,7 +183,7 @@ def _tell(connection: apsw.Connection, made: Sequence[Fact], change: str, now: f
     for fact in made:
         if fact.valid_to is not None or fact.state is FactState.ASKED:
             continue
-        session, turn, trace = find_row(connection, _SAID, (fact.evidence[-1],)) or ("", "", None)
+        session, turn, trace = find_row(connection, _SAID, ("".join(fact.evidence[-1:]),)) or ("", "", None)
         (row,) = all_rows(connection, _TEXT, (fact.id,))[0]
         keep.share(text := told(fact), row)
         event = TimelineEvent(
@@ -194,7 +198,7 @@ def _tell(connection: apsw.Connection, made: Sequence[Fact], change: str, now: f
 def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name: str, now: float) -> list[Fact]:
     made: list[Fact] = []
     for fact in change.added:
-        fact = replace(fact, recorded_from=now, recorded_to=None, change=name)
+        fact = replace(fact, recorded_from=now, recorded_to=None, change=name, closed="")
         if fact.valid_to is not None and made:  # it ended because of the other, and is forgotten with it
             fact = replace(fact, evidence=(*fact.evidence, made[0].id))
         if kept := _keep(connection, scope, fact):
@@ -228,18 +232,23 @@ def _keep(connection: apsw.Connection, scope: Scope, fact: Fact) -> Fact | None:
         position=_next_place(connection, fact), role="assistant", kind=fact.state.value, valid_from=fact.valid_from,
         valid_to=fact.valid_to, evidence=fact.evidence,
     )  # fmt: skip
-    added = add_items(connection, [item], _stone(scope, fact))
+    added = add_items(connection, [item], stone_of_fact(scope, fact))
     if not added:
         return None
-    seq = added[0].seq
+    put_fact(connection, added[0], fact)
+    return replace(fact, id=added[0].id)
+
+
+def put_fact(connection: apsw.Connection, item: MemoryItem, fact: Fact) -> None:
+    """Record the fact that this item tells."""
     connection.execute(
         _ADD,
         (
-            seq, scope.person, scope.agent, fact.subject, fact.predicate, fact.object, fact.valid_from, fact.valid_to,
-            fact.recorded_from, fact.confidence, fact.state.value, fact.change,
+            item.seq, item.scope.person, item.scope.agent, fact.subject, fact.predicate, fact.object, fact.valid_from,
+            fact.valid_to, fact.recorded_from, fact.recorded_to, fact.confidence, fact.state.value, fact.change,
+            fact.closed,
         ),
     )  # fmt: skip
-    return replace(fact, id=added[0].id)
 
 
 def _next_place(connection: apsw.Connection, fact: Fact) -> int:
@@ -258,7 +267,7 @@ def _confirm(connection: apsw.Connection, scope: Scope, id: str, evidence: Seque
         connection.execute(_KEEP, (json.dumps(new),))
 
 
-def _stone(scope: Scope, fact: Fact) -> bytes:
+def stone_of_fact(scope: Scope, fact: Fact) -> bytes:
     """By which the same is known again that was forgotten, however it is made anew."""
     whole = "\0".join(("fact", scope.person, scope.agent, *fact.key, str(fact.valid_to), fact.state))
     return hashlib.sha256(whole.encode("utf-8", "replace")).digest()

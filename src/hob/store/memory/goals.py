@@ -74,8 +74,7 @@ class StoredGoals:
             )  # fmt: skip
             added = add_items(connection, [item])
             for each in added:
-                row = (each.seq, scope.person, scope.agent, GoalState.OPEN.value, goal.due, now)
-                connection.execute(_ADD, row)
+                put_goal(connection, each, replace(goal, state=GoalState.OPEN, changed=now))
             id = (added or [item])[0].id
             return replace(goal, id=id, state=GoalState.OPEN, created=now, changed=now, evidence=())
 
@@ -106,6 +105,12 @@ class StoredGoals:
 
     async def _whole(self, scope: Scope, goal: Goal) -> Goal:
         return next((each for each in await self.goals(scope) if each.id == goal.id), goal)
+
+
+def put_goal(connection: apsw.Connection, item: MemoryItem, goal: Goal) -> None:
+    """Keep the goal that this item tells."""
+    row = (item.seq, item.scope.person, item.scope.agent, goal.state.value, goal.due, goal.changed)
+    connection.execute(_ADD, row)
 
 
 def _put(connection: apsw.Connection, goal: Goal, now: float) -> Goal:

@@ -1,0 +1,133 @@
+"""What Hob is good at: how well each kind of tool works, as KafClaw scores it."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from statistics import fmean
+from typing import Any
+
+from hob.core.errors import StoreError
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.trust.labels import HOB_LABEL, Label
+from hob.core.turns import Turn
+from hob.core.values import dataclass
+from hob.store.memory.expertise import SkillRecord, StoredExpertise, Use
+
+_WORKED, _FAILED = 0.7, 0.2
+"""The quality of one use."""
+_MUCH = 100
+_WINDOW = 10
+_CHANGED = 0.1
+_WEAK, _ENOUGH = 0.5, 10
+_DOMAINS = {
+    "filesystem": ("read", "write", "edit", "apply_patch", "list_dir", "glob", "grep", "resolve_path"),
+    "shell": ("exec", "process"),
+    "memory": ("remember", "recall", "memory_", "update_working_memory", "facts", "correct_fact", "get_goals",
+               "create_goal", "update_goal"),
+    "research": ("web_", "browser"),
+    "communication": ("message", "send_", "mail_", "sessions_send"),
+    "day2day": ("day2day", "dtu", "dtp", "dts", "dtn", "dta", "dtc"),
+}  # fmt: skip
+"""Names of tools by skill; one that ends in `_` is how names begin."""
+_HERALDED = ("browser", "message", "day2day")
+_SUBAGENTS = {"completed": True, "failed": False, "timeout": False}
+
+
+class Trend(StrEnum):
+    """How the last ten uses went, against the ten before."""
+
+    IMPROVING = "improving"
+    DECLINING = "declining"
+    STABLE = "stable"
+
+
+@dataclass(frozen=True, slots=True)
+class Expertise:
+    """How well a skill works: `0.6 * successes + 0.3 * quality of the last fifty + 0.1 * experience`, 0 to 1."""
+
+    skill: str
+    score: float
+    trend: Trend
+    uses: int
+    successes: int
+    failures: int
+    last_used: float
+
+    def view(self) -> dict[str, Any]:
+        """With the seed's fields."""
+        return {
+            "skill": self.skill, "score": round(self.score, 3), "trend": self.trend.value, "uses": self.uses,
+            "successes": self.successes, "failures": self.failures, "last_used": self.last_used,
+        }  # fmt: skip
+
+
+def skill_of(tool: str) -> str:
+    """Which skill a tool belongs to."""
+    for skill, names in _DOMAINS.items():
+        for name in names:
+            if tool == name or ((name.endswith("_") or name in _HERALDED) and tool.startswith(name)):
+                return skill
+    return "general"
+
+
+def use_of(event: TimelineEvent) -> Use | None:
+    """What an event tells of a skill: a call that was made, or a sub-agent that has ended."""
+    if event.kind is EventKind.SUBAGENT:
+        worked = _SUBAGENTS.get(event.name)
+        return None if worked is None else Use("delegation", worked)
+    if event.status not in ("ok", "error", "timeout", "failed"):
+        return None  # it was not made, or waits
+    return Use(skill_of(event.name), event.status == "ok")
+
+
+def rated(record: SkillRecord) -> Expertise:
+    """The score of what a skill did."""
+    uses = record.successes + record.failures
+    qualities = [_WORKED if worked else _FAILED for worked in record.recent]
+    score = 0.6 * record.successes / max(1, uses) + 0.3 * (fmean(qualities) if qualities else 0.0)
+    score += 0.1 * min(1.0, uses / _MUCH)
+    return Expertise(record.skill, score, _trend(qualities), uses, record.successes, record.failures, record.last_used)
+
+
+def _trend(qualities: Sequence[float]) -> Trend:
+    last, before = qualities[-_WINDOW:], qualities[-2 * _WINDOW : -_WINDOW]
+    change = fmean(last) - fmean(before) if before else 0.0
+    return Trend.IMPROVING if change > _CHANGED else Trend.DECLINING if change < -_CHANGED else Trend.STABLE
+
+
+class ExpertiseKeeper:
+    """Knows what Hob is good at; it is counted when it is asked for and while Hob works in the background."""
+
+    def __init__(self, stored: StoredExpertise) -> None:
+        self._stored = stored
+        self.known: Sequence[Expertise] = ()
+
+    async def count(self) -> Sequence[Expertise]:
+        """All skills that were used, up to now. Raises StoreErrors."""
+        self.known = [rated(record) for record in await self._stored.count(use_of)]
+        return self.known
+
+
+class ExpertiseSection:
+    """Implements `PromptSection`: what works badly, so that another way is taken or what it gives is checked."""
+
+    name = "expertise"
+    cached = False
+    epoch = 0
+
+    def __init__(self, keeper: ExpertiseKeeper, is_owners: Callable[[Turn], bool]) -> None:
+        self._keeper = keeper
+        self._is_owners = is_owners
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """A line, or nothing."""
+        if not self._is_owners(turn):
+            return None
+        try:
+            known = self._keeper.known or await self._keeper.count()
+        except StoreError:
+            return None
+        weak = [each for each in known if each.uses >= _ENOUGH and each.score < _WEAK]
+        if not weak:
+            return None
+        told = ", ".join(f"{each.skill} {each.score:.2f} ({each.trend})" for each in weak)
+        return f"Tools that mostly failed of late: {told}. Prefer other ways, and check what they give.", HOB_LABEL

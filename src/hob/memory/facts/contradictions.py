@@ -1,0 +1,73 @@
+"""Facts that cannot be so together: the newer counts, the older is closed.
+
+Each new statement is judged when it is recorded. What stands beside what contradicts it all the same (two memories
+that were joined, a predicate that has one value only in a later release) is found here, without a model, while nobody
+speaks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from hob.core.ids import new_event_id
+from hob.core.memory import OWNER, Fact, FactChange, FactState, Scope
+from hob.memory.facts.decisions import is_single
+from hob.memory.thinking import BackgroundModel
+from hob.store.memory.facts import StoredFacts
+
+_LIKES = frozenset({"likes", "loves", "enjoys", "prefers"})
+_DISLIKES = frozenset({"dislikes", "hates", "avoids", "does_not_like", "cannot_stand"})
+_SCOPE = Scope(OWNER)
+
+
+class Reconciler:
+    """Closes what is contradicted."""
+
+    def __init__(self, facts: StoredFacts) -> None:
+        self._facts = facts
+
+    async def step(self, _: BackgroundModel) -> None:
+        """Look at what is known. Where nothing contradicts anything nothing is written. Raises StoreErrors."""
+        if reconciled(await self._facts.known(_SCOPE)) is not None:
+            await self._facts.change(_SCOPE, [reconciled], new_event_id())
+
+
+def reconciled(known: Sequence[Fact]) -> FactChange | None:
+    """What of these is to be closed; None: nothing.
+
+    What the owner put right gives way to what they said later, as everything does; what is not sure closes nothing.
+    """
+    standing = [fact for fact in known if fact.valid_to is None and fact.state is not FactState.ASKED]
+    ended = [each for rivals in _rivals(standing) for each in _ended(rivals)]
+    return FactChange(tuple(fact.id for fact in ended), tuple(ended)) if ended else None
+
+
+def _ended(rivals: Sequence[Fact]) -> Iterator[Fact]:
+    newest = max(rivals, key=lambda fact: (fact.at, fact.state is FactState.CORRECTED, fact.recorded_from, fact.id))
+    since = newest.at if newest.valid_from is None else newest.valid_from
+    for fact in rivals:
+        if fact is not newest:
+            yield replace(fact, valid_to=max(since, fact.valid_from or since), evidence=(*fact.evidence, newest.id))
+
+
+def _rivals(standing: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
+    """Those that cannot be so together, two or more."""
+
+    def about(fact: Fact) -> tuple[str, str]:
+        name = "liking" if fact.predicate in _LIKES | _DISLIKES else fact.predicate
+        return fact.subject.casefold(), f"{name} {fact.key[2]}" if name == "liking" else name
+
+    for (_, name), group in groupby(sorted(standing, key=lambda fact: (about(fact), fact.id)), about):
+        some = list(group)
+        if name.startswith("liking "):
+            if {each.predicate in _LIKES for each in some} == {True, False}:
+                yield _one_side(some)
+        elif is_single(name) and len(some) > 1:
+            yield some
+
+
+def _one_side(some: Sequence[Fact]) -> Sequence[Fact]:
+    """The newest, and those that say the opposite."""
+    newest = max(some, key=lambda fact: (fact.at, fact.state is FactState.CORRECTED, fact.id))
+    likes = newest.predicate in _LIKES
+    return [newest, *(each for each in some if (each.predicate in _LIKES) != likes)]

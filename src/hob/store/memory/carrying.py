@@ -1,0 +1,53 @@
+"""Items as they are carried from one memory into another, with the facts and goals that stand behind them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import apsw
+
+from hob.core.memory import Fact, Goal, MemoryItem, Scope
+from hob.store.database.writer import Writer
+from hob.store.memory.facts import StoredFacts, put_fact, stone_of_fact
+from hob.store.memory.goals import StoredGoals, put_goal
+from hob.store.memory.items import StoredItems, add_items
+
+
+class CarriedItem(NamedTuple):
+    """An item, and what it says as a fact or a goal."""
+
+    item: MemoryItem
+    fact: Fact | None = None
+    goal: Goal | None = None
+
+
+class MemoryCarrier:
+    """Carries memory out and in."""
+
+    def __init__(self, items: StoredItems, facts: StoredFacts, goals: StoredGoals, writer: Writer) -> None:
+        self._items = items
+        self._facts = facts
+        self._goals = goals
+        self._writer = writer
+
+    async def carried(self, scope: Scope) -> Sequence[CarriedItem]:
+        """All of it, the oldest first, in the same order wherever it was carried in. Raises StoreErrors."""
+        facts = {fact.id: fact for fact in await self._facts.recorded(scope)}
+        goals = {goal.id: goal for goal in await self._goals.goals(scope)}
+        items = sorted(await self._items.of(scope).select(), key=lambda item: (item.at, item.id))
+        return [CarriedItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
+
+    async def take_in(self, carried: Sequence[CarriedItem]) -> int:
+        """Keep what is new and was not forgotten, in one transaction; how many items that is. Raises StoreErrors."""
+        return await self._writer.write(lambda connection: sum(_take_in(connection, each) for each in carried))
+
+
+def _take_in(connection: apsw.Connection, carried: CarriedItem) -> int:
+    item, fact, goal = carried
+    stone = stone_of_fact(item.scope, fact) if fact is not None else None
+    added = add_items(connection, [item], stone)
+    for each in added:
+        if fact is not None:
+            put_fact(connection, each, fact)
+        if goal is not None:
+            put_goal(connection, each, goal)
+    return len(added)

@@ -1,0 +1,80 @@
+"""How well each skill works, counted from the timeline."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import apsw
+
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.store.database.readers import Readers
+from hob.store.database.rows import all_rows, find_row
+from hob.store.database.writer import Writer
+from hob.store.memory.work import PLACE, move_on
+from hob.store.timeline import Timeline
+
+EXPERTISE = "expertise"
+KINDS = (EventKind.TOOL, EventKind.SUBAGENT)
+LAST = 50
+_AT_ONCE = 2_000
+_ALL = "SELECT skill, successes, failures, seconds, last_used, recent FROM expertise ORDER BY skill"
+_ONE = "SELECT successes, failures, seconds, last_used, recent FROM expertise WHERE skill = ?"
+_PUT = (
+    "INSERT OR REPLACE INTO expertise (skill, successes, failures, seconds, last_used, recent)"
+    " VALUES (?, ?, ?, ?, ?, ?)"
+)
+
+
+class Use(NamedTuple):
+    """One use of a skill."""
+
+    skill: str
+    worked: bool
+
+
+class SkillRecord(NamedTuple):
+    """What a skill did so far; `recent` are its last outcomes, the newest last."""
+
+    skill: str
+    successes: int
+    failures: int
+    seconds: float
+    last_used: float
+    recent: tuple[bool, ...]
+
+
+class StoredExpertise:
+    """Counts what happened since it was looked last."""
+
+    def __init__(self, writer: Writer, readers: Readers, timeline: Timeline) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._timeline = timeline
+
+    async def count(self, use_of: Callable[[TimelineEvent], Use | None]) -> Sequence[SkillRecord]:
+        """All skills, up to now; `use_of` tells what an event says of one. Raises StoreErrors."""
+        row = await self._readers.read(lambda connection: find_row(connection, PLACE, (EXPERTISE, "")))
+        place = 0 if row is None else int(row[0])
+        while (found := await self._timeline.follow(place, _AT_ONCE, kinds=KINDS)).upto > place:
+            uses = [(use, event) for _, event in found.events if (use := use_of(event)) is not None]
+            if found.events:
+                await self._writer.write(partial(_add, uses=uses, old=place, new=found.upto))
+            place = found.upto
+        rows = await self._readers.read(lambda connection: all_rows(connection, _ALL))
+        return [SkillRecord._make((*known, tuple(each == "1" for each in recent))) for *known, recent in rows]
+
+
+def _add(connection: apsw.Connection, *, uses: Sequence[tuple[Use, TimelineEvent]], old: int, new: int) -> None:
+    row = find_row(connection, PLACE, (EXPERTISE, ""))
+    if row is not None and row[0] > old:
+        return  # it was counted meanwhile
+    for skill in dict.fromkeys(use.skill for use, _ in uses):
+        some = [each for each in uses if each[0].skill == skill]
+        successes, failures, seconds, last, recent = find_row(connection, _ONE, (skill,)) or (0, 0, 0.0, 0.0, "")
+        worked = sum(use.worked for use, _ in some)
+        seconds += sum(event.seconds or 0.0 for _, event in some)
+        recent += "".join("1" if use.worked else "0" for use, _ in some)
+        last = max(last, *(event.at for _, event in some))
+        row = (skill, successes + worked, failures + len(some) - worked, seconds, last, recent[-LAST:])
+        connection.execute(_PUT, row)
+    move_on(connection, EXPERTISE, "", new)

@@ -1,0 +1,45 @@
+"""What contradicts what is known already is closed by recency; what the owner put right is respected."""
+
+from dataclasses import replace
+
+from hob.core.memory import Fact, FactState
+from hob.memory.facts.contradictions import reconciled
+
+PARIS = Fact(subject="owner", predicate="lives_in", object="Paris", at=100.0, id="paris")
+BERLIN = Fact(subject="Owner", predicate="lives_in", object="Berlin", at=200.0, valid_from=150.0, id="berlin")
+TEA = Fact(subject="owner", predicate="likes", object="tea", at=100.0, id="tea")
+
+
+def closed(*known: Fact) -> dict[str, float | None]:
+    change = reconciled(known)
+    return {} if change is None else {fact.object: fact.valid_to for fact in change.added}
+
+
+def test_newer_of_two_that_cannot_be_so_together_counts() -> None:
+    assert closed(PARIS, BERLIN) == {"Paris": 150.0}
+    assert closed(BERLIN, PARIS) == {"Paris": 150.0}
+    change = reconciled((PARIS, BERLIN))
+    assert change is not None
+    assert change.closed == ("paris",)
+    assert change.added[0].evidence == ("berlin",)
+
+
+def test_correction_gives_way_only_to_what_was_said_later() -> None:
+    right = replace(PARIS, object="Rome", at=200.0, state=FactState.CORRECTED, id="rome")
+    assert closed(right, replace(BERLIN, valid_from=None)) == {"Berlin": 200.0}
+    assert closed(replace(right, at=100.0), replace(BERLIN, valid_from=None)) == {"Rome": 200.0}
+
+
+def test_opposite_likings_of_one_thing_contradict_and_of_others_do_not() -> None:
+    hates = replace(TEA, predicate="hates", at=300.0, id="hates")
+    assert closed(TEA, hates) == {"tea": 300.0}
+    assert closed(TEA, replace(hates, object="coffee")) == {}
+    assert closed(TEA, replace(TEA, predicate="loves", id="loves")) == {}
+
+
+def test_nothing_is_closed_by_what_is_not_sure_or_over_or_beside_it() -> None:
+    assert closed(PARIS, replace(BERLIN, state=FactState.ASKED)) == {}
+    assert closed(PARIS, replace(BERLIN, valid_to=300.0)) == {}
+    assert closed(PARIS, replace(BERLIN, subject="Anna")) == {}
+    assert closed(TEA, replace(TEA, object="coffee", id="coffee")) == {}
+    assert reconciled(()) is None
