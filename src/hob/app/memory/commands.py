@@ -1,9 +1,9 @@
 """The slash commands of memory."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-import re
 
 from hob.agent.commands.slash_commands import CommandCall
 from hob.agent.sessions import thread_session
