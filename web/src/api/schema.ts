@@ -375,6 +375,15 @@ export interface GitHubAnswer {
   detail: string;
 }
 
+/** A new goal, or with its id what is changed of one. */
+export interface GoalSetting {
+  text?: string | null;
+  id?: string | null;
+  state?: string | null;
+  due?: number | null;
+  note?: string | null;
+}
+
 /** An approval that holds for more than once. */
 export interface GrantAnswer {
   id: string;
@@ -1257,6 +1266,18 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: FactSettling;
+    answer: Record<string, unknown>;
+  };
+  "GET /api/v1/memory/goals": {
+    path: undefined;
+    query: { closed?: boolean };
+    body: undefined;
+    answer: Record<string, unknown>;
+  };
+  "POST /api/v1/memory/goals": {
+    path: undefined;
+    query: undefined;
+    body: GoalSetting;
     answer: Record<string, unknown>;
   };
   "POST /api/v1/memory/forget": {
