@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hob.core.errors import ToolRefused
+from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ids import TurnId
 from hob.guard.policy.places import SECRET_NAME, is_hidden_file
 from hob.tools.filesystem.grep import find_ripgrep
+from hob.tools.sandbox.backends.landlock import landlock_version
 from hob.tools.sandbox.secret_files import KeyFiles
 from tests.guard.shell.catalogue import judge
 from tests.tools.calling import text_of
@@ -129,8 +130,35 @@ async def test_commands_are_shown_empty_files_in_their_place(tmp_path: Path, com
         said += await text_of(bench.tools, "exec", command="grep -rh KEY .")
     assert "canary" not in said
     assert "KEY=what-you-like" in said
-    assert "shown empty, since they hold keys: .env" in said
+    assert "not shown, since they hold keys: .env" in said
     assert SECRET in (bench.work / ".env").read_text()
+
+
+@pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
+@pytest.mark.parametrize("command", READERS)
+async def test_commands_cannot_read_them_under_landlock_by_any_name(tmp_path: Path, command: str) -> None:
+    async with open_bench("landlock", tmp_path, key_files=CLOSED) as bench:
+        shutil.copytree(with_secrets(tmp_path), bench.work, dirs_exist_ok=True, symlinks=True)
+        (bench.work / "server.pem").unlink()
+        said = await text_of(bench.tools, "exec", command=command)
+        said += await text_of(bench.tools, "exec", command="grep -rh KEY . 2>&1; cat other")
+        held = await text_of(bench.tools, "exec", command="echo made > new.txt; cp .env.example copy.txt")
+        later = await text_of(bench.tools, "exec", command="cat new.txt copy.txt")
+    assert "canary" not in said + held + later
+    assert "KEY=what-you-like" in said
+    assert "not shown, since they hold keys: .env" in later
+    assert "made\nKEY=what-you-like" in later
+
+
+@pytest.mark.skipif(not landlock_version(), reason="this kernel has no Landlock")
+async def test_landlock_refuses_a_command_where_too_many_files_lie_beside_one(tmp_path: Path) -> None:
+    async with open_bench("landlock", tmp_path, key_files=KeyFiles(is_hidden_file, asks)) as bench:
+        (bench.work / ".env").write_text(SECRET)
+        for number in range(401):
+            (bench.work / f"{number}.txt").touch()
+        with pytest.raises(ToolFailed, match="Name it in the command"):
+            await text_of(bench.tools, "exec", command="ls")
+        assert SECRET in await text_of(bench.tools, "exec", command="cat .env")
 
 
 async def test_command_that_names_one_reads_it_and_no_other(tmp_path: Path) -> None:

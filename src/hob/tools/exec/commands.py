@@ -130,6 +130,7 @@ class CommandTools:
         self._reached = reached
         self._early = early
         self._key_files = key_files
+        self._key_inodes: set[int] = set()
         self._outgoing = outgoing
         self.toolset = Tools(self.exec, self.process)
 
@@ -246,7 +247,10 @@ class CommandTools:
         if not self._processes.backend.hides:
             return ()
         given = {root.path for root in roots}
-        found = {path for root in given for path in find_secret_files(root, self._key_files.is_one)} - given
+        known = frozenset(self._key_inodes)
+        found = {path for root in given for path in find_secret_files(root, self._key_files.is_one, known)} - given
+        if self._processes.backend.name == "landlock":  # where a command may give them another name
+            self._key_inodes |= {path.stat(follow_symlinks=False).st_ino for path in found if path.exists()}
         opens = bool(found) and self._key_files.opens(command, directory)
         return tuple(sorted(path for path in found if not (opens and path.name in command)))
 
@@ -406,7 +410,7 @@ def _names(doings: Doings) -> str:
 def _empty(hidden: Sequence[Path]) -> str:
     if not hidden:
         return ""
-    return f"; shown empty, since they hold keys: {_first([path.name for path in hidden], 2)}; name one to ask for it"
+    return f"; not shown, since they hold keys: {_first([path.name for path in hidden], 2)}; name one to ask for it"
 
 
 def _first(paths: Sequence[str], most: int) -> str:

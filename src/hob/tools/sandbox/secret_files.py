@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,15 +31,22 @@ _LARGEST = 1 << 20  # bytes of a file that is compared with what a repository ho
 _REFERENCE = re.compile(rb"[0-9a-f]{40}")
 
 
-def find_secret_files(root: Path, is_secret: Callable[[str], bool]) -> Iterator[Path]:
-    """Plain files of secret names below this folder, links not followed. Looks everywhere: a folder can be renamed."""
+def find_secret_files(root: Path, is_secret: Callable[[str], bool], known: Collection[int] = ()) -> Iterator[Path]:
+    """Plain files of secret names below this folder, and those with these inodes, whatever they are called now.
+
+    Links are not followed. It looks everywhere: a folder can be renamed.
+    """
     waiting = [str(root)]
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as found:
             for each in found:
                 if each.is_dir(follow_symlinks=False):
                     waiting.append(each.path)
-                elif is_secret(each.name) and each.is_file(follow_symlinks=False) and not _is_known(Path(each.path)):
+                elif (
+                    (is_secret(each.name) or each.inode() in known)
+                    and each.is_file(follow_symlinks=False)
+                    and not _is_known(Path(each.path))
+                ):
                     yield Path(each.path)
 
 

@@ -1,18 +1,21 @@
 """Landlock: a command that may open only what lies below the folders it is given, where namespaces are not to be had.
 
 https://docs.kernel.org/userspace-api/landlock.html. It is the weaker of the two walls: the command sees which files are
-there, though not what is in them, and nothing below a folder that it may change can be kept from it. A seccomp filter
-refuses it every socket, so it has no network at all, and lets it change modes and times of its own files only.
+there, though not what is in them, and nothing below a folder that it may change can be kept from being changed. What
+holds keys it cannot read: such a file's folder is given without the right to read files, and all else in it by itself.
+So what a command makes there it can write, and only the next one can read. A seccomp filter refuses it every socket, so
+it has no network at all, and lets it change modes and times of its own files only.
 """
 
 import ctypes
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar
 
+from hob.core.errors import ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.backends.plain import SupervisedBackend
@@ -20,7 +23,7 @@ from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import Confinement, supervise
 from hob.tools.sandbox.places import PROGRAMS, SYSTEM_FOLDERS
-from hob.tools.sandbox.roots import effective_roots, open_place
+from hob.tools.sandbox.roots import effective_roots, open_below, open_place
 from hob.tools.sandbox.sandbox_environment import Scratch, git_config, make_scratch
 
 _CREATE_RULESET, _VERSION = 444, 1
@@ -41,6 +44,8 @@ _ETC = (
     *("pki/ca-trust", "pki/tls/certs", "protocols", "python3", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo"),
 )
 _KERNEL = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/sys", "/proc/filesystems")
+_MOST_BESIDE = 400
+"""Each is held open while the command is started, and a process has a thousand descriptors."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 
 
@@ -55,7 +60,7 @@ class Landlock(SupervisedBackend):
 
     name: ClassVar[str] = "landlock"
     protects: ClassVar[bool] = False
-    hides: ClassVar[bool] = False
+    hides: ClassVar[bool] = True
     hostless: ClassVar[str] = translatable(
         "Commands have no network here, since Landlock cannot limit it. Install bubblewrap."
     )
@@ -85,12 +90,32 @@ class Landlock(SupervisedBackend):
         given += [(scratch.home, _CHANGE), (scratch.temporary, _CHANGE), (around.state / "gitconfig", _READ)]
         given += [(folder, _READ) for folder in around.tools.folders]
         for path, access in given:
-            yield self._rule(open_place(path), access, before)
+            hidden = [file.relative_to(path).parts for file in job.hidden if file.is_relative_to(path)]
+            yield from self._around(open_place(path), access, hidden, before)
         system = [(name, _READ) for name in (*PROGRAMS, *SYSTEM_FOLDERS, *_KERNEL, *(f"/etc/{name}" for name in _ETC))]
         system += [(name, _READ | _WRITE_FILE | _IOCTL_DEVICE) for name in _DEVICES]
         for name, access in system:
             if Path(name).exists():
                 yield self._rule(os.open(name, os.O_PATH | os.O_CLOEXEC), access, before)
+
+    def _around(
+        self, place: int, access: int, hidden: Sequence[tuple[str, ...]], before: ExitStack
+    ) -> Iterator[tuple[int, int]]:
+        """An open place, and below it all but what is hidden. Raises ToolFailed where that is too much."""
+        yield self._rule(place, access & ~_READ_FILE if hidden else access, before)
+        if not hidden:
+            return
+        names = [each.name for each in Path(f"/proc/self/fd/{place}").iterdir()]
+        if len(names) > _MOST_BESIDE:
+            raise ToolFailed(
+                f"{'/'.join(hidden[0])} holds keys and lies beside more than {_MOST_BESIDE} files, from which Landlock"
+                " cannot tell it apart. Name it in the command to ask the owner for it, or move it into a folder."
+            )
+        for name in names:
+            below = None if (name,) in hidden else open_below(place, name)
+            if below is not None:
+                deeper = [parts[1:] for parts in hidden if parts[0] == name]
+                yield from self._around(below, access, deeper, before)
 
     def _rule(self, place: int, access: int, before: ExitStack) -> tuple[int, int]:
         before.callback(os.close, place)
