@@ -143,7 +143,7 @@ async def test_self_made_messages_have_an_hourly_cap(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "scope"),
     [
-        (BusSettings(lane_waiting=2), BusyScope.LANE),
+        (BusSettings(session_waiting=2), BusyScope.LANE),
         (BusSettings(sender_waiting=2), BusyScope.SENDER),
         (BusSettings(total_waiting=2), BusyScope.TOTAL),
     ],

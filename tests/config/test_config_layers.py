@@ -335,3 +335,35 @@ def test_broken_rule_names_the_variable_whose_value_broke_it(tmp_path: Path) -> 
     with pytest.raises(ConfigInvalid) as refused:
         load_config({"model": ModelSettings}, home=tmp_path, environ={"HOB_MODEL_BASE_URL": "no address/"})
     assert [str(problem.place) for problem in refused.value.problems] == ["HOB_MODEL_BASE_URL"]
+
+
+@dataclass(frozen=True)
+class Renamed:
+    waiting: int = setting(20, "Messages that may wait.", at_least=1, formerly="lane")
+
+
+def renamed(home: Path, text: str = "", environ: Mapping[str, str] | None = None) -> Config:
+    (home / "config.toml").write_text(text)
+    return load_config({"queue": Renamed}, home=home, environ=environ or {})
+
+
+def test_setting_is_read_under_its_former_name_with_a_warning(tmp_path: Path) -> None:
+    of_file = renamed(tmp_path, "[queue]\nlane = 3\n")
+    of_environment = renamed(tmp_path, environ={"HOB_QUEUE_LANE": "4"})
+    assert (of_file[Renamed].waiting, of_environment[Renamed].waiting) == (3, 4)
+    assert [each.reason for each in of_file.warnings] == ["queue.lane is called queue.waiting now"]
+    assert [each.reason for each in of_environment.warnings] == ["HOB_QUEUE_LANE is called HOB_QUEUE_WAITING now"]
+    assert of_file.get("queue.lane") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "environ"),
+    [
+        ("[queue]\nlane = 3\nwaiting = 4\n", {}),
+        ("", {"HOB_QUEUE_LANE": "3", "HOB_QUEUE_WAITING": "4"}),
+    ],
+    ids=["file", "environment"],
+)
+def test_setting_under_both_names_is_refused(tmp_path: Path, text: str, environ: dict[str, str]) -> None:
+    with pytest.raises(ConfigInvalid, match="is set too; remove one of the two"):
+        renamed(tmp_path, text, environ)

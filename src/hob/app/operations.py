@@ -93,8 +93,10 @@ class DaemonOperations:
             "running": turns.running,
             "waiting": inbox.waiting + turns.ready,
             "parked": turns.parked,
-            "for_leave": turns.for_leave,
+            "for_approval": turns.for_approval,
+            "for_leave": turns.for_approval,  # the name until 1.0, as with the next two
             "for_answer": turns.for_answer,
+            "pending": outbox.open,
             "owed": outbox.open,
             "undeliverable": outbox.dead + outbox.parked,
             "stuck": [
@@ -102,6 +104,7 @@ class DaemonOperations:
                 for row in (await self._store.outbox.stuck(10) if outbox.dead + outbox.parked else ())
             ],
             "unread": outbox.unread,
+            "oldest_pending_seconds": outbox.oldest_age,
             "oldest_owed_seconds": outbox.oldest_age,
             "oldest_waiting_seconds": self._age(inbox.oldest),
             "writer_queue": health.queue,

@@ -58,7 +58,7 @@ class Acceptor:
         self._questions = questions
         settings = around.settings
         self._limits = InboxLimits(
-            session_queue=settings.lane_waiting,
+            session_queue=settings.session_waiting,
             sender=settings.sender_waiting,
             total=settings.total_waiting,
             self_made_per_hour=settings.self_made_per_hour,

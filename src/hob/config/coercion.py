@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from hob.config.environment import expand_path
-from hob.config.fields import fields_of, holds_secret, is_section, without_none
+from hob.config.fields import fields_of, holds_secret, is_section, name_now, without_none
 from hob.config.positions import KeyPath, dotted
 from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
@@ -78,6 +78,11 @@ def _read_toml(text: str) -> Any:
     return document["value"] if len(document) == 1 else text
 
 
+def named_twice(key: str) -> str:
+    """What is wrong where a setting stands there under its former name too."""
+    return translatable("this is the former name of {key}, which is set too; remove one of the two", key=key)
+
+
 class Coercion:
     """Coerces values of one layer. What is wrong is reported, never raised, so that all of it is found."""
 
@@ -87,6 +92,8 @@ class Coercion:
         self._told = 0
         self.plain_secrets: list[KeyPath] = []
         """Paths of secrets that the layer holds as they are, neither referred to nor substituted."""
+        self.former: list[tuple[KeyPath, KeyPath]] = []
+        """Names of earlier releases that the layer has, each with the one of now."""
 
     def value(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
         """The value as the type wants it, or INVALID."""
@@ -109,15 +116,23 @@ class Coercion:
         found: dict[KeyPath, Any] = {}
         for key, raw in table.items():
             inner = (*path, key)
-            if key not in declared:
+            name = name_now(declared, key)
+            if not name:
                 self._report(inner, UNKNOWN, _beside(path, key, declared))
-            elif is_section(kind := declared[key].kind):
+                continue
+            if name != key:
+                if name in table:
+                    self._report(inner, named_twice(dotted((*path, name))), "")
+                    continue
+                self.former.append((inner, (*path, name)))
+                inner = (*path, name)
+            if is_section(kind := declared[name].kind):
                 if isinstance(raw, dict):
                     found.update(self.leaf_values(inner, kind, raw))
                 else:
                     found[inner] = self._refuse(inner, kind, raw)
             else:
-                found[inner] = self.value(inner, kind, declared[key].rules, raw)
+                found[inner] = self.value(inner, kind, declared[name].rules, raw)
         return found
 
     def build(self, path: KeyPath, section: type, values: dict[KeyPath, Any], start: Any = None) -> Any:

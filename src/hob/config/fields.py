@@ -122,6 +122,21 @@ def find_setting(sections: Mapping[str, type], path: tuple[str, ...]) -> Setting
     return found
 
 
+def name_now(declared: Mapping[str, Setting], name: str) -> str:
+    """What is declared under this name, or was in earlier releases; empty where nothing is."""
+    if name in declared:
+        return name
+    return next((now for now, each in declared.items() if name == each.rules.formerly), "")
+
+
+def path_now(sections: Mapping[str, type], path: tuple[str, ...]) -> tuple[str, ...]:
+    """The path of a setting that had this one in earlier releases; else the path itself."""
+    above = find_setting(sections, path[:-1])
+    if above is None or not is_section(above.kind):
+        return path
+    return (*path[:-1], name_now(fields_of(above.kind), path[-1]) or path[-1])
+
+
 def holds_secret(kind: Any) -> bool:
     """Whether values of this type are, or contain, secrets."""
     if is_section(kind):

@@ -4,9 +4,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hob.config.coercion import UNKNOWN, Coercion
+from hob.config.coercion import UNKNOWN, Coercion, named_twice
 from hob.config.environment import HOME_VARIABLE, PREFIX
-from hob.config.fields import NO_RULES, Setting, find_setting, is_table, table_setting, takes_anything, variables, walk
+from hob.config.fields import (
+    NO_RULES,
+    Setting,
+    find_setting,
+    is_table,
+    path_now,
+    table_setting,
+    takes_anything,
+    variable_name,
+    variables,
+    walk,
+)
 from hob.config.file import ConfigFile
 from hob.config.positions import KeyPath, dotted, parse_key
 from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
@@ -70,6 +81,8 @@ class LayerReader:
             else:
                 leaf_values = coercion.leaf_values((name,), section, raw)
                 values.update({path: LayerValue(Layer.FILE, value) for path, value in leaf_values.items()})
+        for old, new in coercion.former:
+            self._warn_of_former(dotted(old), dotted(new), file.place(old))
         self._judge_secrets(file, coercion.plain_secrets)
         return values
 
@@ -80,13 +93,22 @@ class LayerReader:
             return {}
         known = variables(self.sections)
         settings = dict(walk(self.sections))
+        former = {
+            variable_name((*path[:-1], setting.rules.formerly)): path
+            for path, setting in settings.items()
+            if setting.rules.formerly
+        }
         values: Values = {}
         for name in sorted(mine):
             text = self._environ[name]
-            if name not in known:
+            path = known.get(name) or former.get(name)
+            if path is None:
                 self._refuse_variable(name, known)
             elif text.strip():
-                path = known[name]
+                if name in former and self._environ.get(variable_name(path), "").strip():
+                    self.problems.append(ConfigProblem(named_twice(variable_name(path)), place=FilePlace(name)))
+                elif name in former:
+                    self._warn_of_former(name, variable_name(path), None)
                 values[path] = self._read_text(settings[path], path, text, Layer.ENVIRONMENT, FilePlace(name))
         return values
 
@@ -96,6 +118,11 @@ class LayerReader:
         settings = dict(walk(self.sections)) if texts else {}
         for key, text in texts.items():
             path = split_key(key)
+            if path not in settings and (now := path_now(self.sections, path)) in settings:
+                path = now
+                if dotted(path) in texts:
+                    self.problems.append(ConfigProblem(named_twice(dotted(path)), key, FilePlace(layer)))
+                self._warn_of_former(key, dotted(path), FilePlace(layer))
             if path not in settings:
                 self.problems.append(ConfigProblem(UNKNOWN, key, FilePlace(layer), nearest_key(self.sections, path)))
             elif layer is Layer.STORED and not settings[path].rules.stored:
@@ -139,6 +166,9 @@ class LayerReader:
         belongs = any(name.startswith(f"{PREFIX}{section.upper()}_") for section in strict)
         (self.problems if belongs else self.warnings).append(problem)
 
+    def _warn_of_former(self, old: str, new: str, place: FilePlace | None) -> None:
+        self.warnings.append(ConfigProblem(translatable("{old} is called {new} now", old=old, new=new), place=place))
+
     def _judge_secrets(self, file: ConfigFile, plain: list[KeyPath]) -> None:
         for path in plain:
             reason = translatable(
@@ -162,7 +192,7 @@ def split_key(key: str) -> tuple[str, ...]:
 
 def find_key(sections: Mapping[str, type], key: str) -> tuple[tuple[str, ...], Setting]:
     """The path of a dotted key and what is declared there. Raises UnknownKey with the nearest known key."""
-    path = split_key(key)
+    path = path_now(sections, split_key(key))
     setting = find_setting(sections, path)
     if setting is None:
         raise UnknownKey([ConfigProblem(UNKNOWN, key, hint=nearest_key(sections, path))])

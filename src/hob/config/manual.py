@@ -58,6 +58,7 @@ def _entries(key: str, setting: Setting) -> Iterator[str]:
 
 
 def _row(key: str, setting: Setting, variable: str) -> str:
+    former = f" Formerly `{setting.rules.formerly}`." if setting.rules.formerly else ""
     stored = " May be changed at run time." if setting.rules.stored else ""
     cells = (
         f"`{key}`",
@@ -65,7 +66,7 @@ def _row(key: str, setting: Setting, variable: str) -> str:
         _default(setting.default),
         f"`{variable}`" if variable else "",
         _bounds(setting),
-        (setting.rules.doc or "") + stored,
+        (setting.rules.doc or "") + former + stored,
     )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 

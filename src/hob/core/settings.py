@@ -24,6 +24,8 @@ class SettingRules:
     """What is wrong with a text of it; empty where nothing is."""
     stored: bool = False
     """Whether the value may also be changed at run time and kept in the database."""
+    formerly: str = ""
+    """Its name in earlier releases, which is still read, with a warning."""
 
 
 class Secret:
@@ -80,9 +82,10 @@ def setting(
     one_of: Sequence[str] = (),
     problem: Callable[[str], str] | None = None,
     stored: bool = False,
+    formerly: str = "",
 ) -> T:
     """A field of a section class: its default, its one-sentence manual and its bounds."""
-    rules = SettingRules(doc, at_least, at_most, tuple(one_of), problem, stored)
+    rules = SettingRules(doc, at_least, at_most, tuple(one_of), problem, stored, formerly)
     metadata = {"rules": rules}
     if isinstance(default, (dict, list)):
         made: Any = field(default_factory=default.copy, metadata=metadata)

@@ -108,7 +108,7 @@ class TurnCounts:
     ready: int
     running: int
     parked: int
-    for_leave: int
+    for_approval: int
     for_answer: int
 
 
@@ -342,8 +342,8 @@ class TurnRows:
         found: Counter[str] = Counter()
         for state, waits_for, count in await self._readers.read(lambda c: all_rows(c, sql)):
             found.update({state: count, f"{state} {waits_for}": count})
-        for_leave, for_answer = (found[f"parked {on.value}"] for on in (WaitsFor.APPROVAL, WaitsFor.ANSWER))
-        return TurnCounts(found["ready"], found["running"], found["parked"], for_leave, for_answer)
+        for_approval, for_answer = (found[f"parked {on.value}"] for on in (WaitsFor.APPROVAL, WaitsFor.ANSWER))
+        return TurnCounts(found["ready"], found["running"], found["parked"], for_approval, for_answer)
 
     async def recover(self, say: Say) -> Recovered:
         """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).

@@ -44,7 +44,7 @@ async def test_they_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_path
         assert found['hob_turns_ended_total{state="done"}'] == 1
         assert found['hob_turn_failures_total{code="billing"}'] == 1
         assert any(name.startswith("hob_model_tokens_total") for name in found)
-        for name in ("hob_lane_age_seconds", "hob_outbox_age_seconds", "hob_writer_queue", "hob_store_bytes"):
+        for name in ("hob_lane_age_seconds", "hob_session_age_seconds", "hob_outbox_age_seconds", "hob_writer_queue"):
             assert found[name] >= 0
         assert CANARY not in answer.text
         assert (await hob.tcp.get("/metrics", headers={"authorization": "Bearer wrong"})).status_code == 401

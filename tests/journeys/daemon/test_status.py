@@ -6,7 +6,7 @@ import re
 from tests.journeys.world import World, until
 
 ASKS = 'CALL exec {"command": "rm -rf junk"}'
-AGES = {"oldest_waiting_seconds", "oldest_owed_seconds", "writer_queue", "followers"}
+AGES = {"oldest_waiting_seconds", "oldest_owed_seconds", "oldest_pending_seconds", "writer_queue", "followers"}
 
 
 async def test_status_names_waiting_approvals_with_the_next_step(world: World) -> None:
@@ -15,7 +15,8 @@ async def test_status_names_waiting_approvals_with_the_next_step(world: World) -
     assert "1 waits for your approval: `hob approvals` shows what is asked" in said
     assert max(map(len, said.splitlines())) <= 80
     seen = json.loads((await world.hob("status", "--json")).out)
-    assert (seen["parked"], seen["for_leave"], seen["for_answer"]) == (1, 1, 0)
+    assert (seen["parked"], seen["for_approval"], seen["for_answer"]) == (1, 1, 0)
+    assert (seen["for_leave"], seen["owed"]) == (seen["for_approval"], seen["pending"])  # their names until 1.0
     assert seen.keys() >= AGES
     told = await world.hob("ask", "/status")
     assert "Waiting for your approval: 1. `hob approvals`" in told.out

@@ -33,7 +33,7 @@ T = TypeVar("T")
 CHATS = ("one", "two", "three")
 SLOTS = 2
 SETTINGS = BusSettings(
-    slots=SLOTS, lane_waiting=6, failure_seconds=0.001, failure_most_seconds=0.002, suspect_seconds=0.01
+    slots=SLOTS, session_waiting=6, failure_seconds=0.001, failure_most_seconds=0.002, suspect_seconds=0.01
 )
 
 

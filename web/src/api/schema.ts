@@ -1024,8 +1024,10 @@ export interface StatusAnswer {
   running?: number;
   waiting?: number;
   parked?: number;
+  for_approval?: number;
   for_leave?: number;
   for_answer?: number;
+  pending?: number;
   owed?: number;
   undeliverable?: number;
   store?: string;

@@ -171,9 +171,9 @@ class SlashCommands:
 
     async def _status(self, call: CommandCall) -> str:
         seen = await self._desk.status()
-        asked = seen["for_leave"] + seen["for_answer"]
+        asked = seen["for_approval"] + seen["for_answer"]
         held = (
-            (Answer.STATUS_FOR_LEAVE, seen["for_leave"]),
+            (Answer.STATUS_FOR_LEAVE, seen["for_approval"]),
             (Answer.STATUS_FOR_ANSWER, seen["for_answer"]),
             (Answer.STATUS_PAUSED, seen["parked"] - asked),
             (Answer.STATUS_HALTED, int(seen["halted"] is not None)),

@@ -26,7 +26,7 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
     """
     health, backups = store.health(), status["backups"]
     turns = [({"state": name}, float(status[name])) for name in ("running", "waiting", "parked")]
-    replies = [({"state": name}, float(status[name])) for name in ("owed", "undeliverable", "unread")]
+    replies = [({"state": name}, float(status[name])) for name in ("pending", "owed", "undeliverable", "unread")]
     lags = [({"follower": each["name"]}, float(each["lag_seconds"])) for each in status["followers"]]
     apart = [({"follower": each["name"]}, float(each["quarantined"])) for each in status["followers"]]
     restarts = [({"job": each["name"]}, float(each["restarts"])) for each in status["jobs"]]
@@ -37,13 +37,14 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
         *await _of_models(store, usual),
         Metric("hob_turns", "gauge", "Turns now.", turns),
         Metric("hob_replies", "gauge", "Replies now: to be sent, given up, waiting to be fetched.", replies),
-        figure(
-            "hob_lane_age_seconds",
-            "How long the oldest message has waited for its turn.",
-            status["oldest_waiting_seconds"],
+        *(  # the second is its name until 1.0
+            figure(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
+            for name in ("hob_session_age_seconds", "hob_lane_age_seconds")
         ),
         figure(
-            "hob_outbox_age_seconds", "How long the oldest reply has waited to be sent.", status["oldest_owed_seconds"]
+            "hob_outbox_age_seconds",
+            "How long the oldest reply has waited to be sent.",
+            status["oldest_pending_seconds"],
         ),
         figure("hob_writer_queue", "Writes that wait for the database.", health.queue),
         Metric("hob_follower_lag_seconds", "gauge", "How far behind the timeline its followers are.", lags),

@@ -91,10 +91,10 @@ def _show_messages(seen: Mapping[str, Any]) -> None:
     oldest = _aged(_(", the oldest message waits for {age}"), seen["oldest_waiting_seconds"], 30)
     told = _("{running} running, {waiting} waiting{oldest}")
     _row("turns", told.format(running=seen["running"], waiting=seen["waiting"], oldest=oldest))
-    _show_held(seen["for_leave"], seen["for_answer"], seen["parked"])
-    oldest = _aged(_(", the oldest for {age}"), seen["oldest_owed_seconds"], 60)
+    _show_held(seen["for_approval"], seen["for_answer"], seen["parked"])
+    oldest = _aged(_(", the oldest for {age}"), seen["oldest_pending_seconds"], 60)
     unread = _(", {count} not fetched yet").format(count=seen["unread"]) if seen["unread"] else ""
-    _row("replies", _("{count} to be sent{oldest}{unread}").format(count=seen["owed"], oldest=oldest, unread=unread))
+    _row("replies", _("{count} to be sent{oldest}{unread}").format(count=seen["pending"], oldest=oldest, unread=unread))
     if seen["undeliverable"]:
         _row("", _("{count} could not be delivered:").format(count=seen["undeliverable"]), "red")
         for row in seen["stuck"]:
@@ -134,14 +134,16 @@ def _show_store(seen: Mapping[str, Any]) -> None:
             _row("job", told.format(name=job["name"], problem=line(job["problem"], 200)), "red")
 
 
-def _show_held(for_leave: int, for_answer: int, parked: int) -> None:
-    if for_leave:
-        wait = paint(ngettext("{count} waits for your approval", "{count} wait for your approval", for_leave), "yellow")
+def _show_held(for_approval: int, for_answer: int, parked: int) -> None:
+    if for_approval:
+        wait = paint(
+            ngettext("{count} waits for your approval", "{count} wait for your approval", for_approval), "yellow"
+        )
         _row("", _("{wait}: `hob approvals` shows what is asked").format(wait=wait))
     if for_answer:
         wait = paint(ngettext("{count} waits for your answer", "{count} wait for your answer", for_answer), "yellow")
         _row("", _("{wait}, where it was asked").format(wait=wait))
-    if later := parked - for_leave - for_answer:
+    if later := parked - for_approval - for_answer:
         _row("", _("{count} held up, continuing later by itself").format(count=later))
 
 
