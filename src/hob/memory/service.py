@@ -119,7 +119,8 @@ class MemoryService:
             return ()
         if not told:
             return ()
-        facts = "; ".join(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}" for fact in told)
+        lines = [(f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}", fact.id[:12]) for fact in told]
+        facts = "; ".join(f"{text} ({id})" if len(told) > 1 else text for text, id in lines)
         return (Remark(Sentence.REMEMBERED, (("facts", facts), ("id", told[-1].id[:12]))),)
 
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:

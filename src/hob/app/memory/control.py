@@ -1,5 +1,6 @@
 """What its owner sees and does of memory: look, add, forget, let go, carry out and in."""
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, BackgroundBudget
 from hob.memory.views import COLOURS, DESCRIPTIONS, carried_view, fact_view, goal_view, item_view, led, loaded
+from hob.store.erasure.copies import copies_with
 from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
@@ -244,16 +246,16 @@ class OwnerMemory:
         if wanted.id and not found:
             raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
         turns = await self._turns(found) if said else {}
+        ids = [item.id for item in found]
         view = {
             "items": [item_view(Recalled(item, 0.0)) for item in found],
             "turns": sorted(turns),
-            "backups": sorted(str(file) for file in (self._home / "backups").glob("*.db")),
+            "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._home, ids)],
         }
         if not preview:
             await self._documents.stop_watching(wanted.source)
         if preview or not found:
             return {**view, "erased": 0}
-        ids = [item.id for item in found]
         versions = await self._store.facts.versions(self._scope, ids)
         pieces = await self._store.erasure.erase_items([*ids, *versions], _REASON)
         self._withdrawn()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hob.core.clock import Clock
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.memory.observations.lines import numbered
+from hob.memory.observations.lines import is_grounded, numbered
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import CONSOLIDATION, BackgroundBudget, BackgroundModel, Waits
 from hob.store.memory.work import StoredWork
@@ -75,8 +75,9 @@ class Consolidator:
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
             raise Waits("answer", "the model gave no summary")
+        trust = Trust.TRUSTED if is_grounded(text, talk) else Trust.UNTRUSTED
         item = MemoryItem(
-            scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, Trust.TRUSTED),
+            scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),
             at=talk[-1].at, role="assistant", kind="summary", evidence=tuple(each.id for each in talk),
         )  # fmt: skip
         await self._work.keep(scope, [item], work)

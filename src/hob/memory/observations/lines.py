@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hob.core.memory import MemoryItem
+from hob.store.memory.analysis import words_of
 
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 IMPORTANCE = {HIGH: 0.9, MEDIUM: 0.6, LOW: 0.3}
@@ -15,6 +16,8 @@ _HEADING = re.compile(r"\s*#{1,3}\s*\**(\d{4}-\d\d-\d\d)\b")
 _LINE = re.compile(r"\s*[-*]\s*\**\[?(HIGH|MEDIUM|LOW)\]?\**:?\s+(.+?)\s*$", re.IGNORECASE)
 _CITED = re.compile(r"\s*\(\s*#?(\d+(?:\s*,\s*#?\d+)*)\s*\)\.?$")
 _LONGEST = 300
+_GROUNDED = 1 / 3
+"""Least share of an observation's words that stand in what it rests on."""
 
 FORMAT = """\
 Answer with these lines and nothing else:
@@ -63,6 +66,13 @@ def read_observations(text: str, at: float) -> Iterator[Observation]:
             cited = _CITED.search(told)
             numbers = tuple(int(each.strip(" #")) for each in cited[1].split(",")) if cited else ()
             yield Observation(_CITED.sub("", told)[:_LONGEST], found[1].lower(), day, numbers)
+
+
+def is_grounded(text: str, rests: Sequence[MemoryItem]) -> bool:
+    """Whether enough of the text's words stand in what it rests on."""
+    words = {word for word in words_of(text) if len(word) > 3}
+    said = {word for item in rests for word in words_of(item.text)}
+    return len(words & said) >= _GROUNDED * len(words)
 
 
 def _day(text: str, usual: float) -> float:

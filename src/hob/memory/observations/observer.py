@@ -17,12 +17,12 @@ from hob.memory.observations.lines import (
     OBSERVE,
     REFLECT,
     Observation,
+    is_grounded,
     numbered,
     read_observations,
 )
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundBudget, BackgroundModel, Waits
-from hob.store.memory.analysis import words_of
 from hob.store.memory.work import StoredWork
 
 LEAST_CHARACTERS = 20
@@ -32,8 +32,6 @@ _FULL = 24_000
 _MOST_CHARACTERS = 32_000
 _MOST_ANSWER, _MOST_REFLECTED = 2_000, 3_000
 _SHRINK = 0.6
-_GROUNDED = 1 / 3
-"""Least share of an observation's words that stand in what it rests on."""
 _DAY = 86_400.0
 SOURCE = f"{Layer.OBSERVATION}:observer"
 
@@ -121,12 +119,9 @@ def _fitting(said: Sequence[MemoryItem]) -> Sequence[MemoryItem]:
 def _item(seen: Observation, scope: Scope, among: Sequence[MemoryItem]) -> MemoryItem:
     """The observation as an item. It counts for nothing where it rests on no words of the owner's."""
     rests = [among[number - 1] for number in seen.cited if 1 <= number <= len(among)] or list(among)
-    words = {word for word in words_of(seen.text) if len(word) > 3}
-    said = {word for item in rests for word in words_of(item.text)}
-    grounded = len(words & said) >= _GROUNDED * len(words)
     owners = any(item.role == "user" or item.layer is Layer.OBSERVATION for item in rests)
     days = DAYS[seen.priority]
-    trust = Trust.TRUSTED if grounded and owners else Trust.UNTRUSTED
+    trust = Trust.TRUSTED if owners and is_grounded(seen.text, rests) else Trust.UNTRUSTED
     item = MemoryItem(
         scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=seen.text, label=Label(Origin.MODEL, trust),
         at=seen.at, role="assistant", kind=seen.priority, importance=IMPORTANCE[seen.priority],

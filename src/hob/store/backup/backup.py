@@ -226,7 +226,7 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
             travelling = True
             _take_files_out(connection, home)
         connection.execute("COMMIT")
-        if travelling or carrying:
+        if travelling or carrying or stones:  # what SQLite moves while it erases stays behind in pages until then
             connection.execute("VACUUM")
     finally:
         connection.close()

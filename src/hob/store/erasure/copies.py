@@ -1,5 +1,6 @@
 """Copies of the database that restores, upgrades and damage left in the home, and what erasing does to them."""
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,9 +14,14 @@ from hob.store.database.database import NAME
 from hob.store.database.disk import SIDES, drop_database
 from hob.store.database.faults import translate
 from hob.store.database.migration import migrations, version_of
-from hob.store.database.rows import Row, all_rows
+from hob.store.database.rows import Row, all_rows, find_row
 
 _PATTERNS = ("*.before-restore-*", f"{NAME}.damaged-*", "backups/before-*.db")
+
+_HELD = (
+    "SELECT 1 FROM memory_items i JOIN content c ON c.id = i.text"
+    " WHERE c.text IS NOT NULL AND i.id IN (SELECT value FROM json_each(?))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,20 @@ def _is_whole(file: Path) -> bool:
         return not find_damage(file, owned=False)
     except StoreError:
         return False
+
+
+def copies_with(home: Path, items: Sequence[str]) -> list[Path]:
+    """The backups and copies in this home that hold any of these items of memory, or cannot be read. Blocks."""
+    files = {file for pattern in ("backups/*.db", *_PATTERNS) for file in home.glob(pattern)}
+    return sorted(file for file in files if not file.name.endswith(SIDES) and _may_hold(file, items))
+
+
+def _may_hold(file: Path, items: Sequence[str]) -> bool:
+    try:
+        with opened(file, owned=False) as connection:
+            return find_row(connection, _HELD, (json.dumps(list(items)),)) is not None
+    except StoreError:
+        return True
 
 
 def senders_in(copies: Copies) -> set[str]:

@@ -119,6 +119,13 @@ _SUMMARIES_OF_TURNS = (
     "SELECT m.text FROM summaries m WHERE EXISTS (SELECT 1 FROM transcript t WHERE t.session = m.session"
     " AND t.n <= m.upto AND t.turn IN doomed_turns)"
 )
+# Where it was told what was remembered, with the command that takes it back; a turn that is at work keeps its steps.
+_FACTS = "SELECT id FROM memory_items WHERE text IN doomed AND layer = 'fact'"
+_TOLD = (
+    "SELECT c.id, c.text FROM content c WHERE instr(c.text, '/memory undo ') AND c.id NOT IN (SELECT s.body"
+    " FROM steps s JOIN turns t ON t.id = s.turn"
+    " WHERE t.state IN ('ready', 'running', 'parked') AND s.body IS NOT NULL)"
+)
 _OPEN = (
     "SELECT 1 FROM inbox WHERE trace_id IN doomed_traces AND state = 'waiting' UNION ALL SELECT 1 FROM turns"
     " WHERE id IN doomed_turns AND state IN ('ready', 'running', 'parked') UNION ALL SELECT 1 FROM outbox"
@@ -185,6 +192,8 @@ _TITLES = (
 _BEGIN_ELSEWHERE = "INSERT OR IGNORE INTO unfinished_erasures (turn) VALUES (?)"
 _END_ELSEWHERE = "DELETE FROM unfinished_erasures WHERE turn = ?"
 
+_SHOWN_ID = 12
+"""Characters of an item's id that people are shown."""
 DERIVED = "layer IN ('fact', 'observation')"
 """Items that were made of what was said; the others repeat what stands in a conversation or in a file."""
 _REMEMBERED = (
@@ -374,6 +383,10 @@ def _doom_content(connection: apsw.Connection, asked: _Asked) -> tuple[list[Row]
         found = [(id,) for id, text in all_rows(connection, _REMEMBERED) if asked.names.search(text)]
         connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", found)
     connection.execute(_DERIVED)
+    if facts := [row[0][:_SHOWN_ID] for row in all_rows(connection, _FACTS)]:
+        told = re.compile("|".join(facts))
+        texts = [(id,) for id, text in all_rows(connection, _TOLD) if told.search(text)]
+        connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", texts)
     said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
     for title, text in all_rows(connection, _TITLES):
         if text in said:

@@ -1,0 +1,112 @@
+"""What is forgotten is nowhere in the home any more: not what was made of it, not its index, not its vectors."""
+
+import json
+from pathlib import Path
+
+from hob.core.ids import CallId
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.models import ModelReply, Usage
+from hob.core.tools import ToolCall
+from hob.core.trust.labels import HOB_LABEL
+from hob.gateway.memory import GoalChange, ItemFilter
+from hob.store.backup.backup import restore
+from tests.app.memory.test_control import control
+from tests.app.memory.test_facts import found, says, until
+from tests.app.memory.test_memory import eventually
+from tests.app.visiting import Visited, visited
+
+WORD = "zanzibarquux"
+"""One word, so that its stem in an index would be found too."""
+SAID = f"I keep my boat in {WORD}, close to the river."
+OWNER = Scope("owner")
+
+
+def holds(home: Path) -> list[str]:
+    """The files of the home in which anything of the word is left."""
+    stem = WORD[:9].encode()
+    files = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".log")
+    return [path.name for path in files if stem in path.read_bytes().lower()]
+
+
+def derived(of: MemoryItem, kind: str, text: str) -> MemoryItem:
+    return MemoryItem(
+        scope=OWNER, layer=Layer.OBSERVATION, source=f"observation:{kind}", text=text, label=HOB_LABEL, at=of.at,
+        kind=kind, evidence=(of.id,),
+    )  # fmt: skip
+
+
+async def fill(hob: Visited) -> str:
+    """Say it, and have everything made of it that memory makes; the id of the message."""
+    hob.model.background = [found({"predicate": "keeps_boat_in", "object": WORD}, usage=Usage(50, 5))]
+    note = {"content": f"The boat is in {WORD}."}
+    hob.model.script = [
+        ModelReply("", calls=(ToolCall(CallId("c_1"), "load_tools", json.dumps({"names": ["notes"]})),)),
+        ModelReply("", calls=(ToolCall(CallId("c_2"), "update_working_memory", json.dumps(note)),)),
+        f"I noted that your boat lies in {WORD}, as you have told me now; it will be there when you ask for it again.",
+    ]
+    await says(hob, SAID)
+    await until(hob, bool)
+    (said,) = [item for item in await hob.app.store.items.of(OWNER).select("i.role = 'user'") if WORD in item.text]
+    observed = derived(said, "high", f"Keeps a boat in {WORD}")
+    await hob.app.store.items.add([observed])
+    await hob.app.store.items.add([derived(observed, "summary", f"They talked of the boat in {WORD}.")])
+    goal = await control(hob).set_goal(GoalChange(text=f"Sail from {WORD}"))
+    await control(hob).set_goal(GoalChange(id=goal["id"], note=f"Left {WORD} once"))
+    embedder = await hob.app.store.memory_vectors.begin("fake|embed|8|1")
+    rows = await hob.app.store.memory_vectors.pending(embedder, 100)
+    await hob.app.store.memory_vectors.keep(embedder, rows[-1][0], [(seq, [0.5] * 8) for seq, _ in rows])
+    await says(hob, "Where is my boat, what do you know of it?")  # the profile and the memories stand in this request
+    assert WORD in hob.seen
+    return said.id
+
+
+async def forget_all(hob: Visited, id: str) -> None:
+    (goal,) = (await control(hob).goals(closed=True))["goals"]
+    for each in (id, goal["id"]):
+        await control(hob).forget(ItemFilter(id=each), preview=False, said=True)
+    rest = (await control(hob).items(ItemFilter(query=WORD)))["items"]
+    for each in rest:  # what Hob answered of it, in another turn
+        await control(hob).forget(ItemFilter(id=each["id"]), preview=False, said=True)
+
+
+async def test_forgotten_word_is_in_no_byte_of_the_home_and_does_not_come_back(tmp_path: Path) -> None:
+    copy, home = tmp_path / "copy.db", tmp_path / "state"
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        id = await fill(hob)
+        exported = [line async for line in control(hob).export()]
+        assert sum(WORD in line for line in exported) >= 5
+        await hob.app.operations.backup(copy)
+        preview = await control(hob).forget(ItemFilter(id=id), preview=True, said=True)
+        assert len(preview["items"]) == 1
+        assert holds(home)
+        await forget_all(hob, id)
+        assert holds(home) == []
+        counts = await hob.app.store.memory_vectors.counts(await hob.app.store.memory_vectors.find("fake|embed"))
+        left = {item.seq for item in await hob.app.store.items.of(OWNER).select()}
+        assert counts[0] <= len(left)
+        assert await hob.app.store.facts.known(OWNER) == []
+        assert (await control(hob).take_in([line for line in exported if WORD in line]))["new"] == 0
+        await hob.app.store.followers.forget("memory")  # it is taken up from the beginning
+        assert WORD not in "".join([line async for line in control(hob).export()])
+    async with visited(tmp_path) as hob:
+        await eventually(hob, [item.text for item in await hob.app.store.items.of(OWNER).select("i.role = 'user'")])
+        assert holds(home) == []
+    restore(home, copy)
+    async with visited(tmp_path) as hob:
+        assert await hob.app.store.facts.known(OWNER) == []
+        assert WORD not in "".join([line async for line in control(hob).export()])
+        assert (await control(hob).goals(closed=True))["goals"] == []
+        assert holds(home) == []
+
+
+async def test_preview_names_the_backups_that_still_hold_it(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        backups = tmp_path / "state" / "backups"
+        backups.mkdir(exist_ok=True)
+        await hob.app.operations.backup(backups / "before.db")
+        item = await control(hob).add(SAID)
+        await hob.app.operations.backup(backups / "after.db")
+        seen = await control(hob).forget(ItemFilter(id=item["id"]), preview=True)
+        assert seen["backups"] == [str(backups / "after.db")]
