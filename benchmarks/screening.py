@@ -11,9 +11,9 @@ from benchmarks.rows import Row
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import PII, SECRETS
-from hob.providers.screening.prompt_guard import PromptGuard, restored
-from hob.providers.screening.sanitizer import Sanitizer
-from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
+from hob.guard.screening.model_calls.prompt_guard import PromptGuard, restored
+from hob.guard.screening.model_calls.sanitizer import Sanitizer
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
 _PROSE = (Path(__file__).parents[1] / "docs/explanation/durability.md").read_text("utf-8")
 _KB = len(_PROSE) / 1000

@@ -16,10 +16,11 @@ from hob.config.problems import ConfigInvalid
 from hob.core.lazy import Lazy
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.settings import AdmissionSettings
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.routing.choice import Choice
-from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
+from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.settings import ModelSettings
 from hob.store.settings import StoreSettings
 from hob.workspace.settings import WorkspaceSettings

@@ -65,13 +65,14 @@ from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.logs import mask_personal
 from hob.guard.screening.masking.masked_ports import MaskedAdmission
 from hob.guard.screening.masking.models import masked_model
+from hob.guard.screening.model_calls.screening import ModelScreening
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.catalog.prices import ModelProfiles, open_prices
 from hob.providers.opening import open_model
 from hob.providers.routing.choice import Choice
+from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.routing.routing import ModelRouter
-from hob.providers.screening.screening import Screening
-from hob.providers.screening.settings import ClassifierSettings, PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
@@ -259,7 +260,7 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Featur
     models, settings, cache = config[ModelSettings], config[AgentSettings], config.home / CACHE
     prices, table = open_prices(models.prices, kernel.choice, cache, clock)
     profiles = ModelProfiles(kernel.choice, table)
-    screening = Screening(config[PromptGuardSettings], config[SanitizerSettings], config[ClassifierSettings], salt)
+    screening = ModelScreening(config[PromptGuardSettings], config[SanitizerSettings], salt)
     opened = open_model(
         models,
         clock,
@@ -267,6 +268,7 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Featur
         blobs=store.blobs,
         profiles=profiles,
         screening=screening,
+        classifier=config[ClassifierSettings],
         folder=cache,
         processes=kernel.processes,
         silence=settings.idle_seconds * 0.75,  # before the turn itself gives up

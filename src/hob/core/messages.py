@@ -63,7 +63,7 @@ class Sender:
 class Attachment:
     """A file that came with a message: a stored blob, or a link to be fetched later.
 
-    `media_type` is told by the bytes where there are any (`hob.core.screening.media`), never by the name.
+    `media_type` is told by the bytes where there are any (`hob.core.content.media_types`), never by the name.
     """
 
     media_type: str

@@ -9,16 +9,19 @@ from pathlib import Path
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError
+from hob.core.lazy import Lazy
 from hob.core.ports.model import Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.providers.media.media import VISION, Media
 from hob.providers.media.sight import Sight
 from hob.providers.routing.choice import Choice
+from hob.providers.routing.classifier import Classifier
+from hob.providers.routing.classifier_settings import ClassifierSettings
 from hob.providers.routing.failover_model import Failover
 from hob.providers.routing.model_routes import ModelRoutes
 from hob.providers.routing.routing import ModelRouter
-from hob.providers.screening.screening import Screening
+from hob.providers.routing.screening import Screening
 from hob.providers.settings import ModelSettings
 
 
@@ -32,6 +35,7 @@ async def open_model(
     blobs: Blobs | None = None,
     profiles: Profiles | None = None,
     screening: Screening | None = None,
+    classifier: ClassifierSettings | None = None,
     folder: Path | None = None,
     processes: ProcessRecords | None = None,
     silence: float = 90.0,
@@ -61,7 +65,8 @@ async def open_model(
         failover = Failover(
             routes.of, routes.open, clock, max_attempts=settings.max_attempts, draw=draw, silence=silence
         )
-        yield ModelRouter(choice, routes, failover, settings, screening, sight_by, changed)
+        rules = Lazy(partial(Classifier, classifier)) if classifier is not None and classifier.enabled else None
+        yield ModelRouter(choice, routes, failover, settings, screening, rules, sight_by, changed)
 
 
 def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> Sight:

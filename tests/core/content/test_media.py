@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from hob.core.screening.media import UNKNOWN, fits, media_type_of
+from hob.core.content.media_types import UNKNOWN, fits, media_type_of
 
 
 def archive(*names: str, first: str = "") -> bytes:

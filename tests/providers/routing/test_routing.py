@@ -23,16 +23,11 @@ from hob.core.models import (
 from hob.core.ports.model import Profiles
 from hob.core.ports.tools import Blobs
 from hob.core.settings import Secret
+from hob.guard.screening.model_calls.screening import ModelScreening
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 from hob.providers.opening import open_model
+from hob.providers.routing.classifier_settings import ClassifierRule, ClassifierSettings
 from hob.providers.routing.routing import ModelRouter
-from hob.providers.screening.screening import Screening
-from hob.providers.screening.settings import (
-    ClassifierRule,
-    ClassifierSettings,
-    PromptGuardSettings,
-    SanitizerSettings,
-    ScreeningAction,
-)
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
 from hob.testing.model_server import Fault, ModelServer, Reply
@@ -62,11 +57,10 @@ async def opened(
         "away": ProviderSettings(base_url=away, local=False),
     }
     settings = ModelSettings(**{"name": "far/one", "providers": providers, **fields})
-    screening = Screening(
-        guard or PromptGuardSettings(), SanitizerSettings(), classifier or ClassifierSettings(), b"key of this home"
-    )
+    screening = ModelScreening(guard or PromptGuardSettings(), SanitizerSettings(), b"key of this home")
     clock = ManualClock(jump=True)
-    async with open_model(settings, clock, screening=screening, blobs=blobs, profiles=profiles) as model:
+    opening = open_model(settings, clock, screening=screening, classifier=classifier, blobs=blobs, profiles=profiles)
+    async with opening as model:
         yield model
 
 

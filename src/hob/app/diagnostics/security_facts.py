@@ -36,11 +36,11 @@ from hob.gateway.webhooks.settings import Webhooks
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import AT_HAND, is_secret_name
 from hob.guard.screening.masking.mask import is_maskable
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
 from hob.guard.screening.scanner.settings import ScannerSettings
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.providers.http.addresses import is_loopback, is_private
 from hob.providers.routing.choice import Choice
-from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings
 from hob.providers.settings import ModelSettings
 from hob.store.audit.audit import HEAD_FILE
 from hob.store.database.database import NAME

@@ -16,8 +16,8 @@ from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.language import model_line
 from hob.cli.output import tame
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import HomeTaken
-from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.chat.inbound import ClientEvent
 
 REJOIN_SECONDS = 30.0

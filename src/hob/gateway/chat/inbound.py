@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from hob.core.clock import Clock
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import InvalidRequest, NotAllowed, NotFound
 from hob.core.ids import ONE_TURN, BlobId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Address, Attachment, Inbound, Quoted, Sender
 from hob.core.ports.tools import Blobs
-from hob.core.screening.media import HEAD, media_type_of
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass

@@ -4,9 +4,9 @@ import re
 
 from starlette.responses import Response
 
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId
-from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 from hob.core.client_terms import ClientTerms
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import NotFound, Stopping
 from hob.core.ids import InboundId
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
-from hob.core.screening.media import HEAD, media_type_of
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolCall
 from hob.core.values import dataclass

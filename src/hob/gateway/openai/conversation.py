@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.messages import Quoted
-from hob.core.screening.media import HEAD, media_type_of
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
 from hob.gateway.http.failures import HttpRefusal

@@ -4,9 +4,9 @@ import asyncio
 
 from starlette.responses import Response
 
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import InvalidRequest
 from hob.core.ids import BlobId, digest
-from hob.core.screening.media import HEAD, media_type_of
 from hob.gateway.chat.uploads import note
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.reply import json_response

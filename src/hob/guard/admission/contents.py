@@ -3,9 +3,9 @@ that pass for its sender's."""
 
 from dataclasses import replace
 
+from hob.core.content.media_types import fits
 from hob.core.messages import Attachment, Inbound, Quoted
 from hob.core.screening.characters import neutralise
-from hob.core.screening.media import fits
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.trust.pasted import split_forwarded
 from hob.guard.admission.settings import AdmissionSettings

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import cast
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.lazy import Lazy
 from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
 from hob.core.spelling import close_names
 from hob.core.translation.language import translatable
@@ -21,9 +22,10 @@ from hob.providers.catalog.catalog import CLI_WIRES
 from hob.providers.http.addresses import shown
 from hob.providers.media.sight import Sight
 from hob.providers.routing.choice import Choice, Ref
+from hob.providers.routing.classifier import Classifier
 from hob.providers.routing.failover_model import Failover, RouteHealthPort
 from hob.providers.routing.model_routes import ModelRoutes
-from hob.providers.screening.screening import Screening
+from hob.providers.routing.screening import Screening
 from hob.providers.settings import ModelSettings
 
 _LISTING_SECONDS = 5.0
@@ -39,6 +41,7 @@ class ModelRouter:
         failover: Failover,
         settings: ModelSettings,
         screening: Screening | None = None,
+        classifier: Lazy[Classifier] | None = None,
         sight_by: Callable[[ModelSettings], Callable[[], Sight] | None] = lambda settings: None,
         changed: Sequence[Callable[[ModelSettings], None]] = (),
     ) -> None:
@@ -49,6 +52,7 @@ class ModelRouter:
         self._sight_by = sight_by
         self._changed = changed
         self._screening = screening
+        self._classifier = classifier
         self._own_choices: dict[str, str] = {}
         self._asking = asyncio.Lock()
 
@@ -145,9 +149,9 @@ class ModelRouter:
 
     def _classified(self, request: ModelRequest) -> ModelRequest:
         """The request with the model of the rule that holds for it; what somebody chose by name stays."""
-        if request.model or self._screening is None:
+        if request.model or self._classifier is None:
             return request
-        chosen = self._screening.classify(request)
+        chosen = self._classifier().classify(request)
         if chosen is None:
             return request
         thinking = request.thinking if chosen.thinking is None else chosen.thinking
@@ -198,7 +202,7 @@ class ModelRouter:
 
     def _screened(self, screening: Screening, request: ModelRequest, remarks: tuple[Remark, ...]) -> Route:
         screened = screening.screen(request)
-        if screening.stays(screened):
+        if screened.stays:
             local = [name for name in request.models if self._is_local(name)]
             if screening.local_model:
                 ref = self.choice.resolve(screening.local_model)
@@ -211,7 +215,7 @@ class ModelRouter:
                     )
                 local.append(self.routes.name(ref))
             if not local:
-                raise screening.refusal(screened)
+                raise screened.refusal()
             chain = tuple(dict.fromkeys(local))
             request = replace(request, model=chain[0], models=chain, stays=True)
             return Route(request, (*remarks, *screened.remarks))

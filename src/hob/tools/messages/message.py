@@ -8,12 +8,12 @@ from typing import Annotated, Literal, NamedTuple, Protocol
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.capabilities import Capabilities, ChatLine
 from hob.core.content.chunks import split_text
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.content.plain_form import plain_form
 from hob.core.errors import SendFailed, ToolFailed
 from hob.core.ids import BlobId, OutboxId, digest
 from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.screening.media import HEAD, media_type_of
 from hob.core.tools import Effect, Restart, ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.turns import Turn

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import tame
-from hob.core.screening.media import HEAD, media_type_of
+from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 

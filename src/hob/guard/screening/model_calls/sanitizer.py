@@ -6,16 +6,16 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol, cast
 
+from hob.core.content.own_words import all_own_words
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, ReasoningDelta, Stop, TextDelta
 from hob.core.screening.detectors import find, lower, merge
 from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding
 from hob.core.screening.patterns import compile_pattern
 from hob.core.tools import ToolCall
-from hob.providers.screening.arguments import change_texts
-from hob.providers.screening.own_words import all_own_words
-from hob.providers.screening.settings import ImagePolicy as ImageRule
-from hob.providers.screening.settings import SanitizerSettings
+from hob.guard.screening.model_calls.arguments import change_texts
+from hob.guard.screening.model_calls.settings import ImagePolicy as ImageRule
+from hob.guard.screening.model_calls.settings import SanitizerSettings
 
 # Stages of cleaning a text that comes in pieces. Each holds back what it cannot judge yet, and no more than it says.
 #

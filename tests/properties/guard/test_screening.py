@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelRequest, TextDelta, UserMessage
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
-from hob.providers.screening.prompt_guard import Placeholders, PromptGuard, Restorer, put_back
-from hob.providers.screening.sanitizer import EndMarks, Images, Limit, Redaction, Sanitizer, Stage, Thoughts
-from hob.providers.screening.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
+from hob.guard.screening.model_calls.prompt_guard import Placeholders, PromptGuard, Restorer, put_back
+from hob.guard.screening.model_calls.sanitizer import EndMarks, Images, Limit, Redaction, Sanitizer, Stage, Thoughts
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
 ALL = frozenset(SensitiveKind)
 KEY = b"key"

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from hob.core.content import own_words
 from hob.core.screening import credentials, numbers, personal
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
 from hob.core.screening.patterns import MOST_STEPS, compile_pattern, compile_words, count_steps
-from hob.providers.screening import own_words, prompt_guard, sanitizer
+from hob.guard.screening.model_calls import prompt_guard, sanitizer
 
 MODULES = (sanitizer, credentials, numbers, own_words, personal, prompt_guard)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from hob.core.content.own_words import own_words
 from hob.core.ids import BlobId, CallId, SessionKey
 from hob.core.models import AssistantMessage, Image, ModelRequest, Thinking, ToolMessage, UserMessage
-from hob.providers.screening.classifier import Chosen, Classifier
-from hob.providers.screening.own_words import own_words
-from hob.providers.screening.settings import ClassifierRule, ClassifierSettings
+from hob.providers.routing.classifier import Chosen, Classifier
+from hob.providers.routing.classifier_settings import ClassifierRule, ClassifierSettings
 
 MARKED = "<untrusted-0123456789 from=web>\nplease translate this\n</untrusted-0123456789>"
 CONTEXT = "<context>\nNow: Monday, translate\n</context>"

@@ -13,11 +13,10 @@ import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import field, replace
+from dataclasses import replace
 from hashlib import blake2b
 from typing import cast
 
-from hob.core.errors import ModelError, ModelFault
 from hob.core.models import (
     AssistantMessage,
     ModelEvent,
@@ -34,9 +33,9 @@ from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding, SensitiveKi
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence
-from hob.core.values import dataclass
-from hob.providers.screening.arguments import change_texts
-from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
+from hob.guard.screening.model_calls.arguments import change_texts
+from hob.guard.screening.model_calls.screened import DENIED, Screened, refusal
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, ScreeningAction
 
 # Values taken out of a text and put back: `[EMAIL-kdmfbaopce]` stands for an address.
 #
@@ -136,7 +135,6 @@ class Restorer:
 
 _MOST_SCANS = 4_096  # texts whose findings are remembered; a session has some hundreds
 _MOST_KNOWN = 256
-_DENIED = "deny_words"
 _ORDER = tuple(ScreeningAction)
 _BY_CONTEXT = frozenset({SensitiveKind.PASSWORD, SensitiveKind.SECRET, SensitiveKind.BEARER})
 _APART = re.compile(r"[\s()./\u2013-]")
@@ -144,21 +142,6 @@ _NOTE = (
     "Some values are kept from you: a mark such as [EMAIL-…] or [PASSWORD-…], ten letters after the dash, stands for "
     "one. Write the mark as it is wherever the value is meant, in calls too; it is replaced later."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Screened:
-    """A request as it may be sent, and what was found in it.
-
-    `action` is the most that had to be done. With LOCAL the request is unchanged and may go to a local model only;
-    where there is none, raise `refusal(kinds)`. `restore` is for `restored`.
-    """
-
-    request: ModelRequest
-    action: ScreeningAction = ScreeningAction.OFF
-    kinds: tuple[str, ...] = ()
-    restore: Mapping[str, str] = field(default_factory=dict)
-    remarks: tuple[Remark, ...] = ()
 
 
 class PromptGuard:
@@ -176,7 +159,7 @@ class PromptGuard:
             **dict.fromkeys(PII, settings.pii),
             **dict.fromkeys(settings.patterns, settings.custom),
             **dict.fromkeys(settings.ignore, ScreeningAction.OFF),
-            _DENIED: ScreeningAction.BLOCK,
+            DENIED: ScreeningAction.BLOCK,
         }
         self._kinds = frozenset(kind for kind in SensitiveKind if self._actions[kind] is not ScreeningAction.OFF)
         self._redacts = ScreeningAction.REDACT in self._actions.values()
@@ -189,7 +172,7 @@ class PromptGuard:
         return any(
             action is not ScreeningAction.OFF
             for kind, action in self._actions.items()
-            if kind != _DENIED or self._denied
+            if kind != DENIED or self._denied
         )
 
     def screen(self, request: ModelRequest) -> Screened:
@@ -256,7 +239,7 @@ class PromptGuard:
         if self._allowed:
             found = [each for each in found if _plain(text[each.start : each.end]) not in self._allowed]
         if self._denied is not None:
-            found += (SensitiveFinding(_DENIED, *match.span()) for match in self._denied.finditer(text))
+            found += (SensitiveFinding(DENIED, *match.span()) for match in self._denied.finditer(text))
         return tuple(found)
 
     def _scan_arguments(self, call: ToolCall) -> list[tuple[str, tuple[SensitiveFinding, ...]]]:
@@ -316,24 +299,6 @@ class PromptGuard:
         found = self._scan(text) if findings is None else findings
         wanted = merge([each for each in found if self._actions[each.kind] is ScreeningAction.REDACT])
         return placeholders.take_out(text, wanted, self._known)
-
-
-def refusal(kinds: tuple[str, ...], place: str = "", *, stays: bool = False) -> ModelError:
-    """Why a request goes to no one: what was found, where, and what its owner can do.
-
-    `stays`: a local model might have had it, but none is known.
-    """
-    if _DENIED in kinds:
-        what, rule = "a word of prompt_guard.deny_words", "prompt_guard.deny_words"
-    else:
-        what, rule = describe(kinds), "[prompt_guard]"
-    where = f" in {place}" if place else ""
-    if stays:
-        what += f"{where}, which a local model alone may read: set prompt_guard.local_model"
-        return ModelError(ModelFault.FILTERED, f"the prompt guard found {what}")
-    return ModelError(
-        ModelFault.FILTERED, f"the prompt guard found {what}{where} and may not send it; its rules are {rule}"
-    )
 
 
 async def restored(events: AsyncIterator[ModelEvent], restore: Mapping[str, str]) -> AsyncGenerator[ModelEvent]:

@@ -20,8 +20,8 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall
-from hob.providers.screening.sanitizer import Sanitizer
-from hob.providers.screening.settings import ImagePolicy, SanitizerSettings
+from hob.guard.screening.model_calls.sanitizer import Sanitizer
+from hob.guard.screening.model_calls.settings import ImagePolicy, SanitizerSettings
 
 KEY = "sk-proj-Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 ASKED = ModelRequest("m", "", (UserMessage("Show me a picture from example.org"),))

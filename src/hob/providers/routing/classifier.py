@@ -6,11 +6,11 @@ began would throw the provider's prompt cache away. The first rule that holds wi
 
 import re
 
+from hob.core.content.own_words import own_words, without_context
 from hob.core.models import ModelRequest, Thinking, UserMessage
 from hob.core.screening.patterns import compile_pattern, compile_words
 from hob.core.values import dataclass
-from hob.providers.screening.own_words import own_words, without_context
-from hob.providers.screening.settings import ClassifierRule, ClassifierSettings
+from hob.providers.routing.classifier_settings import ClassifierRule, ClassifierSettings
 
 
 @dataclass(frozen=True, slots=True)

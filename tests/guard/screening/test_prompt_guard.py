@@ -22,17 +22,9 @@ from hob.core.models import (
 from hob.core.screening.kinds import SensitiveFinding
 from hob.core.tools import ToolCall
 from hob.core.translation.sentences import Sentence, say
-from hob.providers.screening.prompt_guard import (
-    SHAPE,
-    PromptGuard,
-    Restorer,
-    Screened,
-    put_back,
-    refusal,
-    restore_reply,
-    restored,
-)
-from hob.providers.screening.settings import PromptGuardSettings, ScreeningAction
+from hob.guard.screening.model_calls.prompt_guard import SHAPE, PromptGuard, Restorer, put_back, restore_reply, restored
+from hob.guard.screening.model_calls.screened import Screened, refusal
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, ScreeningAction
 
 KEY = b"a secret of the home"
 PASSWORD = "hunter2xyz"

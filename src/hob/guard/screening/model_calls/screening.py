@@ -1,0 +1,63 @@
+"""Prompt guard and sanitizer as one thing, each made when it is first needed.
+
+Their patterns cost tens of milliseconds to compile, which a command that asks no model never pays.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from hob.core.lazy import Lazy
+from hob.core.models import ModelEvent, ModelRequest
+from hob.guard.screening.model_calls.screened import Screened
+from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings
+
+Events = AsyncIterator[ModelEvent]
+
+
+class _Guarding(Protocol):
+    def screen(self, request: ModelRequest) -> Screened: ...
+
+
+class _Cleaning(Protocol):
+    @property
+    def active(self) -> bool: ...
+
+    def clean(self, request: ModelRequest, events: Events) -> Events: ...
+
+
+@Lazy
+def _prompt_guard() -> Callable[[PromptGuardSettings, bytes], _Guarding]:
+    from hob.guard.screening.model_calls.prompt_guard import PromptGuard
+
+    return PromptGuard
+
+
+@Lazy
+def _sanitizer() -> Callable[[SanitizerSettings], _Cleaning]:
+    from hob.guard.screening.model_calls.sanitizer import Sanitizer
+
+    return Sanitizer
+
+
+@Lazy
+def _restored() -> Callable[[Events, dict[str, str]], Events]:
+    from hob.guard.screening.model_calls.prompt_guard import restored
+
+    return restored
+
+
+class ModelScreening:
+    """Implements the providers' `Screening`. `key` is a secret of the home."""
+
+    def __init__(self, guard: PromptGuardSettings, sanitizer: SanitizerSettings, key: bytes) -> None:
+        self.local_model = guard.local_model
+        self._guard = Lazy(lambda: _prompt_guard()(guard, key))
+        self._sanitizer = Lazy(lambda: _sanitizer()(sanitizer))
+
+    def screen(self, request: ModelRequest) -> Screened:
+        return self._guard().screen(request)
+
+    def clean(self, request: ModelRequest, events: Events) -> Events:
+        if self._sanitizer().active:
+            events = self._sanitizer().clean(request, events)
+        return _restored()(events, dict(request.withheld)) if request.withheld else events

@@ -1,0 +1,42 @@
+"""Settings of the rules that choose a model. Loads nothing but the standard library."""
+
+from hob.core.models import Thinking
+from hob.core.screening.patterns import compile_pattern, compile_words
+from hob.core.settings import setting
+from hob.core.translation.language import joined, translatable
+from hob.core.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierRule:
+    """One rule: everything it says must hold of the newest message. What is left empty is not asked."""
+
+    name: str = setting("", "What the rule is called in explanations.")
+    model: str = setting("", "Reference of the model that answers.")
+    thinking: str = setting("", "How long that model thinks.", one_of=("", *(level.value for level in Thinking)))
+    any: list[str] = setting([], "One of these words or phrases is in your message.")
+    all: list[str] = setting([], "All of these words or phrases are in your message.")
+    pattern: str = setting("", "This regular expression is found in your message.")
+    max_chars: int = setting(0, "The message has at most this many characters; 0 asks nothing.", at_least=0)
+    min_chars: int = setting(0, "The message has at least this many characters.", at_least=0)
+    task: str = setting("", "The request is for this task, e.g. chat or compaction.")
+    session: str = setting("", "The session has this key, or begins so if it ends in *.")
+    images: bool = setting(False, "Messages with images may match too.")
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise ValueError(translatable("a rule needs a model"))
+        if self.pattern:
+            try:
+                compile_pattern(self.pattern)
+            except ValueError as error:
+                raise ValueError(joined(": ", ("pattern", str(error)))) from None
+        compile_words([*self.any, *self.all])
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierSettings:
+    """Rules that choose the model by what is asked; the first that holds wins."""
+
+    enabled: bool = setting(False, "Whether the rules are asked.")
+    rules: list[ClassifierRule] = setting([], "The rules, in order.")
