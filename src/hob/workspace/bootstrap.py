@@ -22,8 +22,9 @@ _Stamp = tuple[int, int, int, int]
 class BootstrapFiles:
     """Implements the agent's `Bootstrap` over a folder. A call costs one `stat` per file while nothing changes."""
 
-    def __init__(self, path: Path, accepted: AcceptedFiles | None = None) -> None:
-        """Without `accepted` every content is."""
+    def __init__(self, path: Path, accepted: AcceptedFiles | None = None, *, warns: bool = True) -> None:
+        """Without `accepted` every content is. It `warns` in the log of a file that is not, once a content."""
+        self._warns = warns
         self._root = path.expanduser()
         self._accepted = accepted
         self._stamps: tuple[object, ...] | None = None
@@ -72,7 +73,7 @@ class BootstrapFiles:
     def _label_of(self, name: str, hash_: str) -> Label:
         if self._accepted is None or self._accepted.accepts(name, hash_):
             return IDENTITY_LABEL
-        if self._accepted.known and (name, hash_) not in self._told:
+        if self._warns and self._accepted.known and (name, hash_) not in self._told:
             self._told.add((name, hash_))
             log.warning("%s was changed and is untrusted until `hob accept %s`", self._root / name, name)
         return _UNACCEPTED

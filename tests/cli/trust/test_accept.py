@@ -22,7 +22,9 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_changed_file_is_shown_and_accepted_by_name(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_file_is_shown_and_accepted_by_name(
+    workspace: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     (workspace / "SOUL.md").write_text("bold")
     (workspace / "USER.md").write_text("me")
     assert run(["accept"]) == 0
@@ -31,6 +33,7 @@ def test_changed_file_is_shown_and_accepted_by_name(workspace: Path, capsys: pyt
     assert capsys.readouterr().out.count("not accepted") == 1
     assert run(["accept", "--all"]) == 0
     assert "not accepted" not in capsys.readouterr().out
+    assert caplog.text == ""  # the owner is looking at them
 
 
 def test_file_outside_the_identity_cannot_be_accepted(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

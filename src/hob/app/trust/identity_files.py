@@ -12,10 +12,10 @@ from hob.workspace.settings import WorkspaceSettings
 log = logging.getLogger(__name__)
 
 
-def find_files(home: Path, workspace: Path) -> tuple[BootstrapFiles, AcceptedFiles]:
+def find_files(home: Path, workspace: Path, *, warns: bool = True) -> tuple[BootstrapFiles, AcceptedFiles]:
     """The files, and what of them the owner has accepted; all of it if nothing was ever written down."""
     accepted = AcceptedFiles(home / FILE)
-    files = BootstrapFiles(workspace, accepted)
+    files = BootstrapFiles(workspace, accepted, warns=warns)
     files.accept_first()
     return files, accepted
 

@@ -131,7 +131,7 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         if job["state"] in ("waiting", "stopped"):
             stopped = _("{name} failed and stopped: {problem}")
             told = stopped if job["state"] == "stopped" else _("{name} failed and restarts by itself: {problem}")
-            _row("job", told.format(name=job["name"], problem=line(job["problem"], 200)), "red")
+            _row("job", told.format(name=job["name"], problem=line(_(job["problem"]), 200)), "red")
 
 
 def _show_held(for_approval: int, for_answer: int, parked: int) -> None:

@@ -28,7 +28,7 @@ def accept(file: str = "", /, *, all: bool = False, json: bool = False) -> None:
     config = read_config()
     make_home(config.home)
     folder = config[WorkspaceSettings].path.expanduser()
-    files, accepted = find_files(config.home, folder)
+    files, accepted = find_files(config.home, folder, warns=False)
     there = {each.name: each for each in files.load()}
     if file and file not in there:
         raise NotFound(
