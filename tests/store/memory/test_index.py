@@ -67,3 +67,28 @@ async def test_no_stem_of_an_erased_item_is_left_in_the_file(tmp_path: Path) -> 
 def test_german_words_of_one_family_have_one_stem() -> None:
     for family in (("kaufen", "gekauft", "kaufte", "kauft"), ("Häuser", "Haus"), ("Straße", "Strassen")):
         assert len({stem_german(word.lower()) for word in family}) == 1, family
+
+
+def many(count: int, first: int = 0) -> list[MemoryItem]:
+    return [item(0, f"apple number {n}", session=f"s{n // 20}") for n in range(first, first + count)]
+
+
+async def test_many_items_are_acknowledged_first_and_found_all_the_same(tmp_path: Path) -> None:
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        await store.items.add(many(120))
+        await store.items.add(many(3, 120))  # the order of the index is that of the rows
+        assert await store.memory_index.read(Scope("owner"), lambda found: found.sizes(["appl"])) == {"appl": 123}
+        await store.items.add(many(2, 123))
+        assert await store.memory_index.read(Scope("owner"), lambda found: (found.size, len(found.speakers()))) == (
+            125,
+            0,
+        )
+        await store.items.add(many(120, 125))
+        assert len(await store.memory_vectors.pending(0, 1_000)) == 245  # none is passed over
+
+
+async def test_items_that_were_not_indexed_before_the_end_are_indexed_at_the_next_start(tmp_path: Path) -> None:
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        await store.items.add(many(200))
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        assert await store.memory_index.read(Scope("owner"), lambda found: found.sizes(["appl"])) == {"appl": 200}

@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import apsw
@@ -25,6 +25,8 @@ from hob.store.erasure.content import WriteConnection
 T = TypeVar("T")
 Job = Callable[[apsw.Connection], T]
 
+_QUIET = 0.02
+"""Seconds without a write after which what was put off is done."""
 _log = logging.getLogger(__name__)
 
 
@@ -82,6 +84,11 @@ class Writer:
             raise
         return result
 
+    @property
+    def puts_off(self) -> bool:
+        """Whether there is work that was put off until nothing waits."""
+        return self._connection.later is not None
+
     @contextmanager
     def watched(self, told: Callable[[frozenset[str]], None]) -> Iterator[None]:
         """While the block is open, `told` is called in the event loop after each commit with its kinds of events."""
@@ -103,7 +110,7 @@ class Writer:
         ending = False
         while not ending:
             jobs: list[_Queued] = []
-            item = self._queue.get()
+            item = self._next()
             while item is not None:
                 jobs.append(item)
                 if len(jobs) >= self._group:
@@ -117,6 +124,15 @@ class Writer:
             jobs = [job for job in jobs if not job.dropped]
             if jobs:
                 self._deliver(jobs, self._perform(jobs))
+
+    def _next(self) -> _Queued | None:
+        """What comes next; while nothing comes, what was put off is done."""
+        while (job := self._connection.later) is not None:
+            with suppress(queue.Empty):
+                return self._queue.get(timeout=_QUIET)
+            if self._perform([_Queued(job, self._loop.create_future())])[0] is not True:
+                self._connection.later = None
+        return self._queue.get()
 
     def _perform(self, jobs: Sequence[_Queued]) -> list[Any]:
         connection = self._connection

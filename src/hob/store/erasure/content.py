@@ -15,11 +15,13 @@ def as_it_is(text: str) -> str:
 class WriteConnection(apsw.Connection):
     """A connection to the database. `mask` takes out of every text what must not be stored.
 
-    `happened` are the kinds of events that were appended to the timeline since it was last set.
+    `happened` are the kinds of events that were appended to the timeline since it was last set. `later` is work that
+    was put off until nothing waits; it tells whether there is more.
     """
 
     mask: Callable[[str], str] = staticmethod(as_it_is)
     happened: frozenset[str] = frozenset()
+    later: "Callable[[apsw.Connection], bool] | None" = None
 
 
 def masked(connection: apsw.Connection, text: str) -> str:

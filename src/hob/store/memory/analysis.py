@@ -2,8 +2,10 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Final
 
 import apsw
@@ -115,11 +117,25 @@ class Kind:
 
 
 _KINDS = ((Kind.TIME, _TIME), (Kind.OWN_PAST, _OWN_PAST), (Kind.LIKING, _LIKING), (Kind.NAME, _NAME))
+_SELVES = frozenset(["i", "we", "ich", "wir"])
+_TELLING = _SELVES | {
+    *("my", "mein", "meine", "unser", "unsere", "gern", "gerne"),
+    *("into", "interested", "fan", "looking", "planning", "trying"),
+}
 
 
-def kind_of(text: str) -> int:
-    """The kinds of this text."""
-    kind = sum(number for number, pattern in _KINDS if pattern.search(text))
+@lru_cache(50_000)
+def _may_be(word: str) -> int:
+    """Of which kinds a text may be that holds this word: only for these the patterns are tried."""
+    kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
+    kind |= Kind.OWN_PAST if word in _SELVES or _OWN_PAST.search(word) else 0
+    return kind | (Kind.LIKING if word in _TELLING or word.startswith("lieblings") else 0)
+
+
+def kind_of(text: str, words: Iterable[str] | None = None) -> int:
+    """The kinds of this text, of which these are the words."""
+    possible = reduce(or_, map(_may_be, words_of(text) if words is None else words), Kind.NAME)
+    kind = sum(number for number, pattern in _KINDS if number & possible and pattern.search(text))
     if text.rstrip().endswith("?"):
         kind |= Kind.QUESTION | (Kind.BARE_QUESTION if len(text) < _SHORT else 0)
     return kind
@@ -132,11 +148,8 @@ def words_of(text: str) -> list[str]:
 
 def is_german(words: Iterable[str]) -> bool:
     """Whether more of the small words are German than English."""
-    german = english = 0
-    for word in words:
-        german += word in _GERMAN
-        english += word in _ENGLISH
-    return german > english
+    given = list(words)
+    return sum(map(_GERMAN.__contains__, given)) > sum(map(_ENGLISH.__contains__, given))
 
 
 def dated(at: float) -> str:
@@ -165,20 +178,24 @@ class Analyzer:
         self._english["5may"] = self._german["5may"] = "5m"
         del self._english["may"]  # as a word it is a stop word
 
-    def stems(self, text: str) -> Iterator[str]:
-        """The stems of the text's words, in its language, without stop words.
+    def stems(self, words: Sequence[str]) -> list[str]:
+        """The stems of a text's words, in its language, without stop words.
 
         A long German word is found by its ends too (`~kurs` of `abendkurs`), since it may be a compound.
         """
-        words = words_of(text)
-        german = is_german(words)
-        stop = _GERMAN_STOP if german else _ENGLISH
+        if not is_german(words):
+            known, stem = self._english, self._stem_english
+            kept = [word for word in words if word not in _ENGLISH]
+            stems = map(known.get, kept)
+            return [each or self._learn(known, word, stem(word)) for each, word in zip(stems, kept, strict=True)]
+        found = []
         for word in words:
-            if word not in stop:
-                yield self._stem(word, german)
-                if german and len(word) >= _COMPOUND:
+            if word not in _GERMAN_STOP:
+                found.append(self._stem(word, german=True))
+                if len(word) >= _COMPOUND:
                     ends = (word[start:] for start in range(_HEAD, len(word) - _TAIL + 1))
-                    yield from dict.fromkeys(f"{END}{self._stem(end, german)}" for end in ends)
+                    found += dict.fromkeys(f"{END}{self._stem(end, german=True)}" for end in ends)
+        return found
 
     def concepts(self, query: str) -> list[tuple[str, ...]]:
         """The words of a query that count, each with its stems in both languages and as the end of a German word."""

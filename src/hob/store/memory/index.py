@@ -2,7 +2,7 @@
 
 import json
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -10,7 +10,7 @@ import apsw
 
 from hob.core.memory import MemoryItem
 from hob.store.database.rows import all_rows, find_row
-from hob.store.memory.analysis import END, Analyzer, dated, kind_of
+from hob.store.memory.analysis import END, Analyzer, dated, kind_of, words_of
 
 ANALYZER: Final = Analyzer()
 BITS = 10
@@ -55,7 +55,7 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
     scopes: dict[tuple[str, str], int] = {}
     sessions: dict[tuple[int, str], int] = {}
     counts: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0])
-    postings: defaultdict[tuple[int, str, int], array[int]] = defaultdict(lambda: array("I"))
+    blocks: defaultdict[tuple[int, int], defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     rows = []
     for item in items:
         whose = (item.scope.person, item.scope.agent)
@@ -64,17 +64,29 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
         if item.session:
             named = (scope, item.session)
             session = sessions.get(named) or sessions.setdefault(named, _id(connection, _ADD_SESSION, named))
-        stems = list(ANALYZER.stems(f"{dated(item.at)} {item.speaker} {item.text}"))
-        length = min(sum(not stem.startswith(END) for stem in stems), _LONGEST)
-        rows.append((item.seq, scope, session, length, int(kind_of(item.text)), " ".join(stems)))
-        block, low = item.seq >> BITS, item.seq & LOW
-        for stem, times in Counter(stems).items():
-            postings[scope, stem, block].append(low | min(times, MOST_TIMES) << BITS | length << 16)
+        words = words_of(item.text)
+        stems = ANALYZER.stems([*words_of(f"{dated(item.at)} {item.speaker}"), *words])
+        joined = " ".join(stems)
+        length = min(len(stems) - joined.count(END), _LONGEST)
+        rows.append((item.seq, scope, session, length, kind_of(item.text, words), joined))
+        postings, posting = blocks[scope, item.seq >> BITS], item.seq & LOW | length << 16
+        often: dict[str, int] = {}
+        for stem in stems:
+            often[stem] = often.get(stem, 0) + 1
+        for stem, times in often.items():
+            postings[stem].append(posting | min(times, MOST_TIMES) << BITS)
         for key in (("scope", scope), ("session", session)):
             counts[key][0] += 1
             counts[key][1] += length
     connection.executemany(_ADD_WORDS, rows)
-    connection.executemany(_ADD_POSTINGS, ((*key, found.tobytes()) for key, found in sorted(postings.items())))
+    connection.executemany(
+        _ADD_POSTINGS,
+        (
+            (scope, stem, block, array("I", found).tobytes())
+            for (scope, block), postings in sorted(blocks.items())
+            for stem, found in sorted(postings.items())
+        ),
+    )
     _count(connection, counts, 1)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import apsw
 
@@ -12,7 +13,7 @@ from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.writer import Writer
-from hob.store.erasure.content import ContentWriter, masked
+from hob.store.erasure.content import ContentWriter, WriteConnection, masked
 from hob.store.memory import index
 from hob.store.memory.stones import stone_of_item
 
@@ -64,6 +65,11 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
+_MANY, _MOST_WAITING = 50, 10_000
+"""From so many on items are indexed after they were acknowledged; so many at most wait for it."""
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
+_LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"
+_WAITING = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ({_LAST_INDEXED}) ORDER BY i.seq LIMIT ?"  # noqa: S608 - no value
 _NONE = "[]"
 
 
@@ -90,8 +96,39 @@ def add_items(connection: apsw.Connection, items: Iterable[MemoryItem], stone: b
         added.append(replace(item, seq=connection.last_insert_rowid()))
         if item.layer in _DERIVED:
             link_evidence(connection, added[-1].seq, item.evidence)
-    index.add(connection, added)
+    _index(connection, added)
     return added
+
+
+def _index(connection: apsw.Connection, added: Sequence[MemoryItem]) -> None:
+    """Make them searchable now; many at once as soon as nothing waits to be written, and no search runs before."""
+    if not added:
+        return
+    waiting = added[-1].seq - len(added) > _last_indexed(connection)
+    if not isinstance(connection, WriteConnection) or (not waiting and len(added) < _MANY):
+        index_waiting(connection) if waiting else index.add(connection, added)
+        return
+    connection.later = partial(index_waiting, at_most=_MANY * 5)
+    if added[-1].seq - _last_indexed(connection) > _MOST_WAITING:
+        index_waiting(connection, 2 * len(added))
+
+
+def _last_indexed(connection: apsw.Connection) -> int:
+    last: int = all_rows(connection, _LAST_INDEXED)[0][0]
+    return last
+
+
+def is_waiting(connection: apsw.Connection) -> bool:
+    """Whether there are items that were kept and are not indexed yet."""
+    newest: int = all_rows(connection, _NEWEST)[0][0]
+    return newest > _last_indexed(connection)
+
+
+def index_waiting(connection: apsw.Connection, at_most: int = -1) -> bool:
+    """Index what was kept and is not indexed yet; whether there may be more."""
+    rows = all_rows(connection, _WAITING, (at_most,))
+    index.add(connection, [load_item((*row[:-1], row[-1] or "")) for row in rows])
+    return len(rows) == at_most
 
 
 def link_evidence(connection: apsw.Connection, seq: int, sources: Iterable[str]) -> None:

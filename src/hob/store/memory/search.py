@@ -14,7 +14,7 @@ from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.memory import index
 from hob.store.memory.index import BITS, LOW, MOST_TIMES, unpacked
-from hob.store.memory.items import COLUMNS, TABLES, load_item
+from hob.store.memory.items import COLUMNS, TABLES, index_waiting, is_waiting, load_item
 
 T = TypeVar("T")
 
@@ -69,20 +69,23 @@ class StoredIndex:
         self._readers = readers
 
     async def complete(self) -> None:
-        """Index what an older Hob kept without an index. Raises StoreErrors."""
-        while await self._writer.write(_index_missing):
-            continue
+        """Index what an older Hob kept without an index, and what a crash left unindexed. Raises StoreErrors."""
+        while await self._readers.read(lambda connection: index.missing(connection, 1)):
+            await self._writer.write(_index_missing)
+        if await self._readers.read(is_waiting):
+            await self._writer.write(index_waiting)
 
     async def read(self, scope: Scope, search: "Callable[[ScopedIndex], T]") -> T:
         """What the search finds in this scope. Raises StoreErrors."""
+        if self._writer.puts_off:
+            await self._writer.write(index_waiting)
         return await self._readers.read(lambda connection: search(ScopedIndex(connection, scope)))
 
 
-def _index_missing(connection: apsw.Connection) -> int:
+def _index_missing(connection: apsw.Connection) -> None:
     seqs = index.missing(connection, _AT_ONCE)
     rows = all_rows(connection, _UNINDEXED, (json.dumps(seqs),))
     index.add(connection, [load_item(row) for row in rows])
-    return len(rows)
 
 
 class Entry(NamedTuple):

@@ -8,13 +8,15 @@ import apsw
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
+from hob.store.memory.items import index_waiting
 
 _ADD_EMBEDDER = "INSERT OR IGNORE INTO memory_embedders (fingerprint) VALUES (?)"
 _EMBEDDER = "SELECT id FROM memory_embedders WHERE fingerprint = ?"
 _NEWEST = "SELECT id FROM memory_embedders WHERE substr(fingerprint, 1, length(?) + 1) = ? ORDER BY id DESC LIMIT 1"
 _PENDING = (
     "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text"
-    " WHERE i.seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0) ORDER BY i.seq LIMIT ?"
+    " WHERE i.seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
+    " AND i.seq <= (SELECT coalesce(max(seq), 0) FROM memory_words) ORDER BY i.seq LIMIT ?"
 )
 _COUNTS = (
     "SELECT (SELECT count(*) FROM memory_bits WHERE embedder = ?), count(*) FROM memory_items"
@@ -62,6 +64,8 @@ class StoredVectors:
 
     async def pending(self, embedder: int, at_most: int) -> list[tuple[int, str]]:
         """The rows that come next, with their texts (empty: erased). Raises StoreErrors."""
+        if self._writer.puts_off:
+            await self._writer.write(index_waiting)
         rows = await self._readers.read(lambda connection: all_rows(connection, _PENDING, (embedder, at_most)))
         return [(seq, text or "") for seq, text in rows]
 
