@@ -147,6 +147,11 @@ class MemoryEmbedder:
         self.number = self.number or await self._vectors.find(self._name)
         return await self._vectors.counts(self.number)
 
+    async def serving(self) -> int:
+        """The number of the embedder with whose vectors questions are compared now; 0 for none. Raises StoreErrors."""
+        self._rename()
+        return (await self._former_number())[0] or self.number or await self._vectors.find(self._name)
+
     async def _former_number(self) -> tuple[int, str]:
         """The embedder whose vectors are whole while this one's are not yet, and its reference."""
         if self._caught_up or self._former is None:

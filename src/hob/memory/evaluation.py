@@ -17,9 +17,11 @@ from typing import Any, Final
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.ports.media import Embedder
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
 from hob.core.values import dataclass
+from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.retriever import Retriever
 from hob.store.memory.items import StoredItems
 from hob.store.settings import StoreSettings
@@ -186,14 +188,20 @@ def _moment(text: Any) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-async def evaluate(labelled: Labelled) -> Report:
-    """Keep what was said in a store for this alone, ask the questions and count. Raises StoreErrors."""
+async def evaluate(labelled: Labelled, embedder: Embedder | None = None) -> Report:
+    """Keep what was said in a store for this alone, ask the questions and count; with an embedder by meaning too.
+
+    Raises StoreErrors, and ModelError where the embedder fails.
+    """
     with tempfile.TemporaryDirectory(prefix="hob-eval-") as home:
-        async with open_store(Path(home), StoreSettings(), SystemClock()) as store:
-            return await _evaluate(labelled, store.items, Retriever(store.memory_index))
+        async with open_store(Path(home), StoreSettings(), clock := SystemClock()) as store:
+            meaning = MemoryEmbedder(embedder, "", "evaluated", store.memory_vectors, clock) if embedder else None
+            return await _evaluate(labelled, store.items, Retriever(store.memory_index, meaning), meaning)
 
 
-async def _evaluate(labelled: Labelled, items: StoredItems, retriever: Retriever) -> Report:
+async def _evaluate(
+    labelled: Labelled, items: StoredItems, retriever: Retriever, meaning: MemoryEmbedder | None
+) -> Report:
     means: list[Mapping[str, float]] = []
     categories: defaultdict[str, list[Mapping[str, float]]] = defaultdict(list)
     count = 0
@@ -203,6 +211,8 @@ async def _evaluate(labelled: Labelled, items: StoredItems, retriever: Retriever
         for start in range(0, len(kept), _AT_ONCE):
             await items.add(kept[start : start + _AT_ONCE])
         count += len(kept)
+        while meaning is not None and await meaning.embed_some():
+            continue
         counted = []
         for question in conversation.questions:
             found = await retriever.search(question.text, scope=scope, now=question.now, limit=_DEEPEST)

@@ -45,6 +45,9 @@ class Retriever(Protocol):
     ) -> Sequence[Recalled]:
         """The items of this scope that help with the query, best first. Raises StoreErrors, ModelError."""
 
+    async def prepare(self, scope: Scope) -> None:
+        """Take into memory what finds by meaning in this scope. Raises StoreErrors."""
+
 
 class MemoryService:
     """Implements `Recall`, the tools' `MemorySearch` and the prompt's `TurnMemory`."""
@@ -66,6 +69,10 @@ class MemoryService:
         self._clock = clock
         self._allows = allows
         self._untold = True
+
+    async def prepare(self) -> None:
+        """Take into memory what finds by meaning in the owner's memory. Raises StoreErrors."""
+        await self._retriever.prepare(Scope(OWNER))
 
     async def search(
         self, query: str, scope: Scope, limit: int, layers: Collection[Layer] = (), budget: int = 0

@@ -95,8 +95,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
         *er1_jobs,
     ]
     if embedder is not None:
-        run = embedder.run
-        jobs.append(Job("memory_embedding", lambda _: run()))
+        jobs.append(Job("memory_embedding", partial(_embed, service, embedder)))
     return Contribution(
         provides={
             MemorySearch: service,
@@ -120,6 +119,11 @@ def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper
         GoalsSection(kernel.store.goals, owners, kernel.clock),
         ExpertiseSection(expertise, owners),
     )
+
+
+async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: Running) -> None:
+    await service.prepare()
+    await embedder.run()
 
 
 def _looking(

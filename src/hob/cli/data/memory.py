@@ -14,7 +14,7 @@ from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json, when
 from hob.core.errors import InvalidRequest
-from hob.memory.evaluation import METRICS, Score, evaluate, read_labelled
+from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled
 
 _ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
@@ -307,15 +307,18 @@ def import_(file: Path, *, json: Json = False) -> None:
 
 
 @app.command(name="eval")
-def eval_(file: Path, /, *, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
+def eval_(file: Path, /, *, model: Path | None = None,
+          json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:  # fmt: skip
     """How much of the evidence for labelled questions is found. Your own memory is neither read nor changed.
 
     Parameters
     ----------
     file:
         Labelled questions: your own, `locomo10.json`, or a file of LongMemEval.
+    model:
+        A folder with a sentence-transformers model, by which meaning is compared too (extra `memory`).
     """
-    report = asyncio.run(evaluate(read_labelled(file)))
+    report = asyncio.run(_evaluated(file, model))
     if json:
         categories = {name: _fields(score) for name, score in report.categories.items()}
         whole = {"format": report.format, "counted": report.counted, "items": report.items, **_fields(report.whole)}
@@ -330,6 +333,19 @@ def eval_(file: Path, /, *, json: Annotated[bool, Parameter(help="Print JSON.")]
     print(paint(f"{'':<28}{'n':>6}" + "".join(f"{name:>9}" for name in METRICS), "bold"))
     for name, score in {_("all"): report.whole, **report.categories}.items():
         print(f"{name:<28}{score.questions:>6}" + "".join(f"{100 * score.figures[each]:>9.1f}" for each in METRICS))
+
+
+async def _evaluated(file: Path, model: Path | None) -> Report:
+    labelled = read_labelled(file)
+    if model is None:
+        return await evaluate(labelled)
+    from hob.providers.local.embedder import LocalEmbedder
+
+    embedder = LocalEmbedder(model.expanduser())
+    try:
+        return await evaluate(labelled, embedder)
+    finally:
+        await embedder.aclose()
 
 
 def _moment(day: str) -> float:

@@ -22,7 +22,7 @@ from hob.store.memory.vectors import signs
 
 NEAREST: Final = 200
 """The candidates that meaning brings."""
-_EXACTLY = 60
+_EXACTLY = 40
 """Of them are compared exactly where there is no numpy; of the others the signs tell about how near they are."""
 _LEAST_ROOM = 1_024
 _SAMPLE, _SPARE = 4_000, 10
@@ -65,6 +65,11 @@ class SignIndex:
             return {**about, **{seq: _product(vector, each) for seq, each in fit.items()}}
         table = self._numpy.frombuffer(b"".join(fit.values()), dtype="<f2").reshape(len(fit), -1).astype("f4")
         return dict(zip(fit, (table @ self._numpy.asarray(vector, dtype="f4")).tolist(), strict=True))
+
+    def take_in(self, index: ScopedIndex) -> None:
+        """Read the signs of this scope before a question needs them."""
+        with self._lock:
+            self._read(index)
 
     def _read(self, index: ScopedIndex) -> _Signs:
         """Take in what is new since the last search; all again where something was removed."""

@@ -16,7 +16,7 @@ from hob.store.memory.search import Entry, Matches, ScopedIndex
 K1, B = 1.2, 0.75
 BUDGET = 8_000
 """Postings that are read for a question."""
-BASE = 200
+BASE = 150
 """Items with the question's words whose surroundings are looked at."""
 
 Accept = Callable[[Entry], bool]

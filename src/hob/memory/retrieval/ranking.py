@@ -30,10 +30,10 @@ _WORDS = 0.5
 _MEANING = 0.6
 _UNRELATED = 0.1
 """A cosine of texts that have nothing to do with each other."""
-_LENDERS = 100
+_LENDERS = 60
 """Of the items with the question's words so many lend to those beside them."""
 _RECENCY = 0.01
-_MOST = 200
+_MOST = 100
 """Items that are looked at closely."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
 """Days after which a memory of a kind counts half as recent."""

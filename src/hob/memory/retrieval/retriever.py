@@ -133,15 +133,23 @@ class Retriever:
         )
         return await self._index.read(scope, search)
 
+    async def prepare(self, scope: Scope) -> None:
+        """Take into memory what finds by meaning in this scope, before a question waits for it. Raises StoreErrors."""
+        if self._embedder is not None and (number := await self._embedder.serving()):
+            await self._index.read(scope, self._signs_of(number).take_in)
+
+    def _signs_of(self, embedder: int) -> SignIndex:
+        if self._signs is None or self._signs.embedder != embedder:
+            self._signs = SignIndex(embedder)
+        return self._signs
+
     async def _meaning(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":
         """What compares the question with the items by meaning; the names of who speaks tell nothing of that."""
         if self._embedder is None or not query.strip():
             return None
         names = await self._index.read(scope, ScopedIndex.speakers)
         number, vector = await self._embedder.embed_question(_without(names, query) or query)
-        if self._signs is None or self._signs.embedder != number:
-            self._signs = SignIndex(number)
-        return partial(self._signs.find, vector=vector)
+        return partial(self._signs_of(number).find, vector=vector)
 
 
 def _without(names: Sequence[str], text: str) -> str:
