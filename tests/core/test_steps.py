@@ -28,6 +28,7 @@ from hob.core.steps import (
     Stopped,
     ToolIntended,
     ToolReceived,
+    Transcribed,
     UserAnswered,
     UserAsked,
     Waited,
@@ -89,6 +90,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
     st.builds(Shortened, st.integers(0)),
     st.builds(Cancelled, text),
     st.builds(Stopped, text, text),
+    st.builds(Transcribed, st.just(InboundId("m_1")), st.just(BlobId("b")), text, labels, text, text),
     st.builds(Said, text, st.sampled_from(OutboundKind), text),
 )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from hob.core.content.files import BootstrapFile
+from hob.core.content.media import Transcript
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.memory import Memory
 from hob.core.messages import Address
@@ -12,11 +13,18 @@ from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall, ToolResult
 from hob.core.translation.remarks import Remark
-from hob.core.trust.labels import Label
+from hob.core.trust.labels import Label, SenderClass
 from hob.core.turns import Turn, View
 
 LimitOf = Callable[[Address], int]
 """The most characters one message to this address may have."""
+
+
+class Transcribe(Protocol):
+    """Writes down what is said in a recording."""
+
+    async def __call__(self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass) -> Transcript:
+        """The words, within the limits of spending for this sender. Raises ModelError."""
 
 
 class TurnMemory(Protocol):

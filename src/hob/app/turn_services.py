@@ -93,6 +93,7 @@ class _Thinking:
     prompts: PromptBuilder
     budget: Budget
     compactor: Compactor
+    catalog: ModelCatalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,6 @@ async def make_turn_services(
         config, kernel.store, kernel.pairing_service, kernel.clock, kernel.notifier, kernel.channels, kernel.language
     )
     accept = _make_accept(kernel, commands, features.wrapped(Admission, admission), guard)
-    models = open_model_catalog(config[ModelSettings], kernel.choice, thinking.budget, kernel.clock)
-    model_catalog = await stack.enter_async_context(models)
 
     def renew(new: Config) -> None:
         thinking.routes.look_again()
@@ -166,7 +165,7 @@ async def make_turn_services(
         admission,
         guard,
         operations,
-        model_catalog,
+        thinking.catalog,
         reloading,
         tool_runtime,
         AuthFailureLog(kernel.store.audit, kernel.clock),
@@ -294,7 +293,10 @@ async def _open_thinking(stack: AsyncExitStack, kernel: Kernel, features: Featur
     compactor = Compactor(
         settings, model=model, transcript=store.transcript, budget=budget, clock=clock, salt=salt, context_room=room
     )
-    return _Thinking(routes, model, prices, partial(_usual_model, kernel.choice), room, prompts, budget, compactor)
+    catalog = await stack.enter_async_context(open_model_catalog(models, kernel.choice, budget, clock))
+    return _Thinking(
+        routes, model, prices, partial(_usual_model, kernel.choice), room, prompts, budget, compactor, catalog
+    )
 
 
 def _parts(
@@ -329,6 +331,7 @@ def _parts(
         default_model=thinking.default_model,
         compactor=thinking.compactor,
         context_room=thinking.room,
+        transcribe=thinking.catalog.transcribe,
         mask=kernel.known,
         mask_personal=mask_personal,
     )

@@ -64,6 +64,7 @@ class Attachment:
     """A file that came with a message: a stored blob, or a link to be fetched later.
 
     `media_type` is told by the bytes where there are any (`hob.core.content.media_types`), never by the name.
+    `voice`: the channel says that the sender spoke it for this message, so that it counts as their words.
     """
 
     media_type: str
@@ -71,6 +72,7 @@ class Attachment:
     blob: BlobId | None = None
     link: str = ""
     size: int = 0
+    voice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,6 +183,18 @@ class Steered:
 
 
 @dataclass(frozen=True, slots=True)
+class Transcribed:
+    """A recording that came with a message was written down; where that failed, `problem` is the fault's code."""
+
+    inbound: InboundId
+    blob: BlobId
+    text: str
+    label: Label
+    model: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Hob itself tells the model something, e.g. that it repeats itself; `about` names it for machines."""
 
@@ -234,6 +246,7 @@ Step = (
     | UserAnswered
     | ResultAwaited
     | Steered
+    | Transcribed
     | Noted
     | Shortened
     | Cancelled
@@ -254,6 +267,7 @@ _KINDS: dict[str, type[Any]] = {
     "user_answered": UserAnswered,
     "result_awaited": ResultAwaited,
     "steered": Steered,
+    "transcribed": Transcribed,
     "noted": Noted,
     "shortened": Shortened,
     "cancelled": Cancelled,
@@ -275,6 +289,7 @@ _KEYS: dict[type[Any], str] = {
     UserAnswered: "call inbound text label",
     ResultAwaited: "call on until",
     Steered: "inbound text label quoted",
+    Transcribed: "inbound blob text label model problem",
     Noted: "text about",
     Shortened: "keep",
     Cancelled: "reason",

@@ -111,13 +111,13 @@ def load_inbound(version: int, text: str, body: str) -> Inbound:
 
 
 def _dump_attachments(attachments: Sequence[Attachment]) -> Sequence[Sequence[Any]]:
-    return [[a.media_type, a.name, a.blob, a.link, a.size] for a in attachments]
+    return [[a.media_type, a.name, a.blob, a.link, a.size, *((True,) if a.voice else ())] for a in attachments]
 
 
 def _load_attachments(data: Mapping[str, Any]) -> tuple[Attachment, ...]:
     return tuple(
-        Attachment(kind, name, None if blob is None else BlobId(blob), link, size)
-        for kind, name, blob, link, size in data.get("attachments", ())
+        Attachment(kind, name, None if blob is None else BlobId(blob), link, size, *voice)
+        for kind, name, blob, link, size, *voice in data.get("attachments", ())
     )
 
 

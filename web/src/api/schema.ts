@@ -413,6 +413,7 @@ export interface GraphAnswer {
 export interface HandedIn {
   id: string;
   name?: string | null;
+  voice?: boolean | null;
 }
 
 /** A file that was taken. */

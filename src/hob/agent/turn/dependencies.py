@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.agent.budget.budget import Budget
 from hob.agent.compaction.compaction import Compactor
-from hob.agent.ports import Approvals, LateResults, LimitOf
+from hob.agent.ports import Approvals, LateResults, LimitOf, Transcribe
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.prompt.context_room import ContextRoom
 from hob.agent.settings import AgentSettings
@@ -58,6 +58,7 @@ class TurnDependencies:
     compactor: Compactor | None = None
     context_room: ContextRoom = field(default_factory=ContextRoom)
     background_tasks: Callable[[Coroutine[Any, Any, None]], None] | None = None
+    transcribe: Transcribe | None = None
     mask: Callable[[str], str] = as_it_is
     mask_personal: Callable[[str], str] = as_it_is
 

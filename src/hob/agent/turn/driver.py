@@ -13,6 +13,7 @@ from hob.agent.turn.ending import finish_of
 from hob.agent.turn.loops import LoopRules
 from hob.agent.turn.model_call import ask, out_of_time
 from hob.agent.turn.questions import hear, with_question
+from hob.agent.turn.recordings import write_down
 from hob.agent.turn.running import Record, TurnRun, Unsaved
 from hob.agent.turn.tool_calls import ToolCalls, show_unmade
 from hob.agent.turn.turn import (
@@ -94,6 +95,7 @@ class Driver:
         await run.record.flush()  # what an earlier run could not write
         self._unsaved.pop(run.turn.id, None)
         await hear(run)
+        await write_down(run)
         if run.parts.hooks:
             await self._before(run)
         while True:

@@ -6,11 +6,22 @@ holds.
 
 from collections.abc import Iterator, Sequence
 
+from hob.core.errors import ModelFault
 from hob.core.ids import CallId
 from hob.core.messages import Attachment, Inbound, OutboundKind, Quoted
 from hob.core.models import Continuation, Entry, Image, Role
 from hob.core.states import TurnState
-from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolReceived, UserAnswered
+from hob.core.steps import (
+    ModelAsked,
+    ModelReplied,
+    Noted,
+    Said,
+    Steered,
+    Step,
+    ToolReceived,
+    Transcribed,
+    UserAnswered,
+)
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, Trust
 from hob.core.trust.pasted import holds_pasted, is_long, split_pasted
@@ -18,6 +29,7 @@ from hob.core.turns import Turn
 
 NOT_ANSWERED = "[No answer was given to this: {reason}.]"
 STOPPED = "[The owner stopped this.]"
+_WHY_NOT = {"": "nothing was heard", ModelFault.NOT_CONFIGURED.value: "no model for it is set (model.transcription)"}
 FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
 PASTED_LABEL = Quoted("").label
 
@@ -68,6 +80,13 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
             case Steered():
                 said_now = (*said_by(step.text, step.label), *((part.text, part.label) for part in step.quoted))
                 entries.extend(_entry(turn.id, "user", text, label, at) for text, label in said_now)
+            case Transcribed():
+                told = (
+                    f"] {step.text}"
+                    if step.text
+                    else f", not written down: {_WHY_NOT.get(step.problem, step.problem)}]"
+                )
+                entries.append(_entry(turn.id, "user", f"[spoken{told}", step.label, at))
             case Noted():
                 entries.append(_entry(turn.id, "user", step.text, HOB_LABEL, at))
             case _:
@@ -113,16 +132,16 @@ def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
         if part.text and part not in before:
             yield _entry(turn, "user", part.text, part.label, at)
     for attachment in inbound.attachments:
-        yield _of_attachment(turn, attachment, at)
+        yield _of_attachment(turn, attachment, inbound.label if attachment.voice else FILE_LABEL, at)
 
 
-def _of_attachment(turn: str, attachment: Attachment, at: float) -> Entry:
+def _of_attachment(turn: str, attachment: Attachment, label: Label, at: float) -> Entry:
     name = " ".join(attachment.name.split())[:80] or "no name"
     size = f", {attachment.size} bytes" if attachment.size else ""
     text = f"[attachment: {name}, {attachment.media_type}{size}]"
     shown = attachment.blob is not None and attachment.media_type.startswith("image/")
     images = (Image(attachment.blob, attachment.media_type),) if shown and attachment.blob else ()
-    return Entry(0, "user", text, FILE_LABEL, turn, at, images=images)
+    return Entry(0, "user", text, label, turn, at, images=images)
 
 
 def _entry(

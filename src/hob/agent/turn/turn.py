@@ -39,6 +39,7 @@ from hob.core.steps import (
     Stopped,
     ToolIntended,
     ToolReceived,
+    Transcribed,
     UserAnswered,
     UserAsked,
     Waited,
@@ -218,6 +219,8 @@ def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case 
             return _with_result(state, ToolReceived(ToolResult(call_id, text, label)))
         case Steered():  # what failed before is tried again, with what came
             return replace(state, steered=True, failed=None, words=f"{state.words}\n{step.text}")
+        case Transcribed():
+            return replace(state, words=f"{state.words}\n{step.text}")
         case Noted(_, about) if about in WITHDRAWING:
             unformed = state.unformed + (about == ABOUT_FORM)
             return replace(state, warned=state.warned | {about}, reply=None, unformed=unformed)

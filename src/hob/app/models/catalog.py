@@ -1,28 +1,40 @@
 """What programs may choose among: the configured models, and the one that turns texts into vectors."""
 
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from functools import cached_property
-from typing import Final
+from typing import NamedTuple, TypeVar, cast
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
-from hob.core.content.media import Embeddings
+from hob.core.content.media import Description, Embeddings, Speech, Transcript
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
-from hob.core.models import ModelRequest, Thinking
+from hob.core.models import ModelRequest, Thinking, Usage
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.providers.catalog.catalog import SERVER
-from hob.providers.media.media import Media
+from hob.providers.media.media import EMBEDDING, SPEECH, TRANSCRIPTION, VISION, Media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings
 
-EMBEDDING: Final = "embedding"
+T = TypeVar("T")
+Made = TypeVar("Made", Embeddings, Transcript, Description, Speech)
 _SESSION = SessionKey("api:embeddings")
+_SOUND_PER_TOKEN = 200  # bytes of a recording, likewise
+_PICTURE_TOKENS = 3_000
 _BYTES_PER_TOKEN = 2  # rather too many tokens are held back than too few
+
+
+class MediaCall(NamedTuple):
+    """A call of what models do besides answering: for whom it is, and about how many tokens it takes."""
+
+    kind: str
+    session: SessionKey
+    sender: SenderClass
+    tokens: int
 
 
 class ModelCatalog:
@@ -75,21 +87,51 @@ class ModelCatalog:
 
     async def embed(self, texts: Sequence[str], sender: SenderClass) -> Embeddings:
         """The vectors, within the limits of spending for this sender. Raises ModelError."""
-        name, embedder = self.embedding(), self._media.embedder
-        assert embedder is not None  # noqa: S101 - else the line above has raised
-        request = ModelRequest(name, "", (), max_tokens=0, task=EMBEDDING, thinking=Thinking.OFF)
+        self.embedding()
         tokens = sum(len(text.encode()) for text in texts) // _BYTES_PER_TOKEN + len(texts)
+        caller = MediaCall(EMBEDDING, self._session, sender, tokens)
+        return await self._counted(caller, lambda: _there(self._media.embedder).embed(texts))
+
+    async def transcribe(self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass) -> Transcript:
+        """What is said, within the limits of spending for this sender. Raises ModelError."""
+        caller = MediaCall(TRANSCRIPTION, session, sender, len(audio) // _SOUND_PER_TOKEN)
+        return await self._counted(caller, lambda: _there(self._media.transcriber).transcribe(audio, media_type))
+
+    async def describe(
+        self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
+    ) -> Description:
+        """What a picture shows, likewise. Raises ModelError."""
+        caller = MediaCall(VISION, session, sender, _PICTURE_TOKENS)
+        return await self._counted(caller, lambda: _there(self._media.describer).describe(image, media_type, question))
+
+    async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
+        """The text as sound, likewise. Raises ModelError."""
+
+        async def spoken() -> Speech:
+            speaker = _there(self._media.speaker)
+            async with aclosing(cast("AsyncGenerator[bytes]", speaker.speak(text, voice))) as pieces:
+                return Speech(b"".join([piece async for piece in pieces]), speaker.media_type)
+
+        tokens = len(text.encode()) // _BYTES_PER_TOKEN
+        return await self._counted(MediaCall(SPEECH, session, sender, tokens), spoken)
+
+    async def _counted(self, call: MediaCall, ask: Callable[[], Awaitable[Made]]) -> Made:
+        found = self._media.find(call.kind)
+        if isinstance(found, ModelError):
+            raise found
+        name = str(found)
+        request = ModelRequest(name, "", (), max_tokens=0, task=call.kind, thinking=Thinking.OFF)
         began = self._clock.monotonic()
         try:
-            async with self._budget.held(self._session, sender, request, tokens) as held:
+            async with self._budget.held(call.session, call.sender, request, call.tokens) as held:
                 try:
-                    made = await embedder.embed(texts)
+                    made = await ask()
                 except ModelError as error:
                     cost = self._budget.cost_of_failure(held, error)
-                    await self._record(name, error.fault.value, began, sender, cost)
+                    await self._record(call, name, error.fault.value, began, cost)
                     raise
                 cost = self._budget.cost_of(name, made.usage)
-                await self._record(name, "ok", began, sender, cost, made)
+                await self._record(call, name, "ok", began, cost, made.usage)
         except BudgetExceeded as error:
             raise ModelError(ModelFault.BUDGET, str(error), cost=0) from error
         return made
@@ -120,13 +162,7 @@ class ModelCatalog:
                 continue
 
     async def _record(
-        self,
-        name: str,
-        status: str,
-        began: float,
-        sender: SenderClass,
-        cost: int | None,
-        made: Embeddings | None = None,
+        self, call: MediaCall, name: str, status: str, began: float, cost: int | None, usage: Usage | None = None
     ) -> None:
         event = TimelineEvent(
             new_event_id(),
@@ -137,14 +173,19 @@ class ModelCatalog:
             EventKind.MODEL,
             name,
             status,
-            session=self._session,
-            classification=f"{sender}/{EMBEDDING}",
+            session=call.session,
+            classification=f"{call.sender}/{call.kind}",
             label=HOB_LABEL,
             seconds=self._clock.monotonic() - began,
-            usage=None if made is None else made.usage,
+            usage=usage,
             cost=cost,
         )
         await self._budget.ledger.record(event)
+
+
+def _there(found: T | None) -> T:
+    assert found is not None  # noqa: S101 - `find` has told whether it is
+    return found
 
 
 @asynccontextmanager

@@ -45,10 +45,10 @@ def _maker() -> "Callable[..., ToolRuntime]":
 
 
 @Lazy
-def _messages() -> Callable[[Kernel], Any]:
-    from hob.app.tools.own_messages import OwnMessages
+def _outside() -> Callable[[Kernel], Any]:
+    from hob.app.tools.outside import open_outside
 
-    return OwnMessages
+    return open_outside
 
 
 @Lazy
@@ -134,7 +134,7 @@ async def open_tool_runtime(
     warn: Callable[[Remark], Awaitable[None]] | None = None,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
-    messages: Callable[[], Any] = lambda: None,
+    outside: Callable[[], Any] = lambda: None,
 ) -> AsyncIterator[LazyToolRuntime]:
     """The tools over this home; what they keep and show is without `known` secrets. `warn` tells the owner at once.
 
@@ -158,7 +158,7 @@ async def open_tool_runtime(
                     known=known,
                     watching=watching,
                     records=records,
-                    messages=messages(),
+                    outside=outside(),
                     **told,
                 )
 
@@ -187,7 +187,7 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
     memory = MemoryPorts(kernel.port(MemorySearch), kernel.port(KnownFacts), store.goals)
     opening = open_tool_runtime(
         config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory,
-        lambda: _messages()(kernel),
+        lambda: _outside()(kernel),
     )  # fmt: skip
     async with opening as tool_runtime:
         policy = PolicyAtHand(lambda: _explaining()(now, tool_runtime, kernel.known))

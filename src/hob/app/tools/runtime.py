@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import find_ripgrep
 from hob.tools.filesystem.paths import Root, Roots
+from hob.tools.media.media_tools import MediaModels, MediaTools, NoMedia
 from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.ports import MemoryPorts
 from hob.tools.memory.remember import MemoryTools
@@ -82,12 +83,14 @@ class ToolRuntime:
     processes: Processes
     documents: DocumentReader
     unkept: Callable[[], Awaitable[frozenset[str]]]
+    outside: "Outside"
     """What commands could destroy for good."""
 
     async def close(self) -> None:
         """End what still runs in the background."""
         await self.processes.close()
         await self.documents.close()
+        await self.outside.close()
 
     async def tidy(self) -> None:
         """After a start: end what a crash left half-done, and forget how files were many turns ago."""
@@ -156,6 +159,20 @@ class LazyBackend:
 
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         return self._found().backend.prepare(job, decided, before, after)
+
+
+async def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What tools reach beyond this machine besides the web: people, and models that look and speak."""
+
+    messages: Messages = field(default_factory=NoMessages)
+    media: MediaModels = field(default_factory=NoMedia)
+    close: Callable[[], Awaitable[None]] = _nothing
+    """Ends the connections to models."""
 
 
 class WorkspaceTools:
@@ -232,8 +249,14 @@ async def _note_host(store: Store, context: CallContext, decision: Decision) -> 
         log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
 
 
-def _talking(notices: Notices, messages: Messages | None, roots: Roots, blobs: Blobs) -> tuple[Toolset, ...]:
-    return ConversationTools(notices).toolset, MessageTool(messages or NoMessages(), roots, blobs).toolset
+def _talking(
+    notices: Notices, outside: Outside, documents: DocumentReader, roots: Roots, blobs: Blobs
+) -> tuple[Toolset, ...]:
+    return (
+        ConversationTools(notices).toolset,
+        MessageTool(outside.messages, roots, blobs).toolset,
+        MediaTools(outside.media, documents, roots, blobs).toolset,
+    )
 
 
 def make_tool_runtime(
@@ -249,7 +272,7 @@ def make_tool_runtime(
     warn: Warn = nobody_warned,
     records: ProcessRecords | None = None,
     memory: MemoryPorts | None = None,
-    messages: Messages | None = None,
+    outside: Outside | None = None,
 ) -> ToolRuntime:
     """The tools over this home, which keep what is theirs in the folder `kept`, without `known` secrets.
 
@@ -289,9 +312,9 @@ def make_tool_runtime(
         key_files=KeyFiles(is_hidden_file, partial(_opens, places)), outgoing=tuple(map(Path, places.outgoing)),
     )  # fmt: skip
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
-    search = partial(open_search, config[WebSettings])
-    web = WebTools(WebFetcher(clock), search, documents, blobs, clock)
+    web = WebTools(WebFetcher(clock), partial(open_search, config[WebSettings]), documents, blobs, clock)
     own: tuple[Toolset, ...] = (writing, commands.toolset, remembering.toolset, knowing.toolset, web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
-    toolset = WorkspaceTools((*own, *_talking(notices, messages, roots, blobs)), backend, workspace)
-    return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept)
+    outside = outside or Outside()
+    toolset = WorkspaceTools((*own, *_talking(notices, outside, documents, roots, blobs)), backend, workspace)
+    return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept, outside)

@@ -12,9 +12,10 @@ from hob.core.errors import NotConfigured
 from hob.core.ids import CallId, TurnId
 from hob.core.models import Entry
 from hob.core.ports.journal import Journal, Sessions, Transcript
-from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived
+from hob.core.steps import ModelAsked, Step, ToolIntended, ToolReceived, Transcribed
 from hob.core.tools import Effect, ToolCall, ToolSpec
 from hob.core.translation.language import translatable
+from hob.core.trust.labels import OWNER_LABEL, SenderClass
 from hob.core.turns import Turn, View
 from hob.guard.policy.call_analysis import ArgumentReader, read_call
 from hob.guard.policy.context import Private, Sandbox
@@ -90,6 +91,7 @@ class TurnPolicyInputs:
             searched=self._searched((*_made_before(view.entries), *_made(steps))) if sends else frozenset(),
             contacts=self._contacts(),
             heard=await self._heard(turn, spec, steps),
+            spoken=tuple(_spoken(turn, steps)),
         )
 
     async def _steps(self, turn: TurnId) -> Sequence[Step]:
@@ -161,6 +163,15 @@ class TurnPolicyInputs:
     def _roles(self, tool: str) -> ArgumentRole | None:
         spec = self._specs().get(tool)
         return spec.roles if spec is not None else None
+
+
+def _spoken(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
+    """What the owner said in voice messages, for this turn."""
+    inbounds = (*turn.inbounds, *turn.joined)
+    own = {each.id for each in inbounds if each.sender.cls is SenderClass.OWNER and not (each.hops or each.background)}
+    for step in steps:
+        if isinstance(step, Transcribed) and step.inbound in own and step.label == OWNER_LABEL:
+            yield step.text
 
 
 def _arguments(call: ToolCall) -> Mapping[str, object]:

@@ -31,3 +31,12 @@ class Description:
     text: str
     model: str = ""
     usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A text as sound."""
+
+    audio: bytes
+    media_type: str
+    usage: Usage | None = None

@@ -40,6 +40,7 @@ class HandedIn:
 
     id: str = field("what `POST /attachments` said")
     name: str = field("what the file is called", "", characters=(0, 200))
+    voice: bool = field("whether the sender spoke it as this message: its words count as theirs", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,9 @@ async def attached(asked: ChatMessage, blobs: Blobs) -> tuple[Attachment, ...]:
             data = await blobs.load(BlobId(file.id))
         except NotFound:
             raise InvalidRequest(f"no file {file.id[:80]!r} was handed in; `POST /attachments` takes one") from None
-        files.append(Attachment(media_type_of(data[:HEAD]), file.name, BlobId(file.id), size=len(data)))
+        files.append(
+            Attachment(media_type_of(data[:HEAD]), file.name, BlobId(file.id), size=len(data), voice=file.voice)
+        )
     return tuple(files)
 
 

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Protocol
 
 from hob.core.errors import StoreError
-from hob.core.ids import InboundId, TurnId
+from hob.core.ids import TurnId
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.steps import command_hash
@@ -53,6 +53,8 @@ class PolicyInput:
     private: tuple[Private, ...] = ()
     contacts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
+    spoken: tuple[str, ...] = ()
+    """What the owner said in voice messages of the turn."""
 
 
 class PolicyInputs(Protocol):
@@ -102,7 +104,7 @@ class PolicyJudge:
         self._approvals = approvals
         self._pace = pace
         self._foreign = foreign
-        self._named: OrderedDict[tuple[InboundId, ...], Named] = OrderedDict()
+        self._named: OrderedDict[tuple[str, ...], Named] = OrderedDict()
         self._reached: OrderedDict[TurnId, frozenset[str]] = OrderedDict()
 
     async def judge(self, call: ToolCall, spec: ToolSpec, turn: Turn, trust: Trust) -> Verdict:
@@ -171,12 +173,12 @@ class PolicyJudge:
 
     def _words(self, inbounds: tuple[Inbound, ...], policy_input: PolicyInput) -> Named:
         own = [inbound for inbound in inbounds if _is_own_words(inbound)]
-        key = tuple(inbound.id for inbound in own)
+        key = (*(inbound.id for inbound in own), *policy_input.spoken)
         named = self._named.get(key)
         if named is None:
             places = self._reader.places
             named = read_words(
-                [inbound.text for inbound in own],
+                [*(inbound.text for inbound in own), *policy_input.spoken],
                 base=places.base,
                 home=places.home,
                 country=self._reader.country,
@@ -195,7 +197,7 @@ def _heard(inbounds: tuple[Inbound, ...]) -> Iterator[str]:
             yield translatable("what {name} wrote", name=inbound.sender.name or inbound.sender.id)
         if any(not quote.label.trusted for quote in inbound.quoted) or holds_pasted(inbound.text):
             yield translatable("a quoted or forwarded text")
-        if inbound.attachments:
+        if not all(file.voice for file in inbound.attachments):
             yield translatable("an attached file")
 
 

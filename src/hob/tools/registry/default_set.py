@@ -20,6 +20,7 @@ SHOWN = (
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, real paths", ("list_dir", "resolve_path")),
     "web": ("search, read pages", ("web_search", "web_fetch")),
+    "media": ("pictures, speech, PDF pages", ("image", "tts", "pdf")),
     "messages": ("write, edit, react in chats", ("message",)),
     "notes": (
         "work, memory, facts, goals",

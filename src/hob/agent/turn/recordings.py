@@ -1,0 +1,50 @@
+"""Recordings that came with a turn's messages, written down before a model is asked: a step each, none paid twice.
+
+What a channel says was spoken for this message is trusted as its sender is; any other sound is a file like others.
+"""
+
+from hob.agent.turn.entries import FILE_LABEL
+from hob.agent.turn.running import TurnRun
+from hob.core.errors import ModelError, ModelFault, NotFound
+from hob.core.messages import Attachment, Inbound
+from hob.core.steps import Transcribed
+from hob.core.trust.labels import HOB_LABEL
+
+MOST_BYTES = 25_000_000
+"""Of a recording: what the usual services take."""
+
+
+async def write_down(run: TurnRun) -> None:
+    """Write down each recording that is not yet. Raises StoreErrors; other failures are told to the model."""
+    done = {(step.inbound, step.blob) for step in run.record.steps if isinstance(step, Transcribed)}
+    for inbound in (*run.turn.inbounds, *run.turn.joined):
+        for file in inbound.attachments:
+            if is_recording(file) and (inbound.id, file.blob) not in done:
+                step = await _written_down(run, inbound, file)
+                if step is not None:
+                    run.record.add(step)
+                    await run.record.flush()
+
+
+def is_recording(file: Attachment) -> bool:
+    """Whether somebody may speak in it."""
+    return file.blob is not None and (file.voice or file.media_type.startswith("audio/"))
+
+
+async def _written_down(run: TurnRun, inbound: Inbound, file: Attachment) -> Transcribed | None:
+    transcribe, blob = run.parts.transcribe, file.blob
+    if transcribe is None or blob is None:
+        return None
+    fault = ModelFault.CONTEXT_OVERFLOW.value
+    if file.size <= MOST_BYTES:
+        try:
+            audio = await run.parts.blobs.load(blob)
+            made = await transcribe(audio, file.media_type, run.turn.session, inbound.sender.cls)
+        except ModelError as error:
+            fault = error.fault.value
+        except NotFound:
+            fault = "erased"
+        else:
+            label = inbound.label if file.voice else FILE_LABEL
+            return Transcribed(inbound.id, blob, run.parts.mask(made.text.strip()), label, made.model)
+    return Transcribed(inbound.id, blob, "", HOB_LABEL, problem=fault)

@@ -1,0 +1,1 @@
+"""Tools that look, speak, and read documents by their pages."""

@@ -1,0 +1,200 @@
+"""The tools `image`, `tts` and `pdf`."""
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Annotated, Protocol
+
+from hob.core.argument_roles import ArgumentRole
+from hob.core.content.documents import Documents, DocumentUnreadable, Section
+from hob.core.content.media import Description, Speech
+from hob.core.content.media_types import HEAD, media_type_of
+from hob.core.errors import ModelError, ModelFault, NotFound, ToolFailed
+from hob.core.ids import BlobId, SessionKey
+from hob.core.ports.tools import Blobs, CallContext
+from hob.core.tools import Effect, Restart, Tier
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
+from hob.tools.filesystem.paths import Roots
+from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.schemas import Bounds
+
+BLOB = "blob:"
+_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
+_UNTRUSTED = Label(Origin.FILE, Trust.UNTRUSTED)
+_MOST_FILE = 10_000_000
+_MOST_PAGES = 20
+_WORDS = 4_000
+"""Characters of a description: some 1,000 tokens."""
+_PAGES = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
+_PDF = "application/pdf"
+
+
+class MediaModels(Protocol):
+    """Models that look and speak."""
+
+    async def describe(
+        self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
+    ) -> Description:
+        """What a picture shows. Raises ModelError."""
+
+    async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
+        """The text as sound. Raises ModelError."""
+
+
+class NoMedia:
+    """Implements `MediaModels` where none is connected."""
+
+    async def describe(
+        self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
+    ) -> Description:
+        raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
+
+    async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
+        raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
+
+
+class MediaTools:
+    """Looks at pictures, speaks texts, reads pages of documents."""
+
+    def __init__(self, models: MediaModels, documents: Documents, roots: Roots, blobs: Blobs) -> None:
+        self._models = models
+        self._documents = documents
+        self._roots = roots
+        self._blobs = blobs
+        self.toolset = Tools(self.image, self.tts, self.pdf)
+
+    @tool(
+        tier=Tier.READ,
+        effects=_READS,
+        restart=Restart.AGAIN,
+        parallel=True,
+        timeout=120,
+        output_cap=_WORDS,
+        label=_UNTRUSTED,
+        roles=ArgumentRole(paths=("path",), plain=("question",)),
+    )
+    async def image(
+        self,
+        path: Annotated[str, "a file, or blob:ID"],
+        context: CallContext,
+        question: Annotated[str, Bounds(0, 1_000)] = "",
+    ) -> str:
+        """Have a picture described, or a question about it answered, by a model that sees."""
+        data = await self._load(path)
+        try:
+            said = await self._models.describe(data, media_type_of(data[:HEAD]), question, *_payer(context))
+        except ModelError as error:
+            raise ToolFailed(str(error)) from error
+        return said.text or "(nothing could be made out)"
+
+    @tool(
+        tier=Tier.WRITE,
+        effects=frozenset({Effect.WRITES}),
+        timeout=300,
+        label=HOB_LABEL,
+        roles=ArgumentRole(paths=("path",), plain=("text", "voice")),
+    )
+    async def tts(
+        self,
+        text: Annotated[str, Bounds(1, 20_000)],
+        context: CallContext,
+        path: Annotated[str, "a new file for it; without one it is kept as a blob"] = "",
+        voice: Annotated[str, Bounds(0, 100)] = "",
+    ) -> str:
+        """Speak a text: gives a sound file."""
+        try:
+            speech = await self._models.speak(text, voice, *_payer(context))
+        except ModelError as error:
+            raise ToolFailed(str(error)) from error
+        if not speech.audio:
+            raise ToolFailed("there is nothing in the text that can be spoken")
+        size = f"{len(speech.audio):,} bytes, {speech.media_type}"
+        if path:
+            self._write_new(path, speech.audio)
+            return f"{path}: {size}"
+        blob = await self._blobs.put(speech.audio, speech.media_type)
+        return f"{BLOB}{blob}: {size}; the tool message sends it as its file"
+
+    @tool(
+        tier=Tier.READ,
+        effects=_READS,
+        restart=Restart.AGAIN,
+        parallel=True,
+        label=_UNTRUSTED,
+        roles=ArgumentRole(paths=("path",), plain=("pages",)),
+    )
+    async def pdf(
+        self, path: Annotated[str, "a file, or blob:ID"], pages: Annotated[str, "e.g. 3 or 1-5; at most 20"] = ""
+    ) -> ToolOutput:
+        """Read pages of a PDF."""
+        data = await self._load(path)
+        if self._documents.kind(data, path) != _PDF:
+            raise ToolFailed(f"{path} is no PDF; read shows other documents")
+        first, last = _range(pages)
+        try:
+            document = await self._documents.read(data, _PDF)
+        except DocumentUnreadable as error:
+            raise ToolFailed(str(error)) from error
+        count = max((section.page or 0 for section in document.sections), default=0)
+        shown = [each for each in document.sections if first <= (each.page or 1) <= last]
+        if not shown:
+            raise ToolFailed(f"{path} has no text on these pages; there is text up to page {count}")
+        text = _paged(shown)
+        if last < count:
+            text += f'\n\n[more: pages="{last + 1}-{min(count, last + _MOST_PAGES)}" of {count}]'
+        return ToolOutput(text)
+
+    async def _load(self, name: str) -> bytes:
+        if name.startswith(BLOB):
+            try:
+                return await self._blobs.load(BlobId(name.removeprefix(BLOB)))
+            except NotFound as error:
+                raise ToolFailed(str(error)) from error
+        descriptor, found, _ = self._roots.open_file(name)
+        with os.fdopen(descriptor, "rb") as file:
+            if found.st_size > _MOST_FILE:
+                raise ToolFailed(f"{name} is too large: at most {_MOST_FILE // 1_000_000} MB are looked at")
+            return file.read(_MOST_FILE + 1)
+
+    def _write_new(self, name: str, data: bytes) -> None:
+        place = self._roots.find(name)
+        if not place.root.writable or not place.name:
+            raise ToolFailed(f"{name} cannot be written")
+        try:
+            with self._roots.folder(place) as folder:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                with os.fdopen(os.open(place.name, flags, 0o644, dir_fd=folder), "wb") as file:
+                    file.write(data)
+        except FileExistsError as error:
+            raise ToolFailed(f"{name} is there already; give another name") from error
+        except OSError as error:
+            raise ToolFailed(f"{name} cannot be written: {error.strerror}") from error
+
+
+def _payer(context: CallContext) -> tuple[SessionKey, SenderClass]:
+    inbounds = (*context.turn.inbounds, *context.turn.joined)
+    return context.turn.session, inbounds[0].sender.cls if inbounds else SenderClass.OWNER
+
+
+def _range(pages: str) -> tuple[int, int]:
+    if not pages.strip():
+        return 1, _MOST_PAGES
+    found = _PAGES.fullmatch(pages.replace(" ", ""))
+    if found is None:
+        raise ToolFailed(f"pages are written like 3 or 1-5, not {pages!r}")
+    first = int(found[1])
+    last = int(found[2] or first)
+    if not 1 <= first <= last or last - first >= _MOST_PAGES:
+        raise ToolFailed(f"at most {_MOST_PAGES} pages at once, the first before the last")
+    return first, last
+
+
+def _paged(sections: Sequence[Section]) -> str:
+    lines: list[str] = []
+    page = None
+    for each in sections:
+        if each.page != page:
+            page = each.page
+            lines.append(f"[page {page}]")
+        lines += filter(None, (each.heading, each.text))
+    return "\n".join(lines)

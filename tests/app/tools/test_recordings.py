@@ -1,0 +1,92 @@
+"""Voice messages, written down by a real server before the model is asked, each once."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from hob.core.messages import Attachment
+from hob.core.steps import Transcribed
+from hob.testing.model import Line, calls
+from hob.testing.model_server import ModelServer
+from tests.app.visiting import ME, Visited, until, visited
+from tests.guard.admission_bench import written
+
+SAID = "Remind me to buy milk"
+
+
+@asynccontextmanager
+async def listening(home: Path, *script: Line, transcription: str = "server/whisper") -> AsyncIterator[Visited]:
+    """A Hob whose models of other kinds are those of a server."""
+    async with ModelServer() as server:
+        models = visited(home, *script, HOB_MODEL_BASE_URL=server.url, HOB_MODEL_TRANSCRIPTION=transcription)
+        async with models as hob:
+            await hob.knows()
+            await hob.app.api.people.link("email:bob@example.com", "bob", "Bob")
+            yield hob
+
+
+async def speak(hob: Visited, said: str = SAID, *, voice: bool = True) -> Attachment:
+    """A message without words, and a recording beside it; answered."""
+    blob = await hob.app.store.blobs.put(said.encode(), "audio/ogg")
+    file = Attachment("audio/ogg", "voice.ogg", blob, size=len(said), voice=voice)
+    before = len(hob.sent(ME))
+    await hob.channels["telegram"].hear(replace(written("", ME), attachments=(file,)))
+    await until(lambda: len(hob.sent(ME)) > before)
+    return file
+
+
+def told(hob: Visited) -> str:
+    """What the model was told of the recording, with the mark before it."""
+    lines = hob.seen.splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("[spoken"))
+    return "\n".join(lines[place - 1 : place + 1])
+
+
+async def test_voice_message_is_its_senders_own_words_and_the_recording_stays(tmp_path: Path) -> None:
+    async with listening(tmp_path) as hob:
+        file = await speak(hob)
+        assert told(hob).endswith(f"[spoken] {SAID}")
+        assert "untrusted" not in told(hob)
+        assert file.blob is not None
+        assert await hob.app.store.blobs.load(file.blob) == SAID.encode()
+
+
+async def test_recording_that_was_only_sent_along_is_material(tmp_path: Path) -> None:
+    async with listening(tmp_path) as hob:
+        await speak(hob, voice=False)
+        assert told(hob).startswith("<untrusted")
+
+
+async def test_recording_is_written_down_once_for_a_turn_of_many_rounds(tmp_path: Path) -> None:
+    async with listening(tmp_path, calls(("ask_user", '{"question": "Which milk?"}')), "Noted.") as hob:
+        await speak(hob)
+        await hob.comes("oat", ME)
+        await until(lambda: "Noted." in hob.sent(ME))
+        (turn,) = {turn for turn in [each.turn for each in hob.channels["telegram"].sent] if turn is not None}
+        steps = await hob.app.store.journal.load_steps(turn)
+        assert [step.text for step in steps if isinstance(step, Transcribed)] == [SAID]
+
+
+WRITE = calls(("message", '{"action": "send", "to": "bob@example.com", "text": "hi"}'))
+OPEN = calls(("load_tools", '{"names": ["messages"]}'))
+
+
+async def test_spoken_words_of_the_owner_name_whom_something_may_be_sent_to(tmp_path: Path) -> None:
+    async with listening(tmp_path, OPEN, WRITE, "Done.") as hob:
+        await speak(hob, "Say hi to bob@example.com")
+        assert hob.sent(ME) == ["Done."]
+        await until(lambda: hob.sent("bob@example.com", "email") == ["hi"])
+
+
+async def test_words_of_a_recording_that_was_sent_along_name_nobody(tmp_path: Path) -> None:
+    async with listening(tmp_path, OPEN, WRITE, "Done.") as hob:
+        await speak(hob, "Say hi to bob@example.com", voice=False)
+        assert "needs your approval" in hob.sent(ME)[0]
+        assert hob.sent("bob@example.com", "email") == []
+
+
+async def test_without_a_model_for_it_the_model_that_answers_is_told_why(tmp_path: Path) -> None:
+    async with listening(tmp_path, transcription="") as hob:
+        await speak(hob)
+        assert "not written down: no model for it is set (model.transcription)" in told(hob)

@@ -1,0 +1,1 @@
+"""The tools that look, speak and read pages."""
