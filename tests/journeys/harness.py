@@ -39,6 +39,8 @@ from hob.testing.crash import (
     die,
 )
 from hob.testing.toolset import AllowAll, FunctionTools, tool
+
+sys.path.append(str(Path(__file__).parents[2]))  # this is run by its path
 from tests.stand_ins import stand_ins
 
 
