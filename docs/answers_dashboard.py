@@ -37,7 +37,7 @@ class StatusAnswer(TypedDict):
     """How Hob is. Without a token only the first three."""
 
     version: str
-    mode: Annotated[str, "`standalone`, `group`, `full` or `headless`"]
+    mode: Annotated[str, "`remote`: other machines reach Hob; `full`: it is in chats too; else `standalone`"]
     ready: Annotated[bool, "messages are accepted"]
     agent_id: NotRequired[str]
     uptime_seconds: NotRequired[int]
@@ -47,6 +47,7 @@ class StatusAnswer(TypedDict):
     running: NotRequired[int]
     waiting: NotRequired[int]
     parked: NotRequired[int]
+    halted: NotRequired[Annotated[float | None, "since when everything self-made is held (Unix seconds)"]]
     for_approval: NotRequired[int]
     for_leave: NotRequired[Annotated[int, "`for_approval`, its name until 1.0"]]
     for_answer: NotRequired[int]
@@ -472,12 +473,6 @@ class ExplainedAnswer(TypedDict):
     told: Annotated[list[str], "the same in words"]
 
 
-class StoppedAnswer(TypedDict):
-    """What was ended."""
-
-    stopped: Annotated[list[str], "the ids of tasks"]
-
-
 class LogLineAnswer(TypedDict):
     """A line of the log."""
 
@@ -760,7 +755,6 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/pairing"): ((200, PairingAnswer),),
     ("GET", "/api/v1/views"): ((200, ViewsAnswer),),
     ("POST", "/api/v1/policy/explain"): ((200, ExplainedAnswer),),
-    ("POST", "/api/v1/stop"): ((200, StoppedAnswer),),
     ("GET", "/api/v1/memory/status"): ((200, MemoryStatusAnswer),),
     ("GET", "/api/v1/memory/metrics"): ((200, MemoryMetricsAnswer),),
     ("GET", "/api/v1/memory/search"): ((200, MemoryItemsAnswer),),

@@ -231,6 +231,30 @@ async def test_one_button_stops_all_that_runs_and_waits(world: World, browser: B
         await tab.page.get_by_role("button", name="Yes, stop all 2").click()
         await expect(tab.page.get_by_text("Hob works on nothing.")).to_be_visible()
         await expect(tab.page.get_by_text("cancelled").nth(2)).to_be_visible()
+        await expect(tab.page.get_by_text("Everything is stopped.")).to_be_visible()
+        await tab.page.get_by_role("button", name="Go on").click()
+        await expect(tab.page.get_by_text("Everything is stopped.")).not_to_be_visible()
+
+
+async def test_conversation_is_renamed_archived_and_erased_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        for text in ("one", "two"):
+            world.model.script.append(Reply("Fine."))
+            await daemon.post(text, session=f"api:{text}")
+        tab = await open_tab(world, browser, "/chat?session=api:one")
+        listed = tab.page.get_by_role("complementary", name="Conversations")
+        await listed.get_by_role("button", name="Rename").click()
+        await listed.get_by_label("Title").fill("Plans")
+        await listed.get_by_role("button", name="Save").click()
+        await expect(listed.get_by_role("button", name="Plans")).to_be_visible()
+        await listed.get_by_role("button", name="Archive", exact=True).click()
+        await expect(listed.get_by_role("button", name="Plans")).not_to_be_visible()
+        await listed.get_by_role("button", name="Archived conversations").click()
+        await listed.get_by_role("button", name="Plans").click()
+        await listed.get_by_role("button", name="Delete").click()
+        await listed.get_by_role("button", name="Delete").click()
+        await expect(listed.get_by_text("Nothing is archived.")).to_be_visible()
+        assert tab.errors == []
 
 
 async def test_edited_message_goes_on_in_a_copy(world: World, browser: Browser) -> None:
@@ -278,7 +302,9 @@ async def test_page_opens_without_a_network(world: World, browser: Browser, port
         await expect(tab.page.get_by_text("Nothing needs you.")).to_be_visible()
     await tab.page.goto(f"{tab.base}/")
     await expect(tab.page.get_by_role("status").filter(has_text="Not connected since")).to_be_visible(timeout=10_000)
-    assert await tab.page.evaluate("() => caches.open('hob-page').then(c => c.keys()).then(k => k.map(r => r.url))")
+    for place in ("files", "trust", "costs", "settings"):  # which were not opened before
+        await tab.page.goto(f"{tab.base}/{place}")
+        await expect(tab.page.get_by_role("heading", level=1)).to_be_visible()
 
 
 async def test_web_user_is_linked_and_silence_switched_on_in_the_browser(world: World, browser: Browser) -> None:

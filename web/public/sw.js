@@ -1,8 +1,9 @@
 // The page opens without a network too: its own files are kept, nothing of the owner's is.
 const KEPT = "hob-page";
+const FILES = ["/", "/theme.js", "/icon.svg", "/manifest.webmanifest"]; // the build adds its own
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(KEPT).then((cache) => cache.add("/")).then(() => self.skipWaiting()));
+  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));
 });
 
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));

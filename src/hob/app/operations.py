@@ -25,12 +25,21 @@ from hob.core.content.chunks import first_words
 from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.lazy import Lazy
+from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
 from hob.core.models import Spent
 from hob.core.translation.language import translatable
 from hob.gateway.http.prometheus import Metric
+from hob.gateway.settings import GatewaySettings
 from hob.providers.routing.failover_model import RouteHealthPort
 from hob.providers.routing.routing import ModelRouter
 from hob.store.store import Store
+
+_MACHINES = frozenset({WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, "hob"})
+"""Channels that lead to no chat."""
+
+
+def _is_here(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 class DaemonOperations:
@@ -61,6 +70,7 @@ class DaemonOperations:
         self._queues = kernel.session_queues
         self._outbox = kernel.signals.outbox
         self._clock = kernel.clock
+        self._channels = kernel.channels
         self._unaccepted = kernel.files.unaccepted
         self._compactor = compactor
         self._inspector = inspector
@@ -127,6 +137,12 @@ class DaemonOperations:
 
     def _age(self, since: float | None) -> float:
         return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
+
+    def mode(self) -> str:
+        gateway = self._reloading.config[GatewaySettings]
+        if gateway.hosts or gateway.trusted_proxies or not _is_here(gateway.host):
+            return "remote"
+        return "full" if any(name not in _MACHINES for name, _ in self._channels.all) else "standalone"
 
     def settings(self) -> Sequence[Mapping[str, Any]]:
         config = self._reloading.config

@@ -79,6 +79,7 @@ from hob.store.store import Store
 from hob.tools.memory.remember import FurtherMemories
 from hob.tools.registry.default_set import Picked
 from hob.tools.registry.groups import Group, Groups
+from hob.workspace.settings import WorkspaceSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ async def make_turn_services(
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
     registry = _make_registry(features, tool_runtime)
     toolset = _restricted(kernel, features.wrapped(Toolset, registry))
-    guard = _make_guard(kernel, tool_runtime, registry, toolset)
+    guard = _make_guard(kernel, lambda: reloading.config, tool_runtime, registry, toolset)
     thinking = await _open_thinking(stack, kernel, features)
     background_tasks = await stack.enter_async_context(open_background_tasks())
     driver = Driver(_parts(kernel, features, thinking, toolset, guard, background_tasks))
@@ -145,12 +146,7 @@ async def make_turn_services(
     )
     accept = _make_accept(kernel, commands, features.wrapped(Admission, admission), guard)
 
-    def renew(new: Config) -> None:
-        thinking.routes.look_again()
-        thinking.budget.become(new[SpendingSettings])
-        guard.become(new[ApprovalSettings])
-        kernel.keyring.forget()
-
+    renew = _renewing(kernel, thinking, guard, tool_runtime)
     stack.enter_context(kernel.signals.settings.heard_by(renew))
 
     def prepare() -> None:
@@ -181,6 +177,26 @@ def _open_catalog(
     kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload
 ) -> ToolCatalog:
     return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known)
+
+
+def _renewing(
+    kernel: Kernel, thinking: _Thinking, guard: LazyGuard, tool_runtime: LazyToolRuntime
+) -> Callable[[Config], None]:
+    """What is told of settings that changed while Hob runs."""
+    workspace = kernel.config[WorkspaceSettings]
+
+    def renew(new: Config) -> None:
+        nonlocal workspace
+        if workspace.work != new[WorkspaceSettings].work:
+            workspace = new[WorkspaceSettings]
+            tool_runtime.become(new)
+            guard.renew()
+        thinking.routes.look_again()
+        thinking.budget.become(new[SpendingSettings])
+        guard.become(new[ApprovalSettings])
+        kernel.keyring.forget()
+
+    return renew
 
 
 def _restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
@@ -234,12 +250,18 @@ def _make_registry(features: Features, tool_runtime: LazyToolRuntime) -> Groups:
         raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
 
 
-def _make_guard(kernel: Kernel, tool_runtime: LazyToolRuntime, registry: Groups, toolset: Toolset) -> LazyGuard:
+def _make_guard(
+    kernel: Kernel,
+    config: Callable[[], Config],
+    tool_runtime: LazyToolRuntime,
+    registry: Groups,
+    toolset: Toolset,
+) -> LazyGuard:
     known = kernel.known
     return LazyGuard(
         kernel.store,
         lambda: load_guard()(
-            kernel.config,
+            config(),
             kernel.store,
             kernel.session_queues,
             tool_runtime.made(),

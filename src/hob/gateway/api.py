@@ -98,6 +98,9 @@ class Operations(Protocol):
     async def status(self) -> Mapping[str, Any]:
         """How Hob is."""
 
+    def mode(self) -> str:
+        """`remote` where other machines reach Hob, `full` where it is in chats too, else `standalone`."""
+
     def settings(self) -> Sequence[Mapping[str, Any]]:
         """Every setting, with its value, its manual, and where the value comes from."""
 

@@ -11,7 +11,9 @@ class WorkspaceSettings:
     """The owner's folder: identity files now; skills, hooks and notes later."""
 
     path: Path = setting(Path("~/hob"), "Folder with the files that every prompt shows (AGENTS.md, SOUL.md, …).")
-    work_repo: Path | None = setting(None, "Folder where tools work and commands run; empty: work in the workspace.")
+    work_repo: Path | None = setting(
+        None, "Folder where tools work and commands run; empty: work in the workspace.", stored=True
+    )
     seed: bool = setting(True, "Write short templates into it when it is new, and make it a git repository.")
 
     @property

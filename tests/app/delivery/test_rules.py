@@ -48,6 +48,7 @@ async def test_silent_mode_sends_nothing_and_says_so_on_the_timeline(tmp_path: P
     async with visited(tmp_path) as visit, page(visit) as client:
         await visit.knows()
         assert await visit.answer("hi", ME) == "Yes."
+        assert (await client.get("/api/v1/status")).json()["mode"] == "full"  # it is in chats
         await silence(client, True)
         await visit.comes("and now?", ME)
         assert await skipped(visit, 1) == [("telegram", "silent mode (delivery.silent_mode)")]

@@ -385,3 +385,13 @@ async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
         assert (await page.get("/api/v1/plugins")).json() == {"plugins": []}
         assert (await page.get("/api/v1/people")).json()["people"] is not None
         assert (await page.get("/api/v1/doctor")).json()["checks"] > 10
+
+
+async def test_mode_tells_whether_other_machines_reach_hob(hob: Machine, tmp_path: Path) -> None:
+    async with browser(hob) as page:
+        assert (await page.get("/api/v1/status")).json()["mode"] == "standalone"
+    async with (
+        machine(tmp_path / "other", HOB_GATEWAY_HOSTS='["hob.example.org"]') as reached,
+        browser(reached) as page,
+    ):
+        assert (await page.get("/api/v1/status")).json()["mode"] == "remote"

@@ -466,6 +466,11 @@ export interface LettingIn {
   name?: string | null;
 }
 
+/** Whether anything was held. */
+export interface LiftedAnswer {
+  lifted: boolean;
+}
+
 /** A limit of spending. */
 export interface LimitAnswer {
   key: string;
@@ -1025,6 +1030,7 @@ export interface StatusAnswer {
   running?: number;
   waiting?: number;
   parked?: number;
+  halted?: number | null;
   for_approval?: number;
   for_leave?: number;
   for_answer?: number;
@@ -1036,9 +1042,9 @@ export interface StatusAnswer {
   unaccepted?: string[];
 }
 
-/** What was ended. */
+/** How much was ended. */
 export interface StoppedAnswer {
-  stopped: string[];
+  ended: number;
 }
 
 /** A task. */
@@ -1690,6 +1696,12 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: StoppedAnswer;
+  };
+  "POST /api/v1/resume": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: LiftedAnswer;
   };
   "POST /api/v1/retry/{id}": {
     path: { id: string };

@@ -6,6 +6,7 @@ import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
+import { Held } from "./stop";
 import { useApprovals, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
@@ -70,6 +71,7 @@ export function Shell() {
     return () => removeEventListener("keydown", onKey);
   }, [go]);
 
+  const halted = useStatus().data?.halted;
   return (
     <div className="flex h-dvh flex-col sm:flex-row">
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-md focus:bg-surface focus:p-2">
@@ -79,6 +81,7 @@ export function Shell() {
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Header onSearch={() => setSearching(true)} onKeys={() => setShowingKeys(true)} waiting={waiting} />
         <Offline />
+        {halted && <Held since={halted} />}
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Suspense fallback={<Page title=""><Skeleton rows={5} /></Page>}>
             <Switch>

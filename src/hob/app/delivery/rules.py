@@ -13,14 +13,14 @@ from hob.core.content.chunks import split_text
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import OutboxId, TurnId
-from hob.core.messages import FETCHED_CHANNELS, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
+from hob.core.messages import FETCHED_CHANNELS, WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.translation.language import translatable
 from hob.core.trust.people import SenderAddress
 from hob.gateway.webusers import WebUser
 from hob.store.plugin_records import PluginRecord, PluginRecords
 from hob.store.store import Store
 
-_MACHINES = frozenset({WEBHOOK_OUT_CHANNEL, SELF_CHANNEL})
+_MACHINES = frozenset({WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, SELF_CHANNEL})
 _PREFIX = "user:"
 
 

@@ -10,11 +10,14 @@ KEYS_AT_RUN_TIME = frozenset(
     {
         "approvals.seconds",
         "approvals.use_seconds",
+        "delivery.silent_channels",
+        "delivery.silent_mode",
         "spending.daily",
         "spending.daily_tokens",
         "spending.monthly",
         "spending.per_session",
         "spending.per_turn",
+        "workspace.work_repo",
         "spending.warn_at",
     }
 )

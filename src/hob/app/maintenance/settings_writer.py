@@ -1,7 +1,9 @@
 """Settings that are changed while Hob runs: checked, kept in the database, noted in the audit log, taken up at once."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hob.app.maintenance.reload import SettingsReload
@@ -12,6 +14,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.store.audit.audit import AuditEntry
 from hob.store.store import Store
+from hob.workspace.settings import WorkspaceSettings
 
 
 class SettingsWriter:
@@ -58,6 +61,22 @@ def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str 
                 "{key} does not fit the other settings, or a flag of the command line outranks it", key=key
             )
             raise InvalidRequest(told)
+    work = new[WorkspaceSettings].work
+    if "workspace.work_repo" in changed and (trouble := _trouble_of(work, config.home)):
+        raise InvalidRequest(trouble)
+
+
+def _trouble_of(folder: Path, home: Path) -> str:
+    """Why tools cannot work there; empty where they can. A folder that is not there is made when it is needed."""
+    there = folder.expanduser().resolve()
+    if there.is_relative_to(home.resolve()) or home.resolve().is_relative_to(there):
+        return translatable("{folder} belongs to Hob's own state, which no tool may touch", folder=folder)
+    nearest = next(each for each in (there, *there.parents) if os.path.lexists(each))
+    if not nearest.is_dir():
+        return translatable("{folder} is no folder", folder=nearest)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return translatable("{folder} cannot be written", folder=nearest)
+    return ""
 
 
 def _text(key: str, value: Any) -> str:

@@ -1,8 +1,9 @@
 """The tools as turns see them. What they are made of is loaded with the first call: most one-shot runs make none."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +67,20 @@ class LazyToolRuntime:
         kept: Path,
         more: Mapping[str, Group],
         opened: OpenGroups,
-        made: "Lazy[ToolRuntime]",
+        make: "Callable[[Config], ToolRuntime]",
+        config: Config,
     ) -> None:
-        self.groups = default_tools((KnownTools(lambda: made().toolset),), more, opened)
-        self.made = made  # a tenth of a second at first
+        self.groups = default_tools((KnownTools(lambda: self.made().toolset),), more, opened)
+        self.made = Lazy(partial(make, config))  # a tenth of a second at first
+        self._make = make
+        self._former: list[ToolRuntime] = []
         self._kept = kept
+
+    def become(self, config: Config) -> None:
+        """Work by other settings from the next call on; what runs in the background goes on."""
+        if self.made.found is not None:
+            self._former.append(self.made.found)
+        self.made = Lazy(partial(self._make, config))
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return self.groups.specs()
@@ -108,19 +118,23 @@ class LazyToolRuntime:
     @property
     def running(self) -> int:
         """How many commands run in the background; they end with this Hob."""
-        return self.made.found.processes.running if self.made.found else 0
+        return sum(each.processes.running for each in self._all)
 
     async def stop_commands(self) -> int:
         """End every command that runs in the background; how many did."""
         running = self.running
-        if running:
-            await self.made().processes.close()
+        for each in self._all:
+            await each.processes.close()
         return running
+
+    @property
+    def _all(self) -> "Sequence[ToolRuntime]":
+        return (*self._former, *([self.made.found] if self.made.found is not None else []))
 
     async def close(self) -> None:
         """End what still runs in the background."""
-        if self.made.found:
-            await self.made.found.close()
+        for each in self._all:
+            await each.close()
 
 
 @asynccontextmanager
@@ -146,7 +160,7 @@ async def open_tool_runtime(
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as watching:
 
-            def make() -> "ToolRuntime":
+            def make(config: Config) -> "ToolRuntime":
                 told: dict[str, Any] = {"memory": memory} if warn is None else {"memory": memory, "warn": warn}
                 return _maker()(
                     config,
@@ -163,7 +177,7 @@ async def open_tool_runtime(
                 )
 
             more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
-            tool_runtime = LazyToolRuntime(kept, more, store.open_groups, Lazy(make))
+            tool_runtime = LazyToolRuntime(kept, more, store.open_groups, make, config)
             try:
                 yield tool_runtime
             finally:

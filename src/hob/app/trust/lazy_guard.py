@@ -6,6 +6,7 @@ from typing import Protocol
 
 from hob.agent.ports import Approvals
 from hob.bus.accept import Questions
+from hob.bus.waiting import one_failure_as_itself
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, SessionKey
 from hob.core.lazy import Lazy
@@ -51,7 +52,7 @@ class LazyGuard:
         self._store = store
         self._make = make
         self._guard = Lazy(self._made)
-        self._asked = asyncio.Event()
+        self._asked, self._renewed = asyncio.Event(), asyncio.Event()
         self._settings: ApprovalSettings | None = None
 
     def _made(self) -> MadeGuard:
@@ -65,6 +66,12 @@ class LazyGuard:
         self._settings = settings
         if self._guard.found is not None:
             self._guard.found.approving.become(settings)
+
+    def renew(self) -> None:
+        """Judge by the settings as they are now, from the next call on."""
+        if self._guard.found is not None:
+            self._guard = Lazy(self._made)
+            self._renewed.set()
 
     def approving(self) -> Questioning:
         """What the owner is asked."""
@@ -97,7 +104,13 @@ class LazyGuard:
         standing = await self._store.approvals.standing()
         if not standing and not await self._store.turns.parked((WaitsFor.APPROVAL, WaitsFor.ANSWER)):
             await self._asked.wait()
-        await self.approving().run()
+        while True:
+            self._renewed.clear()
+            with one_failure_as_itself():
+                async with asyncio.TaskGroup() as group:
+                    running = group.create_task(self.approving().run())
+                    await self._renewed.wait()
+                    running.cancel()
 
 
 @Lazy

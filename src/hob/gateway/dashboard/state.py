@@ -33,7 +33,7 @@ async def health(call: EndpointCall[Nothing]) -> Response:
 async def status(call: EndpointCall[Nothing]) -> Response:
     """How Hob is; anyone who has shown no token learns only version, mode and whether messages are taken."""
     api = call.api
-    public = {"version": __version__, "mode": "standalone", "ready": _ready(api)}
+    public = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
     if _caller(call.request) is None:
         return json_response(public)
     found = await api.operations.status()
@@ -92,13 +92,6 @@ async def sessions(call: EndpointCall[Which]) -> Response:
 async def views(call: EndpointCall[Nothing]) -> Response:
     """The pages that plug-ins have here, each below `/views/`."""
     return etagged(call.request, {"views": call.api.views})
-
-
-async def stop_all(call: EndpointCall[Nothing]) -> Response:
-    """End every turn that runs, waits or stands in a queue."""
-    rows = await call.api.store.tasks.find(1000, open_only=True)
-    ended = [row.id for row in rows if await call.api.operations.cancel(row.id, "/stop")]
-    return json_response({"stopped": ended})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
-import { MessageSquarePlus, PanelLeft } from "lucide-react";
+import { Archive, MessageSquarePlus, PanelLeft } from "lucide-react";
 import { useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
+import { useQuery } from "@tanstack/react-query";
+import { call } from "../../api/client";
 import { useSessions } from "../../api/queries";
 import { t } from "../../i18n";
 import { Button, Dialog, Skeleton, When } from "../../parts/basics";
 import { Conversation } from "./conversation";
+import { SessionActs } from "./session";
 
 /** Sessions on the left, the chosen one beside them. */
 export function Chat() {
@@ -30,7 +33,10 @@ export function Chat() {
 }
 
 function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void }) {
-  const sessions = useSessions();
+  const [archived, setArchived] = useState(false);
+  const current = useSessions();
+  const away = useQuery({ queryKey: ["sessions", "archived"], queryFn: () => call("GET /api/v1/sessions", { query: { archived: true } }), enabled: archived });
+  const sessions = archived ? away : current;
   const [, go] = useLocation();
   const [wanted, setWanted] = useState("");
   const open = (session: string) => {
@@ -73,9 +79,16 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
                 <When at={each.updated} />
               </span>
             </button>
+            {each.session === chosen && (
+              <SessionActs key={each.session} session={each.session} title={each.title} archived={archived} onGone={() => go("/chat")} />
+            )}
           </li>
         ))}
       </ul>
+      {sessions.data && !shown.length && <p className="px-2.5 py-2 text-sm text-muted">{archived ? t("Nothing is archived.") : t("No conversation is called so.")}</p>}
+      <Button look="quiet" icon={Archive} aria-pressed={archived} className="mt-2 w-full" onClick={() => setArchived(!archived)}>
+        {archived ? t("Back to all conversations") : t("Archived conversations")}
+      </Button>
     </>
   );
 }

@@ -30,7 +30,7 @@ export function Delivery() {
       <Section title={t("Silent mode")}>
         <Card className="flex flex-wrap items-center gap-4 p-4">
           <BellOff size={18} aria-hidden className="shrink-0 text-muted" />
-          <p className="min-w-0 flex-1 text-sm text-muted">
+          <p className="min-w-56 flex-1 text-sm text-muted">
             {t("Nothing is sent to chats. Each message that is not sent stands on the timeline as skipped; answers are here in the dashboard.")}
           </p>
           <label className="flex min-h-10 items-center gap-2 font-medium">

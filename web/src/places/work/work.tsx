@@ -23,7 +23,7 @@ export function Work() {
   const open = all.filter((each) => OPEN.includes(each.state));
   const over = all.filter((each) => !OPEN.includes(each.state) && (state === "all" || each.state === state));
   return (
-    <Page title={t("Work")} about={t("What Hob works on, what waits, and what came of it.")} more={open.length > 1 ? <StopAll count={open.length} /> : undefined}>
+    <Page title={t("Work")} about={t("What Hob works on, what waits, and what came of it.")} more={<StopAll count={open.length} />}>
       {tasks.isError && <Failure error={tasks.error} retry={() => void tasks.refetch()} />}
       <Section title={t("Now")}>
         {tasks.isPending ? (
