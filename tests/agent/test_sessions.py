@@ -55,7 +55,7 @@ def test_groups_key_can_be_told(chat: str, thread: str, group: bool) -> None:
     assert is_group(thread_session(inbound, "other")) is group
 
 
-def test_named_threads() -> None:
+def test_threads_are_named() -> None:
     assert thread_session(message("local", "main"), "Tax 2026!") == "local:tax-2026"
     assert thread_session(message("telegram", "42"), "Tax 2026!") == "telegram:42/tax-2026"
     assert thread_session(message("telegram", "42"), "!!") == "telegram:42"

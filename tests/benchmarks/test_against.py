@@ -20,21 +20,21 @@ def test_change_is_that_of_the_median_round_against_the_base_of_the_same_round()
     assert slow.spread == (0.0, 0.0)
 
 
-def test_what_is_worse_by_more_than_a_twentieth_and_than_the_spread_is_worse() -> None:
+def test_figure_worse_by_more_than_a_twentieth_and_than_the_spread_is_worse() -> None:
     assert compared((9.9, 10.0, 10.0, 10.3), (10.7, 10.6, 10.6, 10.7)).worse
 
 
-def test_what_is_worse_by_less_than_a_twentieth_is_not_worse() -> None:
+def test_figure_worse_by_less_than_a_twentieth_is_not_worse() -> None:
     same = compared(STEADY, (10.4, 10.4, 10.4, 10.4))
     assert not same.worse
     assert not same.better
 
 
-def test_what_is_within_the_spread_of_the_base_is_not_worse() -> None:
+def test_figure_within_the_spread_of_the_base_is_not_worse() -> None:
     assert not compared((9.0, 10.0, 10.0, 11.2), (11.0, 11.0, 11.0, 11.0)).worse
 
 
-def test_less_is_better() -> None:
+def test_smaller_figure_is_better() -> None:
     better = compared((9.8, 10.0, 10.1, 10.0), (9.0, 9.1, 9.0, 9.2))
     assert better.better
     assert "better" in render([better])

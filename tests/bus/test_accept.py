@@ -148,7 +148,7 @@ async def test_self_made_messages_have_an_hourly_cap(tmp_path: Path) -> None:
         (BusSettings(total_waiting=2), BusyScope.TOTAL),
     ],
 )
-async def test_too_much_waiting_is_refused_and_a_repeated_key_still_is_not(
+async def test_full_queue_refuses_but_not_a_repeated_key(
     tmp_path: Path, settings: BusSettings, scope: BusyScope
 ) -> None:
     async with open_bench(tmp_path, settings=settings, mode=QueueMode.FOLLOWUP) as bench:
@@ -164,14 +164,14 @@ async def test_too_much_waiting_is_refused_and_a_repeated_key_still_is_not(
         assert await bench.replies(*said) == ["0", "1"]
 
 
-async def test_after_a_drain_nothing_is_accepted(tmp_path: Path) -> None:
+async def test_drained_bus_accepts_nothing(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.bus.drain(1)
         with pytest.raises(Stopping):
             await bench.say("hello")
 
 
-async def test_without_a_store_nothing_is_acknowledged(tmp_path: Path) -> None:
+async def test_bus_without_a_store_acknowledges_nothing(tmp_path: Path) -> None:
     async with open_bench(tmp_path) as bench:
         await bench.crash()
         with pytest.raises(StoreError, match="this message was not taken"):

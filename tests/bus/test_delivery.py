@@ -106,7 +106,7 @@ async def test_undeliverable_row_is_dead_with_its_reason(tmp_path: Path) -> None
         assert (event.status, event.text) == ("undeliverable", "the chat is gone")
 
 
-async def test_after_too_many_failures_a_message_is_given_up(tmp_path: Path) -> None:
+async def test_message_is_given_up_after_too_many_failures(tmp_path: Path) -> None:
     settings = BusSettings(send_attempts=3, send_pause_seconds=0.0, send_pause_most_seconds=0.0)
     channel = StuckChannel(refused=SendFailed("no"))
     async with open_bench(tmp_path, channels=[channel], settings=settings) as bench:

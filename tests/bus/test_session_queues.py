@@ -60,7 +60,7 @@ async def test_messages_of_a_session_run_in_order_and_never_at_once(tmp_path: Pa
         assert bench.turns.overlaps == []
 
 
-async def test_at_most_so_many_turns_run_at_once(tmp_path: Path) -> None:
+async def test_turns_that_run_at_once_are_limited(tmp_path: Path) -> None:
     gate = Gate()
     async with open_bench(tmp_path, scripts={"hold": gate}, settings=BusSettings(slots=3)) as bench:
         said = [await bench.say("hold", chat=f"chat {n}") for n in range(9)]

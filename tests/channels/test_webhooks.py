@@ -124,7 +124,7 @@ async def test_no_one_is_there() -> None:
     assert "cannot be reached" in str(failed)
 
 
-async def test_over_tls_the_name_is_wanted_and_not_just_anybodys_certificate() -> None:
+async def test_webhook_over_tls_wants_the_name_and_not_just_anybodys_certificate() -> None:
     names: list[str | None] = []
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(Path(__file__).parents[1] / "journeys" / "localhost.pem")
@@ -156,7 +156,7 @@ async def test_secret_that_is_missing_is_said() -> None:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "127.1", "169.254.169.254"]
 )
-async def test_this_machine_and_its_net_are_not_called_unless_allowed(host: str) -> None:
+async def test_private_addresses_are_not_called_unless_allowed(host: str) -> None:
     failed = await refused(channel_to(f"https://{host}:9/", allow_private=False))
     assert failed.permanent
     assert "allow_private" in str(failed)

@@ -84,7 +84,7 @@ def problems(home: Path, text: str | None = None, **layers: Any) -> list[str]:
     return [str(each).removeprefix(f"{home}/") for each in caught.value.problems]
 
 
-def test_without_file_and_variables_the_defaults_hold(tmp_path: Path) -> None:
+def test_defaults_hold_without_file_and_variables(tmp_path: Path) -> None:
     config = load(tmp_path)
     assert config[Web].port == 80
     assert config[Web].tls == Tls(strict=False)

@@ -140,7 +140,7 @@ async def test_omitted_thinking_is_signed_all_the_same(client: anthropic.AsyncAn
     assert told.stop_reason == "end_turn"
 
 
-async def test_only_what_was_marked_is_cached(client: anthropic.AsyncAnthropic) -> None:
+async def test_marked_parts_alone_are_cached(client: anthropic.AsyncAnthropic) -> None:
     system: Any = [{"type": "text", "text": "Be good. " * 1000, "cache_control": {"type": "ephemeral"}}]
 
     async def usage(system: Any) -> anthropic.types.Usage:

@@ -106,7 +106,7 @@ async def test_signature_that_is_lost_or_wrong_is_refused(http: httpx2.AsyncClie
     assert changed.json()["error"]["message"] == "Corrupted thought signature."
 
 
-async def test_only_the_current_turn_needs_signatures(http: httpx2.AsyncClient) -> None:
+async def test_current_turn_alone_needs_signatures(http: httpx2.AsyncClient) -> None:
     parts = parts_of((await generate(http, ASK)).json())
     bare = {"role": "model", "parts": [{"functionCall": part["functionCall"]} for part in parts]}
     later = await generate(http, ASK, bare, results_of(parts), {"role": "model", "parts": [{"text": "ok"}]}, HI)

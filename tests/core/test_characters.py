@@ -36,6 +36,6 @@ def test_characters_of_languages_and_emoji_stay(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("a \r\n\x1b\u200b\u200d\u202e\u2066\ufe0f\ufeff\U000e0041\U000e007f\U0001f3f4\ud800")))
-def test_once_is_enough(text: str) -> None:
+def test_neutralised_text_stays_as_it_is(text: str) -> None:
     once = neutralise(text).text
     assert neutralise(once).text == once

@@ -137,7 +137,7 @@ def test_lookalikes_are_left_alone(text: str) -> None:
     assert [text[each.start : each.end] for each in find(text, ALL)] == []
 
 
-def test_only_what_is_asked_for_is_found() -> None:
+def test_detectors_find_only_what_is_asked_for() -> None:
     text = "password = hunter2, anna@firma.de"
     assert {each.kind for each in find(text, PII)} == {SensitiveKind.EMAIL}
     assert {each.kind for each in find(text, SECRETS)} == {SensitiveKind.PASSWORD}

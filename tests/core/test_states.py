@@ -52,7 +52,7 @@ def test_staying_is_no_move(states: type[StrEnum], moves: Table) -> None:
 
 
 @pytest.mark.parametrize(("states", "moves"), TABLES.values(), ids=TABLES)
-def test_from_everywhere_there_is_a_way_to_an_end(states: type[StrEnum], moves: Table) -> None:
+def test_every_state_has_a_way_to_an_end(states: type[StrEnum], moves: Table) -> None:
     ends = {state for state in states if not moves[state]} or {OutboxState.SENT}
     for begin in states:
         reached = {begin}

@@ -75,7 +75,7 @@ async def test_both_messages_in_one_batch_end_with_the_last(store: Store) -> Non
     assert lines(await store.facts.known(OWNER)) == ["lives_in Paris ended", "lives_in Berlin"]
 
 
-async def test_what_is_no_word_of_the_owners_is_no_fact(store: Store) -> None:
+async def test_claim_that_is_no_word_of_the_owners_is_no_fact(store: Store) -> None:
     cases = [
         proposal("Remember today.", "bank", "First Bank of Elsewhere"),
         proposal("Remember what happened today, please.", "lives_in", "Oslo"),

@@ -122,7 +122,7 @@ async def test_reflection_keeps_all_that_matters_most_and_lets_go_later_of_what_
     assert all(item.expires_at for item in replaced)
 
 
-async def test_what_others_wrote_is_not_read(store: Store) -> None:
+async def test_messages_that_others_wrote_are_not_read(store: Store) -> None:
     web, model = Label(Origin.MODEL, Trust.UNTRUSTED), Answers(ANSWER)
     await store.items.add([message(n, label=web, role="assistant") for n in range(100, 160)])
     await store.items.add([message(n, label=Label(Origin.MEMBER, Trust.UNTRUSTED)) for n in range(200, 260)])

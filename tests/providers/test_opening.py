@@ -62,7 +62,7 @@ async def test_fewer_attempts_may_be_configured() -> None:
         assert caught.value.attempts == len(server.chats) == 2
 
 
-async def test_without_a_name_the_servers_first_model_is_asked_and_asked_for_once() -> None:
+async def test_servers_first_model_is_asked_without_a_name_and_asked_for_once() -> None:
     async with ModelServer(models=("first", "second")) as server:
         async with open_model(ModelSettings(base_url=server.url), ManualClock()) as model:
             assert await model.default_model() == "first"

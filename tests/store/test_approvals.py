@@ -86,7 +86,7 @@ async def test_nothing_else_makes_a_grant(store: Store, allowed: bool, scope: st
     assert await store.approvals.grants() == ()
 
 
-async def test_how_long_a_question_still_stands_is_noted_while_it_stands(store: Store) -> None:
+async def test_remaining_time_of_a_question_is_noted_while_it_stands(store: Store) -> None:
     await store.approvals.put(ASKED)
     await store.approvals.note_remaining({ASKED.id: 30.0})
     assert [each.remaining for each in await store.approvals.standing()] == [30.0]

@@ -139,7 +139,7 @@ async def test_same_question_is_asked_once(store: Store) -> None:
     assert await store.approvals.open(SessionKey("other")) == ()
 
 
-async def test_leave_is_bound_to_the_exact_call_and_used_once(store: Store) -> None:
+async def test_permission_is_bound_to_the_exact_call_and_used_once(store: Store) -> None:
     id = await store.approvals.put(approval())
     assert not await store.approvals.use(id, approval().hash)
     answered = await store.approvals.answer(id, True, "owner")

@@ -265,7 +265,7 @@ async def test_retry_goes_on_behind_the_last_finished_step(store: Store) -> None
     assert (result.state, result.reply, result.turn) == ("done", "hi", new)
 
 
-async def test_only_what_failed_is_retried_and_only_once(store: Store) -> None:
+async def test_failed_turn_alone_is_retried_and_only_once(store: Store) -> None:
     old = await failed_turn(store)
     row = await store.turns.find(old)
     assert row is not None

@@ -96,7 +96,7 @@ async def test_failed_attempts_stand_in_the_timeline_of_the_turn(bench: TurnBenc
     assert sorted((event.status, event.cost) for event in made) == [("cut_stream", 3), ("cut_stream", 6), ("ok", 20)]
 
 
-async def test_where_a_failed_attempt_leaves_nothing_no_other_is_made(bench: TurnBench) -> None:
+async def test_failed_attempt_that_leaves_no_money_is_the_last(bench: TurnBench) -> None:
     model = Stumbling(failed(cost=990_000))
     turn, state = await run(bench, model, SpendingSettings(daily=1.0))
     assert (state, model.answered) == (TurnState.FAILED, 0)
@@ -105,7 +105,7 @@ async def test_where_a_failed_attempt_leaves_nothing_no_other_is_made(bench: Tur
     assert (spent.cost, spent.calls, spent.reserved) == (990_000, 1, 0)
 
 
-async def test_where_it_leaves_room_for_another_model_that_one_is_asked(bench: TurnBench) -> None:
+async def test_failed_attempt_that_leaves_room_for_another_model_is_followed_by_it(bench: TurnBench) -> None:
     model = Stumbling(failed(cost=995_000), chain=("priced", "cheap/one"))
     _, state = await run(bench, model, SpendingSettings(models={"priced": PeriodLimits(daily=1.0)}))
     assert state is TurnState.DONE

@@ -81,7 +81,7 @@ async def may(budget: Budget, turn: Turn, request: ModelRequest = PRICED) -> boo
         return False
 
 
-async def test_without_limits_nothing_is_refused_and_the_worst_is_known(store: Store, clock: ManualClock) -> None:
+async def test_budget_without_limits_refuses_nothing_and_knows_the_worst(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hi"))
     async with budget(store, clock, SpendingSettings()).reserved(turn, PRICED, 2000) as held:
         assert held.worst == 1_250_000  # newly cached input is the dearest
@@ -226,7 +226,7 @@ async def test_free_model_costs_nothing_though_no_one_counted_its_tokens(store: 
     assert [spending.cost_of(model, None) for model in ("free", "priced", "nameless")] == [0, None, None]
 
 
-async def test_where_nothing_is_left_an_unknown_price_is_refused(store: Store, clock: ManualClock) -> None:
+async def test_unknown_price_is_refused_when_nothing_is_left(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     assert not await may(budget(store, clock, SpendingSettings(daily=0)), turn, NAMELESS)
 
@@ -326,9 +326,7 @@ def test_small_sums_are_told_with_all_that_is_known_of_them(micro: int, told: st
     assert dollars(micro) == told
 
 
-async def test_where_no_model_of_a_chain_has_room_the_first_ones_limit_is_named(
-    store: Store, clock: ManualClock
-) -> None:
+async def test_chain_without_room_names_the_limit_of_its_first_model(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("a"))
     limits = {"priced": PeriodLimits(daily=0.5), "cheap": PeriodLimits(daily=0.05)}
     with pytest.raises(BudgetExceeded, match=r'models\."priced"\.daily.*cost \$1\.00'):

@@ -118,7 +118,7 @@ async def test_summary_names_a_model_only_where_the_session_chose_one(
 
 
 @pytest.mark.parametrize("level", list(Thinking))
-async def test_how_long_the_model_thinks_is_chosen_by_session(store: Store, level: Thinking) -> None:
+async def test_thinking_is_chosen_by_session(store: Store, level: Thinking) -> None:
     table = bench(store, Named())
     assert await table.say(f"/think {level.upper()}") == f"From now on the model thinks: {level}."
     assert (await store.sessions.get(SESSION)).thinking is level

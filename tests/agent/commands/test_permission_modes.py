@@ -72,7 +72,7 @@ async def test_permission_mode_of_a_session_is_chosen_and_shown(store: Store, mo
 
 
 @pytest.mark.parametrize("level", list(Autonomy))
-async def test_how_much_is_done_without_asking_is_chosen_and_shown(store: Store, level: Autonomy) -> None:
+async def test_autonomy_is_chosen_and_shown(store: Store, level: Autonomy) -> None:
     said = await say(store, f"/autonomy {level.title()}")
     assert said == f"How much this session does without asking, from now on: {level}."
     assert (await store.sessions.get(SESSION)).autonomy == level
@@ -137,7 +137,7 @@ async def test_loosest_mode_is_not_had_for_a_groups_session_from_elsewhere(store
 
 @pytest.mark.parametrize("cls", [SenderClass.MEMBER, SenderClass.STRANGER])
 @pytest.mark.parametrize("text", ["/permission", "/permission read-only", "/autonomy", "/autonomy supervised"])
-async def test_only_the_owner_sees_or_chooses_either(store: Store, cls: SenderClass, text: str) -> None:
+async def test_owner_alone_sees_or_chooses_permission_and_autonomy(store: Store, cls: SenderClass, text: str) -> None:
     inbound = replace(message(text), sender=Sender("bob", cls=cls))
     assert await commands(store).run(inbound, SESSION) == "Only the owner may do that."
     found = await store.sessions.get(SESSION)

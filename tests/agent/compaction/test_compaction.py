@@ -131,7 +131,7 @@ async def test_facts_are_kept_and_are_no_part_of_the_summary(store: Store) -> No
     assert "likes tea" not in done.summary.text
 
 
-async def test_where_the_owner_alone_speaks_untrusted_text_is_only_named_and_the_summary_is_trusted(
+async def test_summary_where_the_owner_alone_speaks_only_names_untrusted_text_and_is_trusted(
     store: Store,
 ) -> None:
     await keep(store, fetched("t0", "q", "evil", "as the web says"), *talk(5))
@@ -150,7 +150,7 @@ def by_a_member(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return (replace(entries[0], label=MEMBER), *entries[1:])
 
 
-async def test_where_others_speak_a_summary_is_made_from_everything_and_untrusted(store: Store) -> None:
+async def test_summary_where_others_speak_is_made_from_everything_and_untrusted(store: Store) -> None:
     await keep(store, by_a_member(fetched("t0", "q", "evil", "a")), *talk(5))
     notes, model = Notes(), ScriptedModel(summary())
     done = await compact(compactor(store, model, notes))
@@ -314,7 +314,9 @@ async def test_every_call_is_accounted_for(store: Store) -> None:
     ("total", "tokens", "reason"),
     [(8, 0, None), (9, 0, "messages"), (5, 100_000, "tokens"), (4, 100_000, None), (5, 90_000, None)],
 )
-async def test_when_it_is_needed(store: Store, total: int, tokens: int, reason: str | None) -> None:
+async def test_compaction_is_needed_beyond_its_limits(
+    store: Store, total: int, tokens: int, reason: str | None
+) -> None:
     assert compactor(store, ScriptedModel()).needed(View((), None, total), tokens) == reason
 
 

@@ -72,11 +72,11 @@ async def costs(bench: TurnBench, driver: Driver, count: int = TURNS) -> list[in
     return taken
 
 
-async def test_after_one_overflow_each_turn_takes_one_request(bench: TurnBench) -> None:
+async def test_turns_after_one_overflow_take_one_request_each(bench: TurnBench) -> None:
     assert sorted(await costs(bench, driver_of(bench, compacts=False))) == [1] * (TURNS - 1) + [2]
 
 
-async def test_after_an_overflow_the_session_is_summarised(bench: TurnBench) -> None:
+async def test_session_is_summarised_after_an_overflow(bench: TurnBench) -> None:
     taken = await costs(bench, driver_of(bench))
     assert max(taken) > 1
     assert taken[taken.index(max(taken)) + 1 :] == [1] * (TURNS - 1 - taken.index(max(taken)))

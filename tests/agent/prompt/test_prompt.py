@@ -117,7 +117,7 @@ async def test_long_message_and_pasted_text_that_joins_a_turn_taint() -> None:
     assert (long.trust, steered.trust) == (Trust.UNTRUSTED, Trust.UNTRUSTED)
 
 
-async def test_within_a_turn_each_request_goes_on_where_the_last_one_ended() -> None:
+async def test_requests_of_a_turn_each_go_on_where_the_last_one_ended() -> None:
     clock = ManualClock()
     prompts = builder(clock=clock)
     asking = turn(inbound("look it up"))

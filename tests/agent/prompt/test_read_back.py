@@ -51,7 +51,7 @@ async def test_round_is_read_back_with_its_calls_and_their_results(store: Store)
     assert found.text == '[called fetch {"url":"https://example.org"}]\n\n[result of c1]\na page'
 
 
-async def test_even_what_was_trusted_comes_back_untrusted(store: Store) -> None:
+async def test_trusted_text_that_is_read_back_is_untrusted(store: Store) -> None:
     await keep(store, said("t1", "q", "a"))
     assert (await read_back(store, '{"number": 1}')).label.trust is Trust.UNTRUSTED
 

@@ -78,7 +78,7 @@ async def test_settings_say_how_short_and_how_few() -> None:
     assert len(prompt.request.tools) == 2
 
 
-async def test_of_the_files_a_small_model_sees_the_beginning() -> None:
+async def test_small_model_sees_the_beginning_of_the_files() -> None:
     system = (await build(prompts(m=SMALL), "m")).request.system
     assert "# AGENTS.md\n\nFirst rule.\nMore rules follow." in system
     assert "# MEMORY.md\n\nThe owner likes tea." in system

@@ -37,7 +37,7 @@ def test_claims_without_a_receipt_are_found() -> None:
         ("I've set a reminder for 8.", Effect.PERSISTS),
     ],
 )
-def test_a_tool_that_could_have_done_it_is_the_receipt(reply: str, effect: Effect) -> None:
+def test_tool_that_could_have_done_it_is_the_receipt(reply: str, effect: Effect) -> None:
     assert find_unbacked(reply, "", [frozenset({effect})]) is None
     assert find_unbacked(reply, "", [frozenset({Effect.READS_PRIVATE})]) is not None
 

@@ -171,7 +171,7 @@ async def test_long_question_of_a_failed_turn_is_shown_by_its_beginning(bench: T
     assert len(said) < 700
 
 
-async def test_without_a_model_the_sender_learns_how_to_connect_one(bench: TurnBench) -> None:
+async def test_sender_without_a_model_learns_how_to_connect_one(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     await Driver(bench.parts(ModelError(ModelFault.NOT_CONFIGURED, "set THE_KEY"))).run(turn, bench.control)
     assert "set THE_KEY" in await bench.reply(turn)
@@ -224,7 +224,7 @@ async def test_text_that_was_streamed_before_a_failure_is_taken_back(bench: Turn
     assert len(bench.notices.of(Retracted)) == 1
 
 
-async def test_that_a_message_was_too_long_to_be_read_whole_is_told_beside_the_answer(bench: TurnBench) -> None:
+async def test_message_too_long_to_be_read_whole_is_told_beside_the_answer(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("a line of a report\n" * 3_000))
     settings = AgentSettings(context_tokens=4_000, max_tokens=500)
     await Driver(bench.parts("An answer.", settings=settings)).run(turn, bench.control)
@@ -248,7 +248,7 @@ async def test_context_too_long_is_shortened_twice_and_no_more(bench: TurnBench)
     assert [step.keep for step in steps if isinstance(step, Shortened)] == [10, 0]
 
 
-async def test_after_one_shortening_the_answer_counts(bench: TurnBench) -> None:
+async def test_answer_after_one_shortening_counts(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("hi"))
     driver = Driver(bench.parts(ModelError(ModelFault.CONTEXT_OVERFLOW), "Fits now."))
     assert await driver.run(turn, bench.control) == Finished(TurnState.DONE)
@@ -357,7 +357,7 @@ async def test_shutdown_leaves_the_turn_to_be_resumed(bench: TurnBench) -> None:
 
 
 @pytest.mark.parametrize("passes", range(1, 60, 3))  # a task that never started cannot answer for itself
-async def test_wherever_a_stop_hits_the_turn_ends_once_and_whole(bench: TurnBench, passes: int) -> None:
+async def test_turn_ends_once_and_whole_wherever_a_stop_hits(bench: TurnBench, passes: int) -> None:
     turn = await make_turn(bench.store, message("hi"))
     task: asyncio.Task[object]
     async with asyncio.TaskGroup() as group:

@@ -193,7 +193,7 @@ async def test_call_left_open_by_a_crash(bench: TurnBench, restart: Restart, mad
     assert [step.status for step in await bench.received(turn)] == [status]
 
 
-async def test_of_a_batch_that_crashed_only_the_open_calls_are_unknown(bench: TurnBench) -> None:
+async def test_batch_that_crashed_leaves_only_its_open_calls_unknown(bench: TurnBench) -> None:
     turn = await bench.turn()
     first, second = ToolCall(CallId("c1"), "pay", "{}"), ToolCall(CallId("c2"), "pay", '{"n":2}')
     intents = [ToolIntended(call, Restart.NEVER, "test") for call in (first, second)]

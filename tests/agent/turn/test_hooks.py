@@ -51,7 +51,7 @@ def hooks(*members: Fixed | Broken | Late) -> Hooks:
     return Hooks(members, ManualClock(), 5)
 
 
-async def test_without_hooks_everything_goes_on() -> None:
+async def test_call_without_hooks_goes_on() -> None:
     assert not hooks()
     assert await hooks().decide(CALL) == HookDecision()
 

@@ -79,7 +79,7 @@ def covers(now: Any, then: Any) -> bool:
             return bool(now == then)
 
 
-def test_there_are_journals_of_every_kind_of_step() -> None:
+def test_journals_hold_every_kind_of_step() -> None:
     kinds = {json.loads(line)["kind"] for file in FILES for line in file.read_text("utf-8").splitlines()}
     assert len(kinds) == 16
 

@@ -79,14 +79,14 @@ def test_polling_is_fine_while_something_changes_and_not_afterwards() -> None:
 
 
 @pytest.mark.parametrize(("rounds", "found"), [(1, None), (2, Level.WARNING), (3, Level.CRITICAL)])
-def test_going_back_and_forth_between_two_calls(rounds: int, found: Level | None) -> None:
+def test_calls_back_and_forth_between_two_are_a_loop(rounds: int, found: Level | None) -> None:
     left, right = call("left"), call("right")
     history = [seen(left, "l"), seen(right, "r")] * rounds
     assert level(history, left) == (None if found is None else ("ping_pong", found))
     assert level(history, READ) is None
 
 
-def test_back_and_forth_with_progress_is_work() -> None:
+def test_calls_back_and_forth_with_progress_are_work() -> None:
     edit, test = call("edit"), call("test")
     history = [item for n in range(2) for item in (seen(edit, "ok"), seen(test, "abc"[n]))]
     assert level(history, edit) is None

@@ -242,7 +242,7 @@ async def test_others_than_the_owner_are_told_the_answer_alone(bench: TurnBench)
     assert [out.text for out in await pending(bench)] == ["To a member.", "To a group."]
 
 
-async def test_where_replies_are_fetched_no_second_message_waits(bench: TurnBench) -> None:
+async def test_fetched_reply_leaves_no_second_message_waiting(bench: TurnBench) -> None:
     router = Router("Done.")
     router.remarks = (STOOD_IN,)
     turn = await make_turn(bench.store, message("hi", channel="api"))

@@ -116,7 +116,7 @@ def test_looking_changes_nothing(home: Path) -> None:
     assert state_of(home.parent) == before
 
 
-def test_after_a_crash_the_log_of_the_database_is_read_and_nothing_is_changed(home: Path) -> None:
+def test_doctor_reads_the_log_of_a_crashed_database_and_changes_nothing(home: Path) -> None:
     copy = home.parent / "copy"
     connection = sqlite3.connect(home / "hob.db")
     connection.execute("UPDATE runs SET version = '0.0.9'")
@@ -132,7 +132,7 @@ def test_after_a_crash_the_log_of_the_database_is_read_and_nothing_is_changed(ho
     assert state_of(copy) == before
 
 
-def test_without_a_home_that_is_said_and_none_is_made(tmp_path: Path) -> None:
+def test_missing_home_is_said_and_not_made(tmp_path: Path) -> None:
     home = tmp_path / "none"
     assert one(home, "home.missing").severity is Severity.INFO
     assert "there is no home yet" in dict(looked_at(home).skipped).values()
@@ -269,7 +269,7 @@ def test_damaged_database_that_waits_for_a_decision_names_the_newest_backup(home
     assert f"hob restore {home / 'backups' / 'mine.db'}" in one(home, "database.undecided").advice
 
 
-def test_without_a_backup_what_can_be_read_of_a_damaged_database_is_saved(home: Path) -> None:
+def test_damaged_database_without_a_backup_is_saved_as_far_as_it_can_be_read(home: Path) -> None:
     (home / "hob.db").rename(home / "hob.db.damaged-20260101T000000Z")
     finding = one(home, "database.undecided")
     assert "hob doctor --fix" in finding.advice

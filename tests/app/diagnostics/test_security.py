@@ -140,7 +140,7 @@ WRONG = {
 }  # fmt: skip
 
 
-def test_there_are_many_checks_each_with_a_name_of_its_own() -> None:
+def test_checks_are_many_each_with_a_name_of_its_own() -> None:
     assert len(AUDIT) >= 60
     assert len({check.id for check in AUDIT}) == len(AUDIT)
     assert all(check.question and check.audit for check in AUDIT)
@@ -174,7 +174,7 @@ def test_gateway_with_a_certificate_is_not_plain() -> None:
     assert audit(gateway(host="192.168.1.2", tls=True)).findings == ()
 
 
-def test_only_permissions_are_put_right_and_only_taken_away() -> None:
+def test_permissions_alone_are_put_right_and_only_taken_away() -> None:
     (finding,) = audit(place("home", 0o755)).findings
     assert (finding.found.where, finding.found.mend is not None) == ("/x/home", True)
     assert open_places(place("home", 0o755), "home") == [Tightening("/x/home", 0o055)]

@@ -26,7 +26,7 @@ def test_dry_run_counts_what_is_new_and_changes_nothing(user: User) -> None:
     assert listing(user.home) == before
 
 
-def test_again_it_finds_all_of_it_here(user: User) -> None:
+def test_second_import_finds_all_of_it_here(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     user.takes("openclaw")
     settings = (user.state / "config.toml").read_bytes()
@@ -119,7 +119,7 @@ def test_untrusted_values_of_a_foreign_folder_are_named_first_however_much_is_no
     assert "and 48 more: its name holds invisible characters" in out
 
 
-def test_all_of_a_setting_is_shown_before_it_is_taken(user: User) -> None:
+def test_setting_is_shown_whole_before_it_is_taken(user: User) -> None:
     ids = [str(10**9 + n) for n in range(60)]
     folders.write(user.home / ".openclaw/openclaw.json", json.dumps({"channels": {"telegram": {"allowFrom": ids}}}))
     assert "telegram:1000000059" in user.hob("import", "openclaw", "--dry-run")[1]
@@ -133,7 +133,7 @@ def test_half_written_import_of_a_killed_run_is_no_obstacle(user: User) -> None:
     assert not list(user.workspace.rglob("*.importing"))
 
 
-def test_without_a_name_it_tells_what_is_here(user: User) -> None:
+def test_import_without_a_name_tells_what_is_here(user: User) -> None:
     assert user.hob("import")[0] == 1
     folders.openclaw(user.home / ".openclaw")
     folders.nanobot(user.home / ".nanobot")
@@ -173,7 +173,7 @@ def test_absent_owner_is_no_yes(user: User) -> None:
     assert not user.workspace.exists()
 
 
-def test_where_somebody_else_holds_the_home_nothing_is_done(user: User) -> None:
+def test_import_does_nothing_where_somebody_else_holds_the_home(user: User) -> None:
     folders.openclaw(user.home / ".openclaw")
     with own(user.state, "restore"):
         status, _, err = user.hob("import", "openclaw", "--yes")

@@ -113,7 +113,7 @@ def test_full_files_are_kept_as_many_as_are_wanted_the_newest_first(folder: Path
     assert numbers == list(range(numbers[0], 100))
 
 
-def test_without_full_files_it_begins_again(folder: Path) -> None:
+def test_log_without_full_files_begins_again(folder: Path) -> None:
     handler = LogFile(folder, LogSettings(file_bytes=1_000, files=0))
     for _ in range(50):
         handler.handle(logging.LogRecord("x", logging.INFO, "", 0, "x" * 150, (), None))
@@ -158,7 +158,7 @@ def test_line_below_the_level_is_not_written(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("root")
-def test_why_hob_ended_is_kept(folder: Path) -> None:
+def test_log_keeps_why_hob_ended(folder: Path) -> None:
     with log_file(folder.parent, LogSettings()):
         with pytest.raises(StoreFull), told_end():
             raise StoreFull("no room")

@@ -103,7 +103,7 @@ async def test_half_of_one_is_none_and_goes(tmp_path: Path) -> None:
         assert not half.exists()
 
 
-async def test_without_the_setting_none_is_made(tmp_path: Path) -> None:
+async def test_backup_is_not_made_without_the_setting(tmp_path: Path) -> None:
     clock = ManualClock(NOON)
     async with opened(tmp_path, clock) as backups:
         await clock.advance(3 * 86_400)

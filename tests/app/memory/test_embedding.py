@@ -70,7 +70,7 @@ async def test_vectors_are_made_anew_when_their_owner_wants_it(tmp_path: Path) -
         assert told["embedding"]["fingerprint"].endswith(f"|{told['embedding']['dimension']}|true")
 
 
-async def test_without_an_embedder_there_is_nothing_to_make_anew(tmp_path: Path) -> None:
+async def test_missing_embedder_has_nothing_to_make_anew(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         told = await control(hob).check_embedding()
         assert (told["status"], told["runtime"]["ready"]) == ("disabled", False)

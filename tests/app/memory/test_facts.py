@@ -197,7 +197,7 @@ async def test_answer_tells_once_what_was_remembered_and_how_to_undo_it(tmp_path
         assert hob.sent(ME).count(line) == 1
 
 
-async def test_what_was_remembered_is_told_after_a_restart_and_stands_in_the_timeline(tmp_path: Path) -> None:
+async def test_remembered_fact_is_told_after_a_restart_and_stands_in_the_timeline(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()
         hob.model.background = [found(lives("Paris"))]

@@ -42,7 +42,7 @@ def test_provider_of_ones_own_answers(environ: dict[str, str]) -> None:
     assert "GOOD MORNING" in done.stdout
 
 
-def test_its_failures_are_told_like_any_others(environ: dict[str, str]) -> None:
+def test_example_providers_failures_are_told_like_any_others(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo/silent"}, "ask", "good morning")
     assert done.returncode == 1
     assert "plain and loud" in done.stderr

@@ -82,7 +82,7 @@ def test_image_is_run_by_a_user_without_rights_who_owns_the_volume() -> None:
     assert json.loads(last("VOLUME")) == ["/data"]
 
 
-def test_all_that_is_kept_lies_in_the_volume() -> None:
+def test_volume_holds_all_that_is_kept() -> None:
     environ = image_environ()
     places = [environ["HOME"], environ["HOB_HOME"], environ["HOB_WORKSPACE_PATH"], last("WORKDIR")]
     assert [place for place in places if not f"{place}/".startswith("/data/")] == []

@@ -123,7 +123,7 @@ def test_key_with_a_quote_is_left_to_the_owner(machine: Machine) -> None:
     assert "OPENAI_API_KEY holds a quote" in done.stderr
 
 
-def test_without_a_service_manager_nothing_is_written(machine: Machine) -> None:
+def test_service_without_a_manager_writes_nothing(machine: Machine) -> None:
     (machine.fake / "no-bus").touch()
     done = machine.hob("install")
     assert done.returncode == 1

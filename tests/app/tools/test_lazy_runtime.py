@@ -87,7 +87,7 @@ async def test_commands_run_in_a_work_folder_elsewhere_before_there_is_a_workspa
 
 
 @pytest.mark.parametrize(("work", "exposed"), [("workspace/work", False), ("workspace", True)])
-async def test_where_nothing_protects_what_hob_follows_a_command_counts_as_one_that_changes_it(
+async def test_unprotected_command_counts_as_one_that_changes_what_hob_follows(
     tmp_path: Path, work: str, exposed: bool
 ) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "plain", "HOB_WORKSPACE_WORK_REPO": str(tmp_path / work)}
@@ -96,7 +96,7 @@ async def test_where_nothing_protects_what_hob_follows_a_command_counts_as_one_t
 
 
 @pytest.mark.bubblewrap
-async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_versioned(tmp_path: Path) -> None:
+async def test_no_command_counts_as_versioned_while_something_cannot_be_kept_for_undoing(tmp_path: Path) -> None:
     async with opened(tmp_path, HOB_SANDBOX_UNDO_FILE_MIB="1") as (tool_runtime, config):
         here = BackendHere(tool_runtime.made(), config)
         await made(tool_runtime, "exec", command="true")
@@ -115,7 +115,7 @@ async def test_while_something_cannot_be_kept_for_undoing_no_command_counts_as_v
 
 
 @pytest.mark.bubblewrap
-async def test_which_hosts_a_command_was_refused_stands_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:
+async def test_hosts_a_command_was_refused_stand_in_its_result_and_in_the_audit_log(tmp_path: Path) -> None:
     code = """
 import socket
 way = socket.create_connection(("127.0.0.1", 3128))

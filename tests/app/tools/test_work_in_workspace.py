@@ -69,7 +69,7 @@ async def test_no_command_changes_what_hob_follows_in_its_own_work_folder(tmp_pa
 
 
 @pytest.mark.parametrize("tainted", [False, True])
-def test_where_a_sandbox_cannot_protect_it_a_command_counts_as_one_that_changes_it(tainted: bool) -> None:
+def test_command_counts_as_one_that_changes_what_its_sandbox_cannot_protect(tainted: bool) -> None:
     exposed = context(tainted=tainted, sandbox=Sandbox(exposed=True))
     said = verdict("exec", exposed, command="ls")
     assert isinstance(said, Ask if tainted else Allow)

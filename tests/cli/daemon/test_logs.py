@@ -67,7 +67,7 @@ def test_wrong_use_says_how_it_is_right(options: list[str], capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("folder")
-def test_without_a_log_it_says_who_writes_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_without_a_log_says_who_writes_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["logs"]) == 0
     assert "hob serve" in capsys.readouterr().err
 

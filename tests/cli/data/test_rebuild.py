@@ -38,7 +38,7 @@ def test_check_fails_until_the_tables_are_put_right(capsys: pytest.CaptureFixtur
     assert "differ" not in capsys.readouterr().out
 
 
-def test_only_checking_is_done_in_a_home_that_is_in_use(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_home_that_is_in_use_is_only_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with own(home, "serve"):
         assert run(["rebuild"]) == 1
         assert "is in use by hob serve" in capsys.readouterr().err
@@ -46,7 +46,7 @@ def test_only_checking_is_done_in_a_home_that_is_in_use(home: Path, capsys: pyte
         assert "tasks" in capsys.readouterr().out
 
 
-def test_where_nothing_was_ever_kept_there_is_nothing_to_check(
+def test_missing_database_leaves_nothing_to_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOB_HOME", str(tmp_path / "nowhere"))

@@ -125,7 +125,7 @@ def test_service_is_installed_by_its_own_command_with_the_key_it_needs(machine: 
     assert any(b"sk-ant-0123456789" in data for data in written) is (keys == "yes")
 
 
-def test_without_a_service_manager_nobody_is_asked_for_a_service(machine: Machine) -> None:
+def test_nobody_is_asked_for_a_service_without_a_service_manager(machine: Machine) -> None:
     machine.patch.setenv("PATH", str(machine.root / "nothing"))
     report = machine.set_up(person=Person([*SKIP, *REST[:-1]]))
     assert (report.outcomes[-1].status, report.outcomes[-1].next) == (StepStatus.SKIPPED, "hob serve")
@@ -144,7 +144,7 @@ wishes_of = st.builds(
 
 
 @given(st.lists(wishes_of, min_size=1, max_size=3))
-def test_again_changes_only_what_is_asked_for(machine: Machine, runs: list[SetupOptions]) -> None:
+def test_second_setup_changes_only_what_is_asked_for(machine: Machine, runs: list[SetupOptions]) -> None:
     machine.set_up(UNTRIED)
     for wishes in runs:
         before = tomllib.loads(machine.config)

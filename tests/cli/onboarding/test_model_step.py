@@ -82,7 +82,7 @@ def test_one_that_calls_no_tool_is_taken_only_by_somebody_who_wants_it_so(machin
     assert 'name = "mute"' in machine.config
 
 
-def test_without_a_model_the_rest_is_done_and_what_to_do_is_told(machine: Machine) -> None:
+def test_setup_without_a_model_does_the_rest_and_tells_what_to_do(machine: Machine) -> None:
     report = machine.set_up()
     failed = next(outcome for outcome in report.outcomes if outcome.step == "model")
     assert (failed.status, "ANTHROPIC_API_KEY" in failed.next) == (StepStatus.FAILED, True)
@@ -239,7 +239,7 @@ def test_server_that_is_not_there_is_told_before_a_model_is_asked_for(machine: M
     assert any("127.0.0.1:1 cannot be reached" in line for line in person.heard)
 
 
-def test_why_what_is_set_does_not_answer_is_told_without_asking(machine: Machine) -> None:
+def test_server_that_is_set_and_does_not_answer_is_told_without_asking(machine: Machine) -> None:
     machine.patch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     machine.patch.setenv("OPENAI_API_KEY", "x")
     report = machine.set_up()

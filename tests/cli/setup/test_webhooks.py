@@ -74,7 +74,7 @@ def test_list_says_which_webhook_takes_nothing_and_shows_no_secret(
     assert [(view["name"], view["problem"] is None) for view in views] == [("good", True), ("bad", False)]
 
 
-def test_trying_one_needs_a_hob_that_runs_and_a_name_that_is_there(
+def test_webhook_test_needs_a_hob_that_runs_and_a_name_that_is_there(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(home, f'[webhooks.it]\nsecret = "{SECRET}"\n')

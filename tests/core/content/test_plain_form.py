@@ -40,7 +40,7 @@ def test_channel_that_can_everything_is_given_the_message_as_it_is() -> None:
         assert plain_form(replace(RICH, action=action), EVERYTHING).action is action
 
 
-def test_more_buttons_or_files_than_fit_become_lines() -> None:
+def test_buttons_or_files_that_do_not_fit_become_lines() -> None:
     files = (Attachment("text/plain", "a.txt"), Attachment("text/plain", "b.txt"))
     plain = plain_form(replace(RICH, attachments=files), replace(EVERYTHING, buttons=1, files=1))
     assert plain.text == "Which?\n[b.txt]\n1. Tea\n2. Coffee"

@@ -46,7 +46,7 @@ def test_every_way_of_being_busy_has_a_sentence_that_says_when_to_try_again() ->
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_without_a_model_two_lines_say_how_to_connect_one(language: str) -> None:
+def test_two_lines_say_how_to_connect_a_model(language: str) -> None:
     lines = say(Sentence.NO_MODEL, language, id="t_1", detail="set THE_KEY").splitlines()
     assert len(lines) == 2
     assert "set THE_KEY" in lines[0]

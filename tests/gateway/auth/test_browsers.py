@@ -137,7 +137,7 @@ async def test_no_token_at_all_is_no_guess(hob: Machine) -> None:
     assert (await guess(hob, "10.0.0.1", TOKEN)).status_code == 200
 
 
-async def test_after_a_while_one_is_heard_again() -> None:
+async def test_locked_out_address_is_heard_again_after_a_while() -> None:
     clock = ManualClock()
     lockout = Lockout(clock)
     for number in range(MOST_TRIES):

@@ -18,7 +18,7 @@ from tests.gateway.conftest import TOKEN, Machine
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Basic " + TOKEN, f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"]
 )
-async def test_without_the_token_nothing_is_told(hob: Machine, header: str) -> None:
+async def test_request_without_the_token_is_told_nothing(hob: Machine, header: str) -> None:
     for method, route in (("POST", "/chat"), ("GET", "/health"), ("GET", "/nothing"), ("GET", "/status")):
         response = await hob.tcp.request(method, route, headers={"authorization": header})
         assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")

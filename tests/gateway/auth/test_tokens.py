@@ -50,7 +50,7 @@ def test_tokens_that_are_made_at_the_same_time_are_all_kept(tmp_path: Path) -> N
     assert sorted(each.name for each in TokenFile(tmp_path, SystemClock()).tokens()) == sorted(names)
 
 
-def test_only_the_hash_of_a_token_is_kept(file: TokenFile, tmp_path: Path) -> None:
+def test_hash_of_a_token_is_all_that_is_kept(file: TokenFile, tmp_path: Path) -> None:
     secret = file.add("phone", frozenset({CHAT}), OWNER, None)
     kept = tmp_path / "secrets" / "gateway-tokens.json"
     assert secret.startswith("hob_")
@@ -81,9 +81,7 @@ async def test_token_ends_when_it_was_said_to(file: TokenFile, tmp_path: Path, c
     assert keys.find(secret) is None
 
 
-async def test_when_a_token_is_rotated_the_old_one_holds_a_while(
-    file: TokenFile, tmp_path: Path, clock: ManualClock
-) -> None:
+async def test_rotated_token_holds_a_while(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     old = file.add("phone", frozenset({CHAT}), OWNER, None)
     new = file.rotate("phone", overlap=100)
     keys = keyring(tmp_path, clock)
@@ -104,7 +102,7 @@ async def test_rotated_token_ends_when_the_old_one_would_have(
     assert keyring(tmp_path, clock).find(file.rotate("guest", overlap=0, lasts=60)) is not None
 
 
-def test_without_an_overlap_the_old_one_ends_at_once(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
+def test_rotated_token_without_an_overlap_ends_at_once(file: TokenFile, tmp_path: Path, clock: ManualClock) -> None:
     old = file.add("phone", frozenset({CHAT}), OWNER, None)
     file.rotate("phone", overlap=0)
     assert keyring(tmp_path, clock).find(old) is None
@@ -343,7 +341,7 @@ def test_command_makes_lists_rotates_and_revokes(
 
 
 @pytest.mark.parametrize("cls", [MEMBER, SenderClass.STRANGER])
-async def test_which_model_answers_is_the_owners_choice(asked: Machine, cls: SenderClass) -> None:
+async def test_owner_alone_chooses_which_model_answers(asked: Machine, cls: SenderClass) -> None:
     usual = (await asked.unix.get("/v1/models")).json()["data"][1]["id"]
     async with caller(asked, CHAT, cls=cls, name="anna") as client:
         refused = await client.post("/chat", json={"message": "hi", "model": usual})

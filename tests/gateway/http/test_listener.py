@@ -86,7 +86,7 @@ async def test_head_that_is_ambiguous_or_too_large_is_refused(head: bytes) -> No
         assert b'"invalid_request"' in answer
 
 
-async def test_300_kb_of_headers_get_no_answer_of_the_application() -> None:
+async def test_headers_of_300_kb_get_no_answer_of_the_application() -> None:
     async with connected() as (reader, writer):
         writer.write(
             b"GET / HTTP/1.1\r\nHost: hob\r\n" + b"".join(b"x-%d: %s\r\n" % (n, b"a" * 1_000) for n in range(300))
@@ -244,7 +244,7 @@ async def test_connection_waiting_for_an_answer_is_kept_while_the_next_head_drip
         writer.close()
 
 
-async def test_beyond_those_who_are_told_that_there_is_no_room_no_one_is_kept() -> None:
+async def test_connections_beyond_those_told_that_there_is_no_room_are_not_kept() -> None:
     async with listening(most=1) as port:
         kept = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * TURNED_AWAY)]
         ended = [asyncio.create_task(reader.read()) for reader, _ in kept]
@@ -255,7 +255,7 @@ async def test_beyond_those_who_are_told_that_there_is_no_room_no_one_is_kept() 
         await asyncio.wait(ended)
 
 
-async def test_with_no_descriptor_left_it_rests_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_listener_with_no_descriptor_left_rests_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
     async with listening() as port:
         first, first_writer = await asyncio.open_connection("127.0.0.1", port)
         first_writer.write(REQUEST)

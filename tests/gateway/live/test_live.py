@@ -168,7 +168,7 @@ async def test_events_come_in_order_once_each_and_go_on_from_a_cursor(hob: Machi
     assert [each["event"] for each in whole] == (await hob.tcp.get("/timeline?limit=1000")).json()["events"]
 
 
-async def test_without_a_cursor_come_the_events_to_be_and_only_those_that_were_asked_for(hob: Machine) -> None:
+async def test_subscription_without_a_cursor_gets_the_events_to_be_and_only_those_asked_for(hob: Machine) -> None:
     await hob.tcp.post("/chat", json={"message": "before"})
     async with reached(hob) as at, at.client() as client:
         await client.say("subscribe", sessions=["api:tea"], kinds=["inbound"])

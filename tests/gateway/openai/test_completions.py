@@ -233,7 +233,7 @@ async def test_conversation_without_end_is_too_long_for_its_context(hob: Machine
 
 
 @pytest.mark.parametrize("role", ["system", "assistant"])
-async def test_only_the_users_messages_hold_files(hob: Machine, role: str) -> None:
+async def test_users_messages_alone_hold_files(hob: Machine, role: str) -> None:
     picture = {"role": role, "content": [{"type": "image_url", "image_url": {"url": URL}}]}
     with pytest.raises(openai.BadRequestError) as caught:
         await ask(client_of(hob), picture, "what is it?")
@@ -301,7 +301,7 @@ async def test_picture_that_no_model_sees_is_refused(hob: Machine) -> None:
     assert caught.value.param == "messages[0].content[1].image_url"
 
 
-async def test_there_are_at_most_32_files(hob: Machine) -> None:
+async def test_request_holds_32_files_at_most(hob: Machine) -> None:
     picture = {"type": "image_url", "image_url": {"url": URL}}
     with pytest.raises(openai.BadRequestError) as caught:
         await ask(client_of(hob), {"role": "user", "content": [picture] * 33})

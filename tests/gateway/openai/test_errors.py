@@ -39,7 +39,7 @@ async def test_unknown_endpoint_is_answered_in_openais_form(
 
 
 @pytest.mark.parametrize("path", ["/nope", "/v10/models"])
-async def test_elsewhere_it_is_hobs_own(hob: Machine, path: str) -> None:
+async def test_error_of_another_route_is_hobs_own(hob: Machine, path: str) -> None:
     assert (await hob.tcp.get(path)).json()["error"].keys() == {"code", "message"}
 
 

@@ -11,7 +11,7 @@ CALLED = {"key": "id:2", "role": "assistant", "at": 1_760_000_001, "calls": [{"i
 ASKED = {"session": "other:one", "title": "A title", "messages": [SAID, CALLED]}
 
 
-async def test_they_become_history_once(hob: Machine) -> None:
+async def test_imported_messages_become_history_once(hob: Machine) -> None:
     preview = await hob.unix.post("/import", json={**ASKED, "preview": True})
     first, second = await hob.unix.post("/import", json=ASKED), await hob.unix.post("/import", json=ASKED)
     assert [each.json() for each in (preview, first, second)] == [

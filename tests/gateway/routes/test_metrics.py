@@ -27,13 +27,13 @@ def values(text: str) -> dict[str, float]:
     return found
 
 
-async def test_they_are_told_only_where_they_are_wanted(hob: Machine) -> None:
+async def test_metrics_are_told_only_where_they_are_wanted(hob: Machine) -> None:
     refused = await hob.tcp.get("/metrics")
     assert refused.status_code == 404
     assert "gateway.metrics" in refused.json()["error"]["message"]
 
 
-async def test_they_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_path: Path) -> None:
+async def test_metrics_count_turns_tokens_costs_and_failures_and_tell_ages(tmp_path: Path) -> None:
     failure = ModelError(ModelFault.BILLING, "no money")
     async with machine(tmp_path, f"{CANARY} answers", failure, HOB_GATEWAY_METRICS="true") as hob:
         for _ in range(2):

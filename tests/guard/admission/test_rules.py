@@ -161,7 +161,7 @@ def test_policy_of_groups(policy: GroupPolicy, groups: list[str], answers: bool)
         ("!help", False, {"trigger": "!h"}, False),
     ],
 )
-def test_in_groups_hob_answers_when_it_is_meant(
+def test_hob_answers_in_groups_when_it_is_meant(
     text: str, mentioned: bool, settings: dict[str, Any], answers: bool
 ) -> None:
     at = admission(groups=ALLOWED, **settings)
@@ -169,7 +169,7 @@ def test_in_groups_hob_answers_when_it_is_meant(
     assert at.told == []  # that people talk to each other is no news
 
 
-def test_being_let_in_directly_lets_no_one_bring_hob_into_a_group() -> None:
+def test_person_let_in_directly_brings_hob_into_no_group() -> None:
     assert isinstance(admission().rules.admit(group("hello", mentioned=True)), Refused)
 
 

@@ -88,7 +88,7 @@ async def test_question_in_a_turn_with_pasted_text_says_what_was_read(bench: Jud
     assert "(a quoted or forwarded text)" in risky.reason
 
 
-async def test_after_a_no_the_call_is_refused_and_not_asked_about_again(bench: JudgeBench) -> None:
+async def test_denied_call_is_refused_and_not_asked_about_again(bench: JudgeBench) -> None:
     question = await asked(bench)
     await bench.ledger.settle(question.id, NO, "telegram:owner")
     found = await bench.verdict(RISKY, TURN)
@@ -432,7 +432,7 @@ async def test_others_and_unsafe_channels_are_told_no_where_they_name_it_and_not
     assert isinstance(await bench.verdict(RISKY, TURN), Ask)
 
 
-async def test_of_two_answers_at_once_one_counts(bench: JudgeBench) -> None:
+async def test_one_of_two_answers_at_once_counts(bench: JudgeBench) -> None:
     question = await asked(bench)
     answers = [bench.ledger.settle(question.id, YES if n % 2 else NO, f"telegram:{n}") for n in range(8)]
     outcomes = [each.outcome for each in await asyncio.gather(*answers)]
@@ -440,7 +440,7 @@ async def test_of_two_answers_at_once_one_counts(bench: JudgeBench) -> None:
     assert outcomes.count(ApprovalOutcome.NOT_OPEN) == 7
 
 
-async def test_of_two_uses_at_once_one_counts(bench: JudgeBench) -> None:
+async def test_one_of_two_uses_at_once_counts(bench: JudgeBench) -> None:
     question = await asked(bench)
     await bench.ledger.settle(question.id, YES, "telegram:owner")
     found = await asyncio.gather(*(bench.verdict(RISKY, TURN) for _ in range(6)))
@@ -642,7 +642,7 @@ async def test_decision_that_cannot_be_written_is_not_carried_out(tmp_path: Path
     assert (type(found), found.rule) == (Deny, "no-record")
 
 
-async def test_only_what_the_owner_wrote_for_this_turn_names_anything(bench: JudgeBench) -> None:
+async def test_owners_own_words_for_this_turn_alone_name_anything(bench: JudgeBench) -> None:
     call = call_of("mail_send", to="eve@evil.example", body="hello")
     typed = message("mail eve@evil.example", channel="telegram")
     assert isinstance(await bench.verdict(call, turn_of(typed), Trust.UNTRUSTED), Allow)

@@ -359,7 +359,7 @@ def test_private_things_are_read_in_a_group_only_if_their_owner_names_them() -> 
     assert isinstance(verdict("read", context("what is in a.md?", group=True), path="a.md"), Allow)
 
 
-def test_where_no_one_can_be_asked_a_question_is_a_refusal() -> None:
+def test_question_is_a_refusal_where_no_one_can_be_asked() -> None:
     found = decide("mail_send", context(answerable=False), to="bob@example.com")
     assert (type(found.verdict), found.rule) == (Deny, "unattended")
     assert isinstance(verdict("read", context(answerable=False), path="a.md"), Allow)

@@ -55,7 +55,7 @@ async def test_mail_goes_out_three_times_a_minute_for_one_sender() -> None:
     assert await paced.does("mail_send", to="a@b.example", body="x") == ""
 
 
-async def test_more_than_ten_actions_within_a_minute_stop_all_and_are_told_once() -> None:
+async def test_eleven_actions_within_a_minute_stop_all_and_are_told_once() -> None:
     paced = Paced()
     for _ in range(10):
         assert await paced.does("remember", text="x") == ""

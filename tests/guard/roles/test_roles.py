@@ -20,7 +20,7 @@ def rates(cases: Sequence[Case]) -> tuple[float, float]:
     return counts.count(0) / len(counts), sum(count <= 1 for count in counts) / len(counts)
 
 
-def test_there_are_enough_cases() -> None:
+def test_cases_are_enough() -> None:
     assert len(FIRST_HALF) >= 60
     assert len(SECOND_HALF) >= 60
     assert {case.service for case in SECOND_HALF} == set(ATTACKS)

@@ -41,6 +41,6 @@ async def test_text_masked_before_storage_is_nowhere(tmp_path: Path) -> None:
     assert leaks(tmp_path, views) == []
 
 
-async def test_without_the_mask_the_canary_is_found(tmp_path: Path) -> None:
+async def test_canary_is_found_without_the_mask(tmp_path: Path) -> None:
     views = await live(tmp_path, KnownSecrets())
     assert {"hob.db"} < set(leaks(tmp_path, views))

@@ -69,7 +69,7 @@ def test_request_without_secrets_goes_unchanged() -> None:
     assert (screened.action, screened.kinds, screened.restore, screened.remarks) == (ScreeningAction.OFF, (), {}, ())
 
 
-def test_by_default_people_may_talk_of_themselves() -> None:
+def test_people_may_talk_of_themselves_by_default() -> None:
     screened = guard().screen(request(UserMessage("I am anna@firma.de, 0171 1234567")))
     assert screened.action is ScreeningAction.OFF
 

@@ -46,7 +46,7 @@ def measure(samples: Iterable[Sample], cls: SenderClass) -> Measured:
     return Measured(counted[True, True], counted[True, False], counted[False, True])
 
 
-def test_there_are_enough_samples_of_everything() -> None:
+def test_samples_are_enough_of_everything() -> None:
     by_group = Counter((sample.hostile, sample.group) for sample in known_samples())
     assert {family for hostile, family in by_group if hostile} == set(FAMILIES)
     assert min(by_group.values()) >= 8

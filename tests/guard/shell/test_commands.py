@@ -12,12 +12,12 @@ def test_hostile_command_is_seen_by_its_rule(command: Hostile) -> None:
     assert any(each.rule == command.rule and each.severity >= command.expect for each in findings), findings
 
 
-def test_there_are_enough_commands_each_of_them_once() -> None:
+def test_commands_are_enough_each_of_them_once() -> None:
     assert len({command.text for command in hostile()}) == len(hostile()) >= 170
     assert len(set(benign())) == len(benign()) >= 170
 
 
-def test_of_a_hundred_commands_of_daily_work_two_at_most_ask() -> None:
+def test_two_commands_of_daily_work_in_a_hundred_ask_at_most() -> None:
     asked = {
         text: found for text in benign() if (found := [f for f in judge(text) if f.severity > ShellSeverity.PLAIN])
     }

@@ -87,7 +87,7 @@ async def test_unsafe_listener_does_not_start(world: World, environ: dict[str, s
 
 
 @pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
-async def test_beyond_this_machine_there_is_always_a_token_and_a_word_about_tls(world: World, proxies: str) -> None:
+async def test_daemon_reached_from_outside_always_has_a_token_and_a_word_about_tls(world: World, proxies: str) -> None:
     environ = {"HOB_GATEWAY_AUTH_TOKEN": "", "HOB_GATEWAY_TRUSTED_PROXIES": proxies}
     async with world.serve(HOB_GATEWAY_HOST="0.0.0.0", **environ) as daemon:
         async with httpx2.AsyncClient(trust_env=False) as stranger:
@@ -109,7 +109,7 @@ async def test_tokens_that_are_made_and_revoked_hold_at_once_in_a_running_daemon
 
 
 @pytest.mark.parametrize("proxies", ["", '["127.0.0.1"]'])
-async def test_behind_a_proxy_each_caller_is_counted_alone_if_it_is_trusted(world: World, proxies: str) -> None:
+async def test_callers_behind_a_trusted_proxy_are_counted_each_alone(world: World, proxies: str) -> None:
     async with world.serve(HOB_GATEWAY_TRUSTED_PROXIES=proxies) as daemon:
 
         async def status(address: str, token: str) -> int:

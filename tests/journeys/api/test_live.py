@@ -68,7 +68,7 @@ async def test_client_that_reconnects_after_a_kill_gets_exactly_the_rest(world: 
     assert sum(event["kind"] == "inbound" for event in whole) == 1
 
 
-async def test_after_any_number_of_kills_a_follower_has_seen_everything_once(world: World, rounds: Rounds) -> None:
+async def test_follower_has_seen_everything_once_after_any_number_of_kills(world: World, rounds: Rounds) -> None:
     seen: list[dict[str, Any]] = []
     for n in range(rounds(3, 30)):
         async with world.serve() as daemon, live(daemon) as client:

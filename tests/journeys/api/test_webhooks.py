@@ -99,7 +99,7 @@ async def test_delivery_cut_by_a_kill_is_repeated_under_the_same_id(world: World
     assert second.proven
 
 
-async def test_that_approval_is_asked_for_is_told_without_what_for(world: World) -> None:
+async def test_approval_that_is_asked_for_is_told_without_what_for(world: World) -> None:
     async with receiving() as receiver, world.serve(**notifier(receiver, "approval.asked")) as daemon:
         view = (await daemon.post('CALL exec {"command": "rm -rf junk"}')).json()
         (told,) = await receiver.until(1)

@@ -56,7 +56,7 @@ async def test_unclean_end_is_told_at_the_next_start(world: World) -> None:
         assert await daemon.gone() == 0
 
 
-async def test_why_a_daemon_broke_is_in_its_log(world: World) -> None:
+async def test_log_says_why_a_daemon_broke(world: World) -> None:
     async with world.serve():
         pass
     (world.home / "hob.db").write_bytes(b"no database at all, and long enough to be looked at" * 100)

@@ -107,7 +107,7 @@ async def test_model_that_is_not_there_is_told(world: World) -> None:
         assert response.json()["error"]["code"] == "network"
 
 
-async def test_without_a_model_what_is_typed_is_kept_and_the_way_out_told(world: World) -> None:
+async def test_message_without_a_model_is_kept_and_the_way_out_told(world: World) -> None:
     async with world.serve(OPENAI_BASE_URL="", OPENAI_API_KEY="", HOB_MODEL_NAME="") as daemon:
         response = await daemon.post("hello")
         assert (response.status_code, response.json()["error"]["code"]) == (503, "no_model")

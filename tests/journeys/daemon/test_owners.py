@@ -83,7 +83,7 @@ async def test_question_whose_process_was_killed_is_answered_by_the_next_owner(w
     assert (said.status, said.out) == (0, "You said: hello\n")
 
 
-async def test_without_a_daemon_too_a_killed_question_can_be_resumed(world: World) -> None:
+async def test_killed_question_can_be_resumed_without_a_daemon_too(world: World) -> None:
     world.model.script.append(Reply("never heard", delay=20))
     async with world.running("ask", "hello") as asking:
         await until(lambda: len(world.model.chats) == 1)
@@ -117,7 +117,7 @@ async def test_stopping_lets_the_turn_in_hand_end(world: World) -> None:
         assert await daemon.gone() == 0
 
 
-async def test_while_stopping_nothing_is_accepted(world: World) -> None:
+async def test_stopping_daemon_accepts_nothing(world: World) -> None:
     world.model.script.append(Reply("in time", delay=1.5))
     async with world.serve() as daemon, asyncio.TaskGroup() as group:
         posting = group.create_task(daemon.post("hello"))

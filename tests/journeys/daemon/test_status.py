@@ -48,7 +48,7 @@ async def test_status_names_process_start_and_addresses(world: World) -> None:
     assert "not running" in (await world.hob("status")).out
 
 
-async def test_how_long_the_oldest_message_waits_is_told(world: World) -> None:
+async def test_status_tells_how_long_the_oldest_message_waits(world: World) -> None:
     async with world.serve(HOB_BUS_QUEUE_MODE="followup") as daemon:
         await daemon.post("FAULT silence", wait=0)
         await until(lambda: world.model.chats)

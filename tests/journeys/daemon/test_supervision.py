@@ -73,7 +73,7 @@ async def test_manager_hears_that_hob_is_ready_lives_and_stops() -> None:
     assert next(lines[1] for lines in heard if lines[0] == "READY=1").startswith("STATUS=Ready: http://127.0.0.1:")
 
 
-async def test_where_it_hung_is_in_the_log_of_who_is_ended_by_a_watchdog() -> None:
+async def test_log_of_a_daemon_that_a_watchdog_ended_says_where_it_hung() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")):
             environ = {"NOTIFY_SOCKET": str(world.root / "notify"), "WATCHDOG_USEC": "60000000"}
@@ -83,7 +83,7 @@ async def test_where_it_hung_is_in_the_log_of_who_is_ended_by_a_watchdog() -> No
                 assert "Fatal Python error: Aborted" in daemon.errors
 
 
-async def test_without_a_watchdog_there_is_no_beat() -> None:
+async def test_daemon_without_a_watchdog_has_no_beat() -> None:
     async with open_world() as world:
         with managing(str(world.root / "notify")) as manager:
             heard = await told_of_a_life(world, manager, NOTIFY_SOCKET=str(world.root / "notify"))

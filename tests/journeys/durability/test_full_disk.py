@@ -102,7 +102,7 @@ async def test_killed_on_a_full_disk_it_goes_on_when_there_is_space(small: World
             assert (await daemon.get(id, wait=3))["state"] == "done"
 
 
-async def test_without_a_daemon_the_commands_name_the_full_disk_and_the_next_step(small: World) -> None:
+async def test_commands_without_a_daemon_name_the_full_disk_and_the_next_step(small: World) -> None:
     assert (await small.hob("ask", "hello")).status == 0
     ballast = fill(small.home)
     for command, status in ((("ask", "again"), 1), (("status",), 0)):  # what only reads works all the same

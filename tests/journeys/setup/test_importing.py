@@ -50,7 +50,7 @@ async def test_person_is_shown_what_will_be_taken_and_asked(world: World) -> Non
         assert await terminal.ended() == 0
 
 
-async def test_beside_a_running_hob_history_and_settings_arrive_and_nothing_is_asked_or_sent(world: World) -> None:
+async def test_import_beside_a_running_hob_brings_history_and_settings_and_asks_or_sends_nothing(world: World) -> None:
     folders.openclaw(world.root / ".openclaw")
     async with world.serve() as daemon:
         view = await imports(world, "--yes")

@@ -153,7 +153,7 @@ async def test_message_that_is_cancelled_asks_no_more(shared: Shared) -> None:
 
 
 @SHARED
-async def test_of_two_answers_at_once_one_counts(shared: Shared) -> None:
+async def test_one_of_two_answers_at_once_counts(shared: Shared) -> None:
     world, daemon = shared.world, shared.daemon
     id, approval = await asked(daemon)
     statuses = await asyncio.gather(settle(daemon, approval), settle(daemon, approval, allowed=False))
@@ -318,7 +318,7 @@ async def test_chat_takes_the_next_message_for_the_answer_in_words(home: World) 
         await typist.sees("You said: hello")
 
 
-async def test_at_a_terminal_ask_asks_there_and_goes_on(home: World) -> None:
+async def test_ask_at_a_terminal_asks_there_and_goes_on(home: World) -> None:
     async with terminal(home, "ask", RUN) as typist:
         typist.types("yes\n")  # before anything was asked
         await typist.sees("Ctrl-D leaves it open) ")

@@ -74,7 +74,7 @@ async def test_secret_that_turns_up_anywhere_is_afterwards_nowhere(world: World)
     assert SECRET not in "".join(asked.body.decode() for asked in world.model.requests)
 
 
-async def test_without_the_mask_it_is_found(world: World) -> None:
+async def test_secret_is_found_without_the_mask(world: World) -> None:
     async with world.serve() as daemon:
         seen = Seen(daemon)
         await seen.call("read", path=str(world.root / "notes" / "one.txt"))

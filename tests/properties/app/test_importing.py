@@ -189,9 +189,7 @@ def past(number: int) -> PastEntry:
 
 
 @given(ends=st.lists(st.integers(0, 30), min_size=1, max_size=5), size=st.integers(1, 9))
-def test_however_often_it_is_stopped_and_done_again_each_message_is_there_once_in_order(
-    ends: Sequence[int], size: int
-) -> None:
+def test_each_message_is_there_once_in_order_however_often_an_import_is_stopped(ends: Sequence[int], size: int) -> None:
     """Each time the source has so many messages, and what is read of it comes in batches."""
 
     async def go() -> None:

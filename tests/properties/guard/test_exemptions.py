@@ -31,7 +31,7 @@ def test_address_that_stands_there_is_named(address: str, sentence: str) -> None
 
 
 @given(mails, mails, noise)
-def test_only_equal_addresses_are_named(said: str, meant: str, around: str) -> None:
+def test_equal_addresses_alone_are_named(said: str, meant: str, around: str) -> None:
     assume(mail(said) != mail(meant) and meant not in around)
     assert not named(f"{around} {said} {around}").recipient(recipient(meant))
 

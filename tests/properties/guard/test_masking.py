@@ -36,7 +36,7 @@ def test_no_form_of_a_secret_comes_out(case: tuple[list[str], str]) -> None:
 
 
 @given(told())
-def test_exactly_what_a_plain_search_finds_is_masked(case: tuple[list[str], str]) -> None:
+def test_mask_covers_exactly_what_a_plain_search_finds(case: tuple[list[str], str]) -> None:
     secrets, text = case
     covered = [False] * len(text)
     for form in {form for value in secrets for form in forms_of(value)}:

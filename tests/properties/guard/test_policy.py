@@ -191,7 +191,7 @@ def test_argument_no_one_knows_ends_every_exemption(call: tuple[ToolCall, ToolSp
 
 
 @given(calls(), contexts(), settings)
-def test_where_no_one_is_there_nothing_is_asked(
+def test_policy_asks_nothing_where_no_one_is_there(
     call: tuple[ToolCall, ToolSpec], context: Context, settings: PolicySettings
 ) -> None:
     assert isinstance(judged(call, replace(context, answerable=False), settings), Allow | Deny)

@@ -60,7 +60,7 @@ def test_findings_are_in_order_apart_and_inside_of_the_text(text: str) -> None:
 
 
 @given(TEXTS)
-def test_of_what_was_cleaned_nothing_is_found_again(text: str) -> None:
+def test_nothing_is_found_again_in_what_was_cleaned(text: str) -> None:
     taken = Placeholders(KEY).take_out(text, find(text, ALL))
     assert [taken[each.start : each.end] for each in find(taken, ALL)] == []
 

@@ -63,7 +63,7 @@ def cuts(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> tuple[str, list[str]
 
 
 @given(cuts(answers))
-def test_how_the_stream_is_cut_makes_no_difference(cut: tuple[str, list[str]]) -> None:
+def test_cuts_of_the_stream_make_no_difference(cut: tuple[str, list[str]]) -> None:
     text, parts = cut
     whole = hear([text])
     assert hear(parts) == whole

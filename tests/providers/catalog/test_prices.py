@@ -208,7 +208,7 @@ def test_new_price_holds_from_its_day_on(folder: Path, tmp_path: Path) -> None:
     assert found.find_price("openai/m") == Price(2, 2, 2, 2)
 
 
-def test_where_the_hour_decides_the_highest_price_counts(folder: Path) -> None:
+def test_highest_price_counts_where_the_hour_decides(folder: Path) -> None:
     price = prices(folder).find_price("deepseek/deepseek-chat")
     assert price is not None
     assert price.output == 1_100_000  # at night it costs half

@@ -68,7 +68,7 @@ async def test_cli_sees_only_the_variables_it_is_known_to_need(tmp_path: Path, n
     assert Path(seen.environ["TMPDIR"]).parent == tmp_path / "home"
 
 
-async def test_further_variables_and_arguments_are_passed_on(tmp_path: Path) -> None:
+async def test_variables_and_arguments_of_the_owner_are_passed_on(tmp_path: Path) -> None:
     cli = FakeCli(tmp_path, "claude-cli", answer("claude-cli", "Hello!"))
     settings = CliSettings(environment=["MY_PROXY"], arguments=["--betas", "x"], model="opus")
     await ask(cli.model(settings, environ={"MY_PROXY": "p"}), ASKED)
@@ -128,7 +128,7 @@ async def test_claude_is_given_no_tools_files_settings_or_servers(tmp_path: Path
         ("copilot-cli", Thinking.OFF, "none"),
     ],
 )
-async def test_how_long_to_think_is_passed_on(tmp_path: Path, name: str, level: Thinking, wanted: str) -> None:
+async def test_thinking_level_is_passed_on(tmp_path: Path, name: str, level: Thinking, wanted: str) -> None:
     seen = await run_once(tmp_path, name, ModelRequest("", "", (UserMessage("Hi"),), thinking=level))
     assert wanted in seen.arguments
 
@@ -215,7 +215,7 @@ async def test_retries_of_the_cli_are_waited_for_as_long_as_somebody_waits(tmp_p
     assert (reply.text, reply.attempts) == ("At last.", 2)
 
 
-async def test_after_text_was_shown_a_retry_is_a_cut_answer(tmp_path: Path) -> None:
+async def test_retry_after_text_was_shown_is_a_cut_answer(tmp_path: Path) -> None:
     lines = recorded("claude-cli")["overload"]["lines"]
     begun = answer("claude-cli", "Half")["lines"][:3]
     run = {"lines": [*begun, next(line for line in lines if line.get("subtype") == "api_retry")], "exit": None}

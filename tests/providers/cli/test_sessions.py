@@ -109,7 +109,7 @@ async def test_lost_conversation_is_told_anew_where_hob_reads_late(tmp_path: Pat
     assert (await ask(model, request(FIRST, SAID, SECOND))).text == "Wait."
 
 
-async def test_after_a_failure_the_conversation_is_told_anew(tmp_path: Path) -> None:
+async def test_conversation_is_told_anew_after_a_failure(tmp_path: Path) -> None:
     name = "claude-cli"
     cli = FakeCli(tmp_path, name, answer(name, "Hello!"), recorded(name)["bad_request"], answer(name, "Wait."))
     model = cli.model()

@@ -103,9 +103,7 @@ def test_context_that_is_too_long_is_recognised_in_many_words(status: int, messa
         ({}, "Limit 10 / min", None),
     ],
 )
-def test_how_long_to_wait_is_read_wherever_it_is_told(
-    headers: dict[str, str], message: str, seconds: float | None
-) -> None:
+def test_wait_is_read_wherever_it_is_told(headers: dict[str, str], message: str, seconds: float | None) -> None:
     assert read_retry_after(headers, message, NOW) == seconds
 
 

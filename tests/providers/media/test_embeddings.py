@@ -116,7 +116,7 @@ async def test_text_that_is_too_long_is_called_so() -> None:
     assert caught.value.fault is ModelFault.CONTEXT_OVERFLOW
 
 
-async def test_only_the_batch_that_failed_is_asked_again() -> None:
+async def test_failed_batch_alone_is_asked_again() -> None:
     texts = ["x"] * MOST_TEXTS + ["FAULT error_503 2"]
     async with ModelServer() as server, aclosing(client_of(server.url)) as client:
         assert len((await OpenAIEmbedder(client, "m").embed(texts)).vectors) == len(texts)

@@ -62,7 +62,7 @@ async def test_configured_media_models_are_used() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_without_any_model_each_says_what_to_set(kind: str) -> None:
+async def test_kinds_without_a_model_each_say_what_to_set(kind: str) -> None:
     async with opened({}) as media:
         assert f"set model.{kind}" in media.reason(kind)
         assert (media.embedder, media.transcriber, media.speaker, media.describer) == (None, None, None, None)
@@ -92,7 +92,7 @@ async def test_voice_and_the_packing_are_settings() -> None:
         assert json.loads(server.requests[-1].body)["voice"] == "onyx"
 
 
-async def test_only_openai_itself_is_asked_for_packed_vectors() -> None:
+async def test_openai_itself_alone_is_asked_for_packed_vectors() -> None:
     async with ModelServer() as server:
         own = {name: ProviderSettings(base_url=server.url, api_key=Secret.of("k")) for name in ("openai", "own")}
         for name in own:

@@ -141,7 +141,7 @@ async def test_picture_that_is_gone_costs_no_answer() -> None:
     assert "it is gone" in told(model)
 
 
-async def test_where_no_one_can_look_the_model_is_told_so() -> None:
+async def test_model_is_told_where_no_one_can_look() -> None:
     model = ScriptedModel("I cannot see it.")
     await answer(model, Sight(None, Pictures()))
     assert "model.vision is not set" in told(model)

@@ -58,7 +58,7 @@ def test_keys_count_in_a_fixed_order_and_the_line_says_which(taken: tuple[str, .
     assert choice.line() == f"{usual} ({next(iter(environ))})"
 
 
-def test_without_keys_an_ollama_that_runs_here_is_asked_and_else_an_installed_cli() -> None:
+def test_choice_without_keys_is_an_ollama_that_runs_here_or_else_an_installed_cli() -> None:
     assert choose(ollama=True, installed="claude").line() == "the first of http://127.0.0.1:11434 (running here)"
     assert choose(installed="codex").line() == "codex-cli (installed)"
     assert choose().line() == "none"

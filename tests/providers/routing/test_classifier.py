@@ -39,7 +39,7 @@ def test_rules_are_asked_only_where_they_are_switched_on() -> None:
 
 
 @pytest.mark.parametrize("text", ["translated", "untranslate", "hi", f"{MARKED}", f"hi\n\n{CONTEXT}", f"a {MARKED} b"])
-def test_only_whole_words_of_the_persons_own_count(text: str) -> None:
+def test_whole_words_of_the_persons_own_alone_count(text: str) -> None:
     assert classifier(TRANSLATION).classify(asked(text)) is None
 
 

@@ -118,7 +118,7 @@ def test_empty_answer_is_repeated_once_in_all() -> None:
     assert order(ModelFault.EMPTY, (BIG, LOCAL), patience=60.0) == [BIG, BIG, LOCAL]
 
 
-def test_only_the_first_lane_is_repeated_while_others_are_left_then_all_take_turns() -> None:
+def test_first_lane_alone_is_repeated_while_others_are_left_then_all_take_turns() -> None:
     assert order(ModelFault.OVERLOAD, (BIG, SMALL, LOCAL), 60.0) == [BIG, BIG, SMALL, LOCAL, SMALL, LOCAL]
 
 
@@ -161,7 +161,7 @@ def test_chance_shortens_a_wait_by_half_at_most() -> None:
     assert walk.failed(BIG, ModelError(ModelFault.CUT), 0.0, draw=1.0) == ModelAttempt(BIG, 0.25)
 
 
-def test_fewer_attempts_mean_fewer_repeats_never_fewer_lanes() -> None:
+def test_attempts_that_are_fewer_mean_fewer_repeats_never_fewer_lanes() -> None:
     walk = walk_of(BIG, LOCAL, max_attempts=1)
     walk.first(0.0)
     assert fail(walk, BIG, ModelFault.OVERLOAD) == ModelAttempt(LOCAL)
@@ -196,7 +196,7 @@ def test_error_of_several_models_is_the_firsts_and_names_all() -> None:
     assert str(error) == "acme/big: cut_stream said; acme/small: rate limit; home/tiny: cannot be reached"
 
 
-def test_where_the_owner_must_mend_the_first_but_another_is_only_busy_waiting_is_told() -> None:
+def test_waiting_is_told_where_the_owner_must_mend_the_first_but_another_is_only_busy() -> None:
     walk = walk_of(BIG, LOCAL, patience=0.0)
     walk.first(0.0)
     fail(walk, BIG, ModelFault.AUTH)
@@ -251,7 +251,7 @@ def test_reference_that_cannot_be_asked_counts_as_failed_and_takes_no_request() 
     assert str(error) == "typo/model: there is no provider typo; home/tiny: key refused"
 
 
-def test_without_any_lane_the_error_says_that_no_model_is_connected() -> None:
+def test_error_without_any_lane_says_that_no_model_is_connected() -> None:
     walk = walk_of()
     assert walk.first(0.0) is None
     assert walk.verdict(0.0).fault is ModelFault.NOT_CONFIGURED
@@ -268,7 +268,7 @@ def test_another_key_of_the_same_model_is_no_other_model() -> None:
     assert walk.passed_over(BIG_2) is None
 
 
-def test_why_a_resting_model_was_passed_over_is_known_even_if_its_rest_has_ended_since() -> None:
+def test_reason_a_resting_model_was_passed_over_is_known_after_its_rest_has_ended() -> None:
     health = RouteHealth()
     health.note_failure(BIG, ModelError(ModelFault.OVERLOAD), 0.0)
     walk = FailoverPlan((BIG, LOCAL), health, 29.0, patience=8.0)

@@ -127,7 +127,7 @@ async def test_models_behind_are_asked_for_themselves_alone_with_the_patience_th
     assert [request.patience for request in asked] == [60.0, 59.5, 59.5]
 
 
-async def test_without_a_chain_the_model_of_the_request_is_asked() -> None:
+async def test_model_of_the_request_is_asked_without_a_chain() -> None:
     servers = Servers({"a/x": ("yes",)})
     request = ModelRequest("a/x", "", ())
     events = [event async for event in servers.model.stream(request)]
@@ -151,7 +151,7 @@ async def test_stream_that_breaks_after_text_is_not_begun_again_anywhere() -> No
     assert servers.models["b/y"].requests == []
 
 
-async def test_when_all_failed_one_error_names_each_model() -> None:
+async def test_one_error_names_each_model_when_all_failed() -> None:
     servers = Servers({"a/x": (AUTH,), "b/y": (ModelError(ModelFault.NOT_FOUND, "gone"),)})
     with pytest.raises(ModelError, match=r"^a/x: wrong key; b/y: no such model$") as caught:
         await servers.ask()

@@ -97,7 +97,7 @@ async def test_server_that_cannot_name_its_model_is_passed_over() -> None:
         assert [remark.values for remark in route.remarks] == [(("model", "away"), ("other", "near/two"))]
 
 
-async def test_that_a_server_cannot_name_its_model_is_told_once_in_a_session() -> None:
+async def test_server_that_cannot_name_its_model_is_told_once_in_a_session() -> None:
     async with ModelServer() as server, opened(server, name="away/", fallbacks=["near/two"]) as model:
         routes = [await model.route(request(cache_key=SessionKey("s"))) for _ in range(2)]
         assert [len(route.remarks) for route in routes] == [1, 0]

@@ -66,7 +66,7 @@ async def play(model: HttpModel, turns: int, rounds: list[int]) -> list[list[Usa
 
 
 @pytest.mark.parametrize("rounds", [[], [1], [1, 2, 1], [4, 4, 4, 4, 4], [30], [12, 1, 30], [40, 40]])
-async def test_only_the_turn_before_is_paid_for_twice_however_many_calls_it_made(
+async def test_turn_before_alone_is_paid_for_twice_however_many_calls_it_made(
     model: HttpModel, rounds: list[int]
 ) -> None:
     costs = await play(model, 4, rounds)
@@ -77,7 +77,7 @@ async def test_only_the_turn_before_is_paid_for_twice_however_many_calls_it_made
         assert turn[0].cache_read >= turn_before_last[-1].input - VOLATILE_TOKENS
 
 
-async def test_from_the_second_turn_on_the_history_is_read(model: HttpModel) -> None:
+async def test_history_is_read_from_the_second_turn_on(model: HttpModel) -> None:
     costs = await play(model, 5, [1])
     assert [turn[0].cache_read > 0 for turn in costs] == [False, True, True, True, True]
     assert costs[4][0].cache_read > costs[3][0].cache_read > costs[2][0].cache_read
@@ -90,7 +90,7 @@ async def test_another_system_text_shares_the_tools_in_a_short_talk(model: HttpM
 
 @pytest.mark.parametrize("rounds", [0, 1, 5, 30])
 @pytest.mark.parametrize("calls", [1, 30])
-def test_there_are_never_more_than_four_marks(rounds: int, calls: int) -> None:
+def test_marks_are_never_more_than_four(rounds: int, calls: int) -> None:
     said: Said = []
     for turn in range(3):
         said += [opening(turn), *(message for n in range(rounds) for message in steps(100 * turn + n, calls))]

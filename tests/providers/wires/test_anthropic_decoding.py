@@ -153,7 +153,7 @@ def test_answer_without_thoughts_has_nothing_to_go_on_with() -> None:
         ("something new", Stop.END),
     ],
 )
-def test_why_it_stopped(reason: str, stop: Stop) -> None:
+def test_stop_reason_is_read(reason: str, stop: Stop) -> None:
     assert reply_to(start(), *text(0, "x"), *end(reason)).stop is stop
 
 

@@ -117,7 +117,7 @@ def test_sealed_reasoning_is_kept_in_its_place_while_the_turn_goes_on() -> None:
     ]
 
 
-def test_without_a_call_nothing_is_kept() -> None:
+def test_answer_without_a_call_keeps_nothing() -> None:
     assert reply_to(done(0, **REASONING), *text(1, "So."), end()).continuation is None
     assert reply_to(*call(0, "a", "{}"), end()).continuation is None
 

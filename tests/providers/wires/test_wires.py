@@ -133,7 +133,7 @@ async def test_every_failure_is_told_by_its_fault(server: ModelServer, model: Ht
     assert (await fault_of(model)).fault is FAULTS[fault]
 
 
-async def test_how_long_to_wait_is_told(server: ModelServer, model: HttpModel) -> None:
+async def test_wait_of_a_rate_limit_is_told(server: ModelServer, model: HttpModel) -> None:
     server.script.append(Reply(fault=Fault.RATE_SHORT, retry_after=7))
     assert (await fault_of(model)).retry_after == 7.0
 

@@ -118,7 +118,7 @@ async def test_log_that_was_written_again_from_the_start_is_not_the_one_that_was
     assert "entry 3 is another than the one that was written" in await problems(tmp_path)
 
 
-async def test_without_its_head_a_log_is_not_called_whole(tmp_path: Path) -> None:
+async def test_log_without_its_head_is_not_called_whole(tmp_path: Path) -> None:
     await write(tmp_path, 3)
     (tmp_path / HEAD_FILE).unlink()
     assert "the head is missing" in await problems(tmp_path)

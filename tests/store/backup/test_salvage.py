@@ -30,7 +30,7 @@ def spoil(file: Path, text: bytes) -> None:
     file.write_bytes(data)
 
 
-async def test_all_but_the_torn_page_is_saved_and_can_be_restored(tmp_path: Path) -> None:
+async def test_data_beside_the_torn_page_is_saved_and_can_be_restored(tmp_path: Path) -> None:
     file = await filled(tmp_path / "home", 20)
     spoil(file, b"number 10 ")
     goal = tmp_path / "salvaged.db"

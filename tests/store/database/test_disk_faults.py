@@ -212,7 +212,7 @@ async def accept_for_ever(store: Store, accepted: list[str]) -> None:
         accepted.append(str(n))
 
 
-async def test_really_full_disk_refuses_and_accepts_again_when_there_is_room(small: Path) -> None:
+async def test_full_disk_refuses_and_accepts_again_when_there_is_room(small: Path) -> None:
     async with open_store(small, SETTINGS, CLOCK) as store:
         ballast = fill(small)
         accepted: list[str] = []

@@ -145,7 +145,7 @@ async def test_damaged_file_is_moved_aside_and_the_newest_backup_named(tmp_path:
     assert not (tmp_path / NAME).exists()
 
 
-async def test_after_damage_nothing_begins_anew_until_the_owner_has_decided(tmp_path: Path) -> None:
+async def test_nothing_begins_anew_after_damage_until_the_owner_has_decided(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"this is no database")
     for _ in range(3):
         with pytest.raises(StoreDamaged):
@@ -199,7 +199,7 @@ async def test_upgrade_keeps_everything_and_makes_one_backup(tmp_path: Path, new
     assert old.execute("SELECT count(*) FROM inbox").get == 1
 
 
-async def test_only_the_last_two_upgrade_backups_are_kept(tmp_path: Path, newer: Path) -> None:
+async def test_last_two_upgrade_backups_are_kept(tmp_path: Path, newer: Path) -> None:
     clock = ManualClock()
     for number in range(NEWEST + 1, NEWEST + 5):
         async with open_store(tmp_path, SETTINGS, clock):

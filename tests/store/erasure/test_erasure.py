@@ -288,7 +288,7 @@ async def test_export_names_what_was_erased(tmp_path: Path) -> None:
     assert SECRET not in json.dumps(lines)
 
 
-async def test_what_could_not_be_forgotten_elsewhere_is_forgotten_after_the_next_start(
+async def test_text_that_could_not_be_forgotten_elsewhere_is_forgotten_after_the_next_start(
     tmp_path: Path,
 ) -> None:
     forgotten: list[frozenset[str]] = []

@@ -85,7 +85,9 @@ async def test_duplicate_is_no_reason_to_be_busy(store: Store) -> None:
         (InboxLimits(total=3), BusyScope.TOTAL),
     ],
 )
-async def test_too_many_are_refused_and_leave_nothing(store: Store, limits: InboxLimits, scope: BusyScope) -> None:
+async def test_messages_beyond_the_limit_are_refused_and_leave_nothing(
+    store: Store, limits: InboxLimits, scope: BusyScope
+) -> None:
     for n in range(3):
         await accept(store, message(f"number {n}"), limits)
     refused = message("one more", key="refused")

@@ -53,7 +53,7 @@ async def test_pending_rows_come_back_whole(store: Store) -> None:
     assert (row.outbound, row.state, row.attempts) == (pending, OutboxState.READY, 0)
 
 
-async def test_what_hangs_on_a_message_comes_back_whole_and_its_file_goes_with_it(tmp_path: Path) -> None:
+async def test_message_with_all_that_hangs_on_it_comes_back_whole_and_its_file_goes_with_it(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
         blob = await store.blobs.put(b"a secret picture", "image/png")
         rich = replace(

@@ -149,7 +149,7 @@ async def test_answer_of_a_resumed_turn_is_told_before_what_no_one_saw(store: St
     assert await problems(store) == []
 
 
-async def test_of_two_open_calls_the_newest_is_answered(store: Store, clock: ManualClock) -> None:
+async def test_newest_of_two_open_calls_is_answered(store: Store, clock: ManualClock) -> None:
     turn = await make_turn(store, message("hello"))
     await store.journal.append(turn.id, [ASKED])
     await clock.advance(2 * 3600)
@@ -291,7 +291,7 @@ async def test_lost_tables_come_back_and_what_was_there_is_kept(tmp_path: Path) 
     assert differing(check_projections(tmp_path)) == differing(done.compared)
 
 
-async def test_where_nothing_differs_nothing_is_written(tmp_path: Path) -> None:
+async def test_rebuild_writes_nothing_where_nothing_differs(tmp_path: Path) -> None:
     await fill(tmp_path)
     data = (tmp_path / "hob.db").read_bytes()
     assert rebuild_projections(tmp_path).backup is None
@@ -347,7 +347,9 @@ async def test_home_without_a_database_is_said_to_be_one(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_without_room_for_a_backup_nothing_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rebuild_without_room_for_a_backup_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await fill(tmp_path)
     tamper(tmp_path, "DELETE FROM tasks")
     monkeypatch.setattr(migration, "free_bytes", lambda path: 1000)

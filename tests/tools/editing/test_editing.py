@@ -97,7 +97,7 @@ async def test_another_name_of_the_file_keeps_the_old_content(files: FileTools, 
         "a\nb",
     ],
 )
-async def test_where_nothing_may_be_written_nothing_is(files: FileTools, tmp_path: Path, path: str) -> None:
+async def test_nothing_is_written_where_nothing_may_be(files: FileTools, tmp_path: Path, path: str) -> None:
     before = sorted(str(each) for each in tmp_path.rglob("*"))
     with pytest.raises((ToolRefused, ToolFailed)):
         await does(files, "write", path=path, content="x")
@@ -157,7 +157,7 @@ async def test_another_turn_may_edit_what_this_one_has_read(files: FileTools, ws
     await does(files, "edit", turn="t_other", path="a", old_text="one", new_text="1")
 
 
-async def test_only_texts_are_edited(files: FileTools, ws: Path) -> None:
+async def test_texts_alone_are_edited(files: FileTools, ws: Path) -> None:
     (ws / "a").write_bytes(b"\0\1")
     with pytest.raises(ToolFailed, match="no text file"):
         await does(files, "edit", path="a", old_text="x", new_text="y")
@@ -284,7 +284,7 @@ async def test_effect_of_a_call_is_shown_without_making_it(files: FileTools, ws:
     assert await files.undo._changes.of(TurnId("t_here")) == ()
 
 
-async def test_where_a_call_goes_is_told_to_anyone_who_judges(files: FileTools, ws: Path) -> None:
+async def test_place_of_a_call_is_told_to_anyone_who_judges(files: FileTools, ws: Path) -> None:
     (ws / "real").mkdir()
     (ws / "link").symlink_to("real")
     assert [place.path for place in files.places(a_call("write", path="link/x", content=""))] == [f"{ws}/real/x"]

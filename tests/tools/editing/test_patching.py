@@ -89,7 +89,7 @@ def test_wrong_line_numbers_do_not_matter_where_the_lines_fit_once() -> None:
     assert patched(TEXT, patch) == TEXT.replace("line 5", "five")
 
 
-def test_among_equal_places_the_line_number_decides_or_no_one() -> None:
+def test_line_number_decides_among_equal_places_or_no_one() -> None:
     text = "a\nb\n" * 3
     there = "--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n"
     assert patched(text, there) == "a\nb\na\nc\na\nb\n"

@@ -89,7 +89,7 @@ async def test_command_that_takes_too_long_is_stopped_and_so_told(bench: Bench, 
     assert not alive(mark)
 
 
-async def test_of_a_long_output_all_is_kept_as_a_blob(bench: Bench) -> None:
+async def test_long_output_is_kept_whole_as_a_blob(bench: Bench) -> None:
     result = await made(bench.tools, "exec", command="seq 200000")
     assert result.rest is not None
     assert f"read blob:{result.rest}" in result.text
@@ -143,7 +143,7 @@ async def test_command_in_the_background_is_listened_to_and_written_to(bench: Be
 @pytest.mark.parametrize(
     "data", ["r", "r\\\n", "echo rm\x01\x1bd -rf x\n", "echo x\x15rm x\n", "a\rb\n", "ab\x7f\n", "\x1b[A"]
 )
-async def test_only_whole_lines_are_typed_into_a_command_as_they_stand(bench: Bench, data: str) -> None:
+async def test_whole_lines_alone_are_typed_into_a_command_as_they_stand(bench: Bench, data: str) -> None:
     process = await begun(bench, "while read line; do echo got $line; done")
     with pytest.raises(ToolFailed, match="not written"):
         await text_of(bench.tools, "process", action="write", id=process, data=data)

@@ -113,7 +113,7 @@ async def test_repositories_themselves_stay_whole(bench: Bench) -> None:
     assert "A  lib" in git(bench.work, "status", "--short")
 
 
-def test_without_that_it_would_have(tmp_path: Path) -> None:
+def test_planted_repository_runs_without_the_guard(tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     program = (EVIL + ATTACKS["a repository in the index"]).replace("@PROOF@", str(proof))
     git(tmp_path, "init", "-q")
@@ -147,7 +147,7 @@ async def test_folder_that_was_no_repository_is_made_none_that_runs_something(be
     assert not (tmp_path / "proof").exists()
 
 
-async def test_without_a_wall_the_repositorys_own_hooks_and_settings_are_taken_back(tmp_path: Path) -> None:
+async def test_repositorys_own_hooks_and_settings_are_taken_back_without_a_wall(tmp_path: Path) -> None:
     async with open_bench("landlock", tmp_path) as bench:
         git(bench.work, "init", "-q")
         hook = "mkdir -p .git/hooks; echo touch x > .git/hooks/pre-commit"
@@ -223,7 +223,7 @@ async def test_changes_a_killed_daemon_did_not_see_are_reverted_by_the_next(benc
         ("[core\n]\n\tfsmonitor = x\n", True),
     ],
 )
-def test_which_settings_run_something(tmp_path: Path, text: str, runs: bool) -> None:
+def test_settings_that_run_something_are_known(tmp_path: Path, text: str, runs: bool) -> None:
     after = SnapshotEntry(EntryKind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
     change = SnapshotChange("lib/.git/config", What.ADDED, None, after)
     assert runs_something(tmp_path, change, lambda _: text.encode()) is runs

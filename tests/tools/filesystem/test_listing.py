@@ -150,7 +150,7 @@ async def test_rule_above_counts_in_a_folder_below(finder: FileTools, tree: Path
     assert await does(finder, "grep", pattern="two", path="src", mode="files") == "src/b.py\nsrc/deep/c.js"
 
 
-async def test_where_a_name_leads_is_told(finder: FileTools, tree: Path) -> None:
+async def test_resolve_path_tells_where_a_name_leads(finder: FileTools, tree: Path) -> None:
     (tree / "link").symlink_to("src/b.py")
     text = await does(finder, "resolve_path", path="link")
     assert text.startswith(f"{tree}/src/b.py\nin workspace (read and write)\nfile, 32 bytes, mode ")

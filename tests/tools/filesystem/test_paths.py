@@ -102,7 +102,7 @@ def test_impossible_path_is_reported(roots: Roots, spelled: str) -> None:
         roots.find(spelled)
 
 
-def test_outside_a_file_that_is_there_and_one_that_is_not_look_the_same(roots: Roots, tree: Path) -> None:
+def test_file_outside_looks_the_same_whether_it_is_there_or_not(roots: Roots, tree: Path) -> None:
     told = []
     for name in ("outside/secret", "outside/nothing", "nothing/at/all"):
         with pytest.raises(ToolRefused) as error:
@@ -221,7 +221,7 @@ def test_missing_file_tells_what_is_near(roots: Roots, tree: Path) -> None:
         read(roots, "~/nots/deep/x")
 
 
-def test_outside_it_tells_which_roots_there_are(roots: Roots, tree: Path) -> None:
+def test_refusal_outside_tells_which_roots_there_are(roots: Roots, tree: Path) -> None:
     with pytest.raises(ToolRefused) as told:
         read(roots, "/etc/passwd")
     assert f"work repository {tree}/ws/work (read and write; relative names start here)" in str(told.value)

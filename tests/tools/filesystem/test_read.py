@@ -64,7 +64,7 @@ async def test_very_long_line_is_cut_and_can_be_read_on(files: FileTools, ws: Pa
     assert on.endswith(f"[characters 2,006-{2006 + PAGE:,} of 50,006; read on with at={2006 + PAGE}]")
 
 
-async def test_how_a_file_is_stored_is_told_where_it_is_unusual(files: FileTools, ws: Path) -> None:
+async def test_unusual_encoding_and_line_ends_are_told(files: FileTools, ws: Path) -> None:
     (ws / "a.txt").write_bytes("Grüße\r\nÄ\r\n".encode("cp1252"))
     (ws / "b.txt").write_bytes("Grüße\n".encode("utf-16"))
     assert await read(files, "a.txt") == "1\tGrüße\n2\tÄ\n[cp1252, CRLF line ends]"
@@ -186,7 +186,7 @@ async def test_document_that_swells_or_is_broken_is_an_error(files: FileTools, w
         await read(files, "broken.docx")
 
 
-async def test_without_its_library_a_pdf_says_what_to_install(files: FileTools, ws: Path) -> None:
+async def test_pdf_without_its_library_says_what_to_install(files: FileTools, ws: Path) -> None:
     (ws / "a.pdf").write_bytes(b"%PDF-1.7\n")
     with pytest.raises(ToolFailed, match=r"pip install .*pypdf|cannot be read"):
         await read(files, "a.pdf")

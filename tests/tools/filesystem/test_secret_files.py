@@ -70,7 +70,7 @@ async def test_search_passes_them_over(tmp_path: Path, by_hand: bool) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "plain.txt", "sub/../.env", ".ENV"])
-async def test_they_are_not_changed_nor_read_by_another_name(tmp_path: Path, name: str) -> None:
+async def test_secret_files_are_not_changed_nor_read_by_another_name(tmp_path: Path, name: str) -> None:
     ws = with_secrets(tmp_path)
     (ws / ".ENV").write_text(SECRET)
     files = file_tools(tmp_path)
@@ -86,7 +86,7 @@ async def test_they_are_not_changed_nor_read_by_another_name(tmp_path: Path, nam
     assert {(ws / each).read_text() for each in NAMES} == {SECRET}
 
 
-async def test_read_shows_one_that_is_named_since_the_owner_was_asked(tmp_path: Path) -> None:
+async def test_secret_file_that_is_named_is_shown_since_the_owner_was_asked(tmp_path: Path) -> None:
     """By the judge, before the tool is called (`test_reading_keys_is_asked_about_for_tool_and_command_alike`)."""
     with_secrets(tmp_path)
     assert SECRET in await text_of(file_tools(tmp_path).toolset, "read", path="sub/../.env")

@@ -66,7 +66,7 @@ async def test_token_that_has_run_out_is_renewed_without_anybody(tmp_path: Path)
         assert authority.refreshed > before
 
 
-async def test_without_a_login_the_way_to_one_is_told(tmp_path: Path) -> None:
+async def test_server_without_a_login_tells_the_way_to_one(tmp_path: Path) -> None:
     async with protected_server() as authority:
         server = McpServer(url=f"{authority.base}/mcp")
         async with connected(tmp_path, server, "vault") as connection:

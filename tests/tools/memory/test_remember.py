@@ -124,7 +124,7 @@ async def test_context_of_unknown_trust_is_not_trusted(tools: MemoryTools) -> No
     assert "untrusted" in await text(tools, CallContext(of().turn), "remember", text="x y z")
 
 
-async def test_too_much_or_nothing_is_not_kept(tools: MemoryTools) -> None:
+async def test_empty_or_overlong_text_is_not_kept(tools: MemoryTools) -> None:
     for bad in ("  ", "x" * 4_001):
         with pytest.raises(ToolFailed):
             await text(tools, of(), "remember", text=bad)

@@ -34,7 +34,7 @@ async def test_question_may_be_asked_again_after_a_crash() -> None:
     assert specs["ask_user"].restart is Restart.AGAIN
 
 
-async def test_where_no_one_answers_nothing_is_asked() -> None:
+async def test_nothing_is_asked_where_no_one_answers() -> None:
     with pytest.raises(ToolFailed, match="nobody is there"):
         await call(ALONE, "ask_user", question="Which one?")
 

@@ -114,7 +114,7 @@ async def test_schema_that_is_no_object_is_refused(arguments: str) -> None:
         await Tools(travel).call(ToolCall(CallId("c"), "travel", arguments), context())
 
 
-async def test_too_few_are_too_few() -> None:
+async def test_list_that_is_too_short_is_refused() -> None:
     with pytest.raises(ToolFailed, match="stops must have a length of at least 1, not 0"):
         await made(Tools(travel), "travel", stops=[])
 

@@ -80,7 +80,7 @@ async def test_missing_tools_are_not_missed(tmp_path: Path) -> None:
     assert await text_of(tools, "read", path="a") == "1\tone"
 
 
-async def test_only_what_was_picked_can_be_called(tmp_path: Path) -> None:
+async def test_picked_tools_alone_can_be_called(tmp_path: Path) -> None:
     picked = Picked(toolsets(tmp_path), ["glob", "nothing"])
     assert [spec.name for spec in picked.specs()] == ["glob"]
     with pytest.raises(ToolFailed, match="no tool"):

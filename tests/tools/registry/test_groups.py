@@ -82,13 +82,13 @@ async def test_unknown_group_opens_none() -> None:
     assert names(all_of_it.of(SessionKey("here"))) == ["read", "load_tools"]
 
 
-def test_more_than_twelve_are_not_shown() -> None:
+def test_tools_and_groups_beyond_twelve_are_not_shown() -> None:
     Groups(some(*"abcdefghijk"), {})
     with pytest.raises(ValueError, match="groups"):
         Groups(some(*"abcdefghijkl"), {})
 
 
-def test_without_groups_there_is_nothing_to_open() -> None:
+def test_tools_without_groups_have_nothing_to_open() -> None:
     assert names(Groups(some("read"), {})) == ["read"]
 
 

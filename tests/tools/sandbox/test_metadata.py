@@ -90,7 +90,7 @@ async def test_read_only_files_keep_their_metadata(place: Place, tmp_path: Path)
     assert [seen(lent), seen(lent / "file")] == before
 
 
-async def test_its_own_files_are_worked_with_as_ever(place: Place) -> None:
+async def test_sandboxs_own_files_are_worked_with_as_ever(place: Place) -> None:
     assert await place.sh(WORK, environ={"TZ": "UTC"}) == DONE
 
 

@@ -87,13 +87,13 @@ async def test_name_that_leads_to_this_machine_is_not_reached(wrapped: Place) ->
         assert outside.heard == []
 
 
-async def test_only_two_ports_are_open(wrapped: Place) -> None:
+async def test_two_ports_alone_are_open(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         assert "only ports" in await outside.python(fetch(ALLOWED, 22))
         assert outside.heard == []
 
 
-async def test_there_is_no_other_way_out(wrapped: Place) -> None:
+async def test_no_other_way_leads_out(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         code = f"import socket; socket.create_connection(('127.0.0.1', {outside.port}), 3)"
         assert "refused" in await outside.python(code)
@@ -116,7 +116,7 @@ except OSError: pass
         assert outside.decided[-1].allowed is passes
 
 
-async def test_only_tls_goes_through_a_tunnel(wrapped: Place) -> None:
+async def test_tls_alone_goes_through_a_tunnel(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         await outside.python(f"""
 import socket

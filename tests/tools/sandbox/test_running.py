@@ -76,7 +76,7 @@ async def test_input_is_given_whole(place: Place) -> None:
     assert finished.output.decode().split()[0] == hashlib.sha256(data).hexdigest()
 
 
-async def test_without_input_there_is_nothing_to_read(place: Place) -> None:
+async def test_command_without_input_has_nothing_to_read(place: Place) -> None:
     assert (await place.run("cat")).output == b""
 
 

@@ -69,7 +69,7 @@ async def test_worktree_works_and_its_file_stays(walled: Place, tmp_path: Path) 
     assert (walled.work / ".git").read_text() == "gitdir: /elsewhere\n"
 
 
-def test_only_one_that_takes_descriptors_counts_as_a_wall(wrapped: Place) -> None:
+def test_bubblewrap_that_takes_no_descriptors_is_no_wall(wrapped: Place) -> None:
     backend = wrapped.backend
     assert isinstance(backend, Bubblewrap)
     assert not replace(backend, options=backend.options - OLD).protects

@@ -128,7 +128,7 @@ async def test_background_command_is_undone_as_far_as_it_got(bench: Bench) -> No
     assert contents(bench.work) == {}
 
 
-async def test_only_the_last_turns_are_kept(bench: Bench) -> None:
+async def test_last_turns_are_kept_and_no_others(bench: Bench) -> None:
     for turn in ("t_1", "t_2"):
         await run(bench, f"head -c 100000 /dev/urandom > {turn}; touch x; rm x", turn=turn)
         await run(bench, f"rm {turn}", turn=turn)

@@ -190,7 +190,7 @@ async def test_changes_come_back_as_they_were_kept(changes: FileChangesPort) -> 
     assert await changes.recent(2) == ("t_0", "t_2")
 
 
-async def test_without_a_note_nothing_is_changed(ws: Path, tmp_path: Path) -> None:
+async def test_nothing_is_changed_without_a_note(ws: Path, tmp_path: Path) -> None:
     async with memory_store() as store:
         files = file_tools(tmp_path, changes=store.file_changes)
     (ws / "a").write_text("one\n")

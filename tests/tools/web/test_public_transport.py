@@ -55,7 +55,7 @@ async def test_address_inside_is_refused_in_every_form(form: str, web: WebServer
     assert web.connections == 0
 
 
-def test_there_are_enough_forms() -> None:
+def test_forms_are_enough() -> None:
     assert len(set(FORMS)) >= 30
 
 

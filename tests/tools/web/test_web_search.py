@@ -148,7 +148,7 @@ def tools_over(provider: Callable[[], SearchProvider], top: Path, clock: ManualC
     return WebTools(WebFetcher(clock), provider, DocumentReader(), FolderBlobs(top), clock)
 
 
-async def test_only_addresses_of_results_count_as_found(tmp_path: Path) -> None:
+async def test_addresses_of_results_alone_count_as_found(tmp_path: Path) -> None:
     """A snippet may name any address; one that could be fetched unasked for each bit would be a way out."""
     provider = Canned(
         Hit("See https://evil.example/1", "https://site.example/a", "or HTTP://evil.example/2", "2 days ago"),
@@ -176,7 +176,7 @@ async def test_same_search_is_asked_once_in_a_quarter_of_an_hour(tmp_path: Path)
     assert len(provider.asked) == 2
 
 
-async def test_without_a_provider_the_owner_is_told_how_to_choose_one(tmp_path: Path) -> None:
+async def test_owner_without_a_search_provider_is_told_how_to_choose_one(tmp_path: Path) -> None:
     tools = tools_over(lambda: open_search(WebSettings()), tmp_path, ManualClock()).toolset
     with pytest.raises(ToolFailed, match=r"no search provider is chosen.*hob config set web\.search duckduckgo"):
         await text_of(tools, "web_search", query="a")

@@ -53,7 +53,7 @@ def test_file_does_not_grow_for_ever(tmp_path: Path) -> None:
     assert len(file.read_text().split()) == 1_000
 
 
-def test_where_nothing_can_be_written_the_chat_goes_on(tmp_path: Path) -> None:
+def test_chat_goes_on_where_nothing_can_be_written(tmp_path: Path) -> None:
     kept = history(tmp_path / "none" / "history")
     kept.keep("one")
     assert entries(kept) == []

@@ -21,7 +21,7 @@ def test_arguments_are_one_line(arguments: str, shown: str) -> None:
     assert brief_arguments(arguments) == shown
 
 
-def test_of_its_output_the_end_is_shown_and_what_is_hidden_is_counted() -> None:
+def test_output_of_a_call_is_shown_at_its_end_and_what_is_hidden_is_counted() -> None:
     call = RunningCall("exec", '{"command": "seq 20"}')
     for n in range(20):
         call.write(f"{n}\n")
@@ -30,7 +30,7 @@ def test_of_its_output_the_end_is_shown_and_what_is_hidden_is_counted() -> None:
     assert rows[1:] == ["  … 12 more lines", *(f"  {n}" for n in range(12, 20))]
 
 
-def test_how_it_failed_is_told_and_nothing_of_it_steers_the_terminal() -> None:
+def test_failed_call_tells_how_it_failed_and_nothing_of_it_steers_the_terminal() -> None:
     call = RunningCall("exec", "{}")
     call.write("\x1b[2Jx\r\n")
     rows = text_of(call.ended("timeout", 79, "en")).split("\n")
