@@ -39,6 +39,7 @@ from hob.app.settings_sections import read_config
 from hob.app.subagents.sessions import SubagentTools, depth_of
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.subsystem import FeatureCommand
+from hob.app.tools.gateway_tools import LINE, GatewayTools
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.admission import AdmissionController
 from hob.app.trust.auth_failures import AuthFailureLog
@@ -131,7 +132,7 @@ async def make_turn_services(
     config, tool_runtime = kernel.config, features.port(LazyToolRuntime)
     supervisor = JobSupervisor(kernel.clock)
     followers = [FollowerJob(each, kernel.store, kernel.clock) for part in features for each in part.followers]
-    registry = _make_registry(features, tool_runtime)
+    registry = _make_registry(features, tool_runtime, lambda: operations)
     toolset = _restricted(kernel, features.wrapped(Toolset, registry))
     guard = _make_guard(kernel, lambda: reloading.config, tool_runtime, registry, toolset)
     thinking = await _open_thinking(stack, kernel, features)
@@ -229,21 +230,21 @@ async def _views(
     return reduce(or_, [each.status() for each in features if each.status is not None], own)
 
 
-def _make_registry(features: Features, tool_runtime: LazyToolRuntime) -> Groups:
+def _make_registry(
+    features: Features, tool_runtime: LazyToolRuntime, operations: Callable[[], DaemonOperations]
+) -> Groups:
     """Hob's own tools, and a group for each that features declare. Raises NotConfigured where names clash."""
     declared = {
         group.name: Group(group.line, Picked(contribution.toolsets, group.tools))
         for subsystem, contribution in features.opened.values()
         for group in subsystem.tools
-    }
+    } | {"gateway": Group(LINE, GatewayTools(operations).toolset)}
     later = [
         cast(dict[str, Group], contribution.tool_groups)
         for contribution in features
         if contribution.tool_groups is not None
     ]
     groups, sources = ChainMap(declared, *later), [each for contribution in features for each in contribution.recall]
-    if not declared and not later and not sources:
-        return tool_runtime.groups
     try:
         return tool_runtime.groups.extended(groups, partial(FurtherMemories, sources=sources) if sources else None)
     except ValueError as error:

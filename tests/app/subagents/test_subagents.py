@@ -301,3 +301,66 @@ async def test_untrusted_parents_make_untrusted_sub_agents(tmp_path: Path) -> No
         steps = [await app.store.journal.load_steps(row.turn) for row in await rows(app)]
         trust = {step.trust for each in steps for step in each if hasattr(step, "trust")}
         assert {inbound.label.trust for inbound in inbounds if inbound is not None} <= trust | {Trust.UNTRUSTED}
+
+
+async def test_sessions_are_listed_searched_read_and_written_to(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return "twelve pots" if "A message from session" in request.messages[-1].text else "found seven cups"
+        script: list[ModelReply] = [
+            asks(request, OPEN),
+            asks(request, spawn("count cups", label="cups")),
+            asks(request, ("sessions_yield", "{}")),
+            asks(
+                request,
+                *(("sessions_list", "{}"), ("sessions_search", '{"query": "seven"}'), ("session_status", "{}")),
+                *(("sessions_history", '{"session": "cups"}'), ("agents_list", "{}")),
+            ),
+            asks(request, ("sessions_send", '{"session": "cups", "message": "and pots?"}')),
+        ]
+        done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+        return script[done] if done < len(script) else json.dumps(results(request)[3:])
+
+    async with hob(tmp_path, think) as app:
+        listed, found, status, history, agents, sent = json.loads(await said(app, "count"))
+        assert '"kind": "main"' in listed
+        assert '"kind": "subagent"' in listed
+        assert "found seven cups" in found
+        assert f'"session": "{ROOT}"' in status
+        assert "assistant: found seven cups" in history
+        assert agents == '[{"id": "main"}]'
+        assert "twelve pots" in sent
+
+
+async def test_same_call_id_in_two_answers_begins_two_sub_agents(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        if in_child(request):
+            return "found " + task_of(request)[-1]
+        one, two = (ToolCall(CallId("call_0"), *spawn(f"look for {name}")) for name in "AB")
+        script = [
+            asks(request, OPEN),
+            ModelReply("", (one,), stop=Stop.TOOLS),
+            ModelReply("", (two,), stop=Stop.TOOLS),
+            asks(request, ("sessions_yield", "{}")),
+        ]
+        done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+        return script[done] if done < len(script) else results(request)[-1]
+
+    async with hob(tmp_path, think) as app:
+        reply = await said(app, "look")
+        assert "found A" in reply
+        assert "found B" in reply
+
+
+async def test_hob_without_a_daemon_says_that_sub_agents_need_one(tmp_path: Path) -> None:
+    def think(request: ModelRequest) -> str | ModelReply:
+        script = [asks(request, OPEN), asks(request, ("spawn", '{"task": "count"}'))]
+        done = len([each for each in request.messages if isinstance(each, AssistantMessage)])
+        return script[done] if done < len(script) else results(request)[-1]
+
+    usual = {"HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1", "HOB_MODEL_NAME": "m"}
+    environ = {**usual, "HOB_WORKSPACE_PATH": str(tmp_path / "w")}
+    config = load_config(SECTIONS, home=tmp_path / "state", environ=environ)
+    models = stand_ins(ScriptedModel(otherwise=think))
+    async with open_app(config.home, config, subsystems=models, own_only=True) as app:
+        assert "`hob serve`" in await said(app, "count")

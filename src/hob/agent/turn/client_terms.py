@@ -16,8 +16,8 @@ ABOUT_FORM, ABOUT_CHOICE = "form", "tool choice"
 """What notes about them go by in the journal."""
 MOST_TRIES = 3
 """Answers that may have another form than the one asked for."""
-WAIT_SECONDS = 86_400.0
-"""After so long a program gives no result any more."""
+WAIT_SECONDS = 3_600.0
+"""After so long a program gives no result any more: it has gone."""
 NO_TERMS = ClientTerms()
 
 

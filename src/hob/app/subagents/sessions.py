@@ -11,7 +11,7 @@ from hob.core.tools import Tier, ToolCall, ToolResult, ToolSpec
 MARK = ":subagent:"
 AGENT = "main"
 SPAWNING = frozenset({"spawn", "subagents", "sessions_yield"})
-NEVER = frozenset({"gateway", "cron", "message", "sessions_send", "agents_list", "ask_user", "canvas"})
+NEVER = frozenset({"gateway", "gateway_set", "cron", "message", "sessions_send", "agents_list", "ask_user", "canvas"})
 """What no sub-agent has, whatever it is allowed."""
 
 

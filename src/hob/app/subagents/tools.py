@@ -19,7 +19,7 @@ from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.trust.self_made import self_made
-from hob.core.turns import Session
+from hob.core.turns import Session, Turn
 from hob.store.subagents import SEND, SPAWN, SubagentRow
 from hob.tools.registry.declaration import Tools, tool
 from hob.tools.registry.schemas import Bounds
@@ -98,7 +98,7 @@ class SubagentToolset:
             raise ToolFailed(f"there is no agent {agent!r}; there is {AGENT}")
         if thinking and thinking not in set(Thinking):
             raise ToolFailed(f"thinking is one of {', '.join(Thinking)}")
-        secret = digest(f"{turn.id} {call.id}")
+        secret = _name(turn, call)
         id, session = InboundId(f"m_{secret[:14]}"), child_key(turn.session, str(UUID(secret[:32])))
         files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
         inbound = self_made(
@@ -176,7 +176,7 @@ class SubagentToolset:
         (row,) = chosen
         if not row.open or not text.strip():
             raise ToolFailed("steer needs text, and a sub-agent that is at work")
-        id = InboundId(f"m_{digest(f'{context.turn.id} {call.id}')[:14]}")
+        id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         inbound = self_made(
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
             id=id, key=f"steer:{id}", to=Address(CHANNEL, row.session),
@@ -259,7 +259,7 @@ class SubagentToolset:
         key = (await self._find(context, session)).key
         if key == context.turn.session or ":thread:" in key:
             raise ToolFailed("this is the same session, or a thread that only its own chat writes to")
-        id = InboundId(f"m_{digest(f'{context.turn.id} {call.id}')[:14]}")
+        id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         text = _SENT.format(parent=context.turn.session, message=message)
         inbound = self_made(
             context.turn, context.trust, text, id=id, key=owed_key(id), to=Address(CHANNEL, id)
@@ -307,6 +307,11 @@ class SubagentToolset:
         if len(found) != 1:
             raise ToolFailed(f"no session {name!r} may be looked into here; sessions_list tells which may be")
         return found[0]
+
+
+def _name(turn: Turn, call: ToolCall) -> str:
+    """The same when a call is made again after a crash; a model may number its calls anew in each answer."""
+    return digest(f"{turn.id} {call.id} {call.arguments}")
 
 
 def _select(rows: Sequence[SubagentRow], target: str) -> SubagentRow:

@@ -7,14 +7,15 @@ from hob.core.lazy import Lazy
 
 @Lazy
 def _open() -> Open:
-    from hob.app.subagents.opening import open_subagents
+    from hob.app.subagents.one_shot import open_where_they_run
 
-    return open_subagents
+    return open_where_they_run
 
 
 SUBAGENTS = Subsystem(
     name="subagents",
     settings={"subagents": SubagentSettings},
+    one_shot=True,
     tools=(
         ToolGroup(
             "agents",

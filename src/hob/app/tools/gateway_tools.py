@@ -1,0 +1,99 @@
+"""The tools `gateway` and `gateway_set`: how this Hob is and is set, and the few settings that change while it runs."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Protocol
+
+from hob.core.argument_roles import ArgumentRole
+from hob.core.errors import InvalidRequest, ToolFailed, ToolRefused
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier
+from hob.core.trust.labels import HOB_LABEL, SenderClass
+from hob.core.turns import Turn
+from hob.tools.registry.declaration import Tools, tool
+from hob.tools.registry.schemas import Bounds
+
+LINE = "Hob's status and settings"
+NEVER = frozenset({"policy", "sandbox", "approvals", "secrets", "gateway", "admission", "dashboard"})
+"""Sections that no tool changes, whoever asks."""
+_ABOUT = (
+    *("version", "since", "running", "waiting", "parked", "owed", "undeliverable", "model", "resting", "store", "jobs"),
+)
+_MOST = 60
+
+
+class Gateway(Protocol):
+    """What is known of this Hob, and how it is set."""
+
+    async def status(self) -> Mapping[str, Any]:
+        """How it is."""
+
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        """Every setting, secrets left out."""
+
+    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+        """Change settings that may be changed while Hob runs. Raises InvalidRequest."""
+
+
+class GatewayTools:
+    """Answers and changes, for the owner alone."""
+
+    def __init__(self, gateway: Callable[[], Gateway]) -> None:
+        self._gateway = gateway
+        self.toolset = Tools(self.gateway, self.gateway_set)
+
+    @tool(
+        tier=Tier.READ,
+        effects=frozenset({Effect.READS_PRIVATE}),
+        restart=Restart.AGAIN,
+        label=HOB_LABEL,
+        output_cap=16_000,
+        roles=ArgumentRole(plain=("action", "query")),
+    )
+    async def gateway(
+        self,
+        action: Literal["status", "settings"],
+        context: CallContext,
+        query: Annotated[str, "part of a setting's name", Bounds(0, 100)] = "",
+    ) -> str:
+        """Tell how this Hob is, or how it is set and where each value comes from."""
+        _check_owner(context.turn)
+        if action == "status":
+            status = await self._gateway().status()
+            return json.dumps({key: status[key] for key in _ABOUT if key in status}, default=str)
+        found = [each for each in self._gateway().settings() if query.casefold() in each["key"].casefold()]
+        shown = [f"{each['key']} = {json.dumps(each['value'])} ({each['origin']})" for each in found[:_MOST]]
+        if left := len(found) - len(shown):
+            shown.append(f"[{left} more; give a query]")
+        return "\n".join(shown) or f"no setting is called {query!r}"
+
+    @tool(
+        effects=frozenset({Effect.PERSISTS}),
+        label=HOB_LABEL,
+        roles=ArgumentRole(keys=("name",), plain=("value",), says="set {name} to {value}", configures=True),
+    )
+    async def gateway_set(self, name: str, value: str, context: CallContext) -> str:
+        """Change a setting that changes while Hob runs, to what the user wrote; null takes the change back."""
+        _check_owner(context.turn)
+        section = name.partition(".")[0]
+        if section in NEVER:
+            raise ToolRefused(f"[{section}] is changed by the owner alone: hob config set {name} ...")
+        words = "\n".join(inbound.text for inbound in (*context.turn.inbounds, *context.turn.joined)).casefold()
+        if value != "null" and value.casefold() not in words:
+            raise ToolRefused(f"the user did not write {value!r}: ask them for the value itself")
+        changeable = [each["key"] for each in self._gateway().settings() if each["changeable"]]
+        if name not in changeable:
+            some = ", ".join(each for each in changeable if each.partition(".")[0] not in NEVER)
+            raise ToolFailed(f"{name} does not change while Hob runs; these do: {some}")
+        try:
+            await self._gateway().change_settings({name: None if value == "null" else value}, f"turn:{context.turn.id}")
+        except InvalidRequest as error:
+            raise ToolFailed(str(error)) from error
+        return f"{name} is {value} from now on" if value != "null" else f"{name} is as before"
+
+
+def _check_owner(turn: Turn) -> None:
+    """Raises ToolRefused unless the owner alone wrote, and wrote it themselves."""
+    inbounds = (*turn.inbounds, *turn.joined)
+    if not inbounds or any(each.sender.cls is not SenderClass.OWNER or each.hops for each in inbounds):
+        raise ToolRefused("only the owner may see and change how Hob is set")

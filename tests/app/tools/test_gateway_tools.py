@@ -1,0 +1,77 @@
+"""`gateway` and `gateway_set`, through the whole of Hob."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hob.core.models import ModelReply
+from hob.testing.model import Line, calls
+from tests.app.visiting import ANNA, ME, Visited, until, visited
+
+OPEN = calls(("load_tools", '{"names": ["gateway"]}'))
+
+
+def status() -> ModelReply:
+    return calls(("gateway", '{"action": "status"}'))
+
+
+def settings(query: str) -> ModelReply:
+    return calls(("gateway", json.dumps({"action": "settings", "query": query})))
+
+
+def change(name: str, value: str) -> ModelReply:
+    return calls(("gateway_set", json.dumps({"name": name, "value": value})))
+
+
+async def asked(home: Path, text: str, *script: Line, sender: str = ME, allow: bool = False, **environ: Any) -> Visited:
+    """What became of a message; where a question comes first, it is allowed if so wished."""
+    async with visited(home, OPEN, *script, "Done.", **environ) as hob:
+        await hob.knows()
+        await hob.comes(text, sender)
+        await until(lambda: bool(hob.sent(sender)) or bool(hob.sent(ME)))
+        if allow:
+            assert "needs your approval" in hob.sent(ME)[0]
+            await hob.comes("yes", ME)
+            await until(lambda: "Done." in hob.sent(sender))
+            kept = await hob.app.store.settings.load()
+            assert kept == {"spending.daily": "5"}
+        return hob
+
+
+async def test_owner_sees_status_and_settings_and_no_secret(tmp_path: Path) -> None:
+    script = (status(), settings("gateway."))
+    hob = await asked(tmp_path, "how are you set?", *script, HOB_GATEWAY_AUTH_TOKEN="s3cret-s3cret-s3cret")
+    assert '"version"' in hob.seen
+    assert "gateway.wait_seconds = 300.0 (default)" in hob.seen
+    assert "s3cret" not in hob.seen
+
+
+async def test_setting_is_changed_to_what_the_owner_wrote_once_they_approve(tmp_path: Path) -> None:
+    hob = await asked(tmp_path, "set my daily budget to 5 dollars", change("spending.daily", "5"), allow=True)
+    assert "spending.daily is 5 from now on" in hob.seen
+
+
+async def test_value_that_the_owner_did_not_write_is_not_set(tmp_path: Path) -> None:
+    full = {"HOB_POLICY_MODE": "full", "HOB_POLICY_AUTONOMY": "autonomous"}
+    async with visited(tmp_path, OPEN, change("spending.daily", "500"), "No.", **full) as hob:  # type: ignore[arg-type]
+        await hob.knows()
+        await hob.comes("set my daily budget to five", ME)
+        await until(lambda: bool(hob.sent(ME)))
+        if "needs your approval" in hob.sent(ME)[0]:
+            await hob.comes("yes", ME)
+            await until(lambda: "No." in hob.sent(ME))
+        assert "did not write '500'" in hob.seen
+        assert await hob.app.store.settings.load() == {}
+
+
+async def test_what_the_guard_goes_by_is_never_set(tmp_path: Path) -> None:
+    async with visited(tmp_path, OPEN, change("approvals.seconds", "60"), "No.") as hob:
+        await hob.knows()
+        await hob.comes("let approvals stand for 60 seconds", ME)
+        await until(lambda: bool(hob.sent(ME)))
+        assert "a setting of the guard itself; you change it by hand only" in hob.seen
+
+
+async def test_others_than_the_owner_see_nothing_of_it(tmp_path: Path) -> None:
+    hob = await asked(tmp_path, "how is Hob set?", settings(""), sender=ANNA)
+    assert "spending.daily" not in hob.seen
