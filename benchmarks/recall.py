@@ -1,14 +1,19 @@
 """What it costs to keep memories and to find them, of 5,000 items to a million; words as frequent as a language's."""
 
 import asyncio
+import json
 import random
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
+
 from benchmarks.bench import Bench
+from benchmarks.processes import python
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.memory import Layer, MemoryItem, Scope
@@ -16,6 +21,8 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.retrieval.dense import SignIndex
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.retriever import Search
+from hob.memory.service import SEARCHED
+from hob.store.memory.search import ScopedIndex
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 
@@ -24,13 +31,99 @@ _BATCH = 100
 _NOW = 1_780_000_000.0
 _WORDS = 60_000
 _DIMENSION = 384
+_SIGNS = (
+    (50_000, 384, "numpy", 12.0),
+    (50_000, 384, "base", 15.0),
+    (50_000, 1536, "numpy", 15.0),
+    (1_000_000, 384, "numpy", 60.0),
+    (1_000_000, 384, "base", 250.0),
+)
+"""How many, of how many numbers, and the limit in ms."""
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Searching and keeping, in this process."""
+    """Searching and keeping, in this process; signs of vectors in one of their own."""
+    yield from asyncio.run(_taken_up(bench.home()))
+    yield from asyncio.run(_recalled(bench.home(), bench.times(200, 50)))
+    for count, dimension, how, most in _SIGNS[:2] if bench.quick else _SIGNS:
+        yield from _signs(count, dimension, how, most)
     sizes = [(5_000, None), (50_000, 15.0)] if bench.quick else [(50_000, 15.0), (1_000_000, 250.0)]
     for size, limit in sizes:
         yield from asyncio.run(_measured(bench.home(), size, limit, bench.times(300, 50)))
+
+
+async def _taken_up(home: Path) -> list[Row]:
+    """Many items at once, and one by one; beside rows of a bare table."""
+    language = _Language(random.Random(7))
+    items = [_item(language, n) for n in range(10_100)]
+    bare = _bare(home / "bare.db", [item.text for item in items[:2_000]])
+    async with open_store(home / "hob", StoreSettings(), SystemClock()) as store:
+        began = time.perf_counter()
+        for start in range(0, 10_000, _BATCH):
+            await store.items.add(items[start : start + _BATCH])
+        acknowledged = time.perf_counter()
+        await store.memory_index.read(_OWNER, lambda index: index.size)
+        searchable, single = time.perf_counter(), []
+        for item in items[10_000:]:
+            before = time.perf_counter()
+            await store.items.add([item])
+            single.append(time.perf_counter() - before)
+    rate = 10_000 / (acknowledged - began)
+    table = "rows of a bare SQLite table"
+    return [
+        Row("memory: acknowledged, 10,000 items", rate, "items/s", 10_000, at_least=True, baseline=bare, beside=table),
+        Row("memory: searchable after the last of them", (searchable - acknowledged) * 1e3, "ms", 1_000),
+        Row("memory: one item on disk, p95", _p95(single) * 1e3, "ms", 10),
+    ]
+
+
+def _bare(path: Path, texts: list[str]) -> float:
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE item (text TEXT)").fetchall()
+    began = time.perf_counter()
+    for start in range(0, len(texts), _BATCH):
+        with connection:
+            connection.executemany("INSERT INTO item VALUES (?)", ((text,) for text in texts[start : start + _BATCH]))
+    return len(texts) / (time.perf_counter() - began)
+
+
+async def _recalled(home: Path, turns: int) -> list[Row]:
+    """What a turn spends on being shown memories by itself, in CPU time; beside FTS5 over the same texts."""
+    language = _Language(random.Random(7))
+    plain = apsw.Connection(":memory:")
+    plain.execute("CREATE VIRTUAL TABLE item USING fts5(text, tokenize = 'porter unicode61')")
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        for start in range(0, 50_000, 1_000):
+            some = [_item(language, n) for n in range(start, start + 1_000)]
+            await store.items.add(some)
+            plain.executemany("INSERT INTO item VALUES (?)", ((item.text,) for item in some))
+        spent = bare = 0.0
+        for _ in range(turns):
+            text = " ".join(language.words(9))
+
+            def recall(index: ScopedIndex, text: str = text) -> float:
+                began = time.thread_time()
+                Search(Query.parse(text, _NOW), frozenset(SEARCHED), _NOW, 18, 0)(index)
+                return time.thread_time() - began
+
+            spent += await store.memory_index.read(_OWNER, recall)
+            began = time.thread_time()
+            wanted = " OR ".join(text.split())
+            plain.execute("SELECT rowid FROM item WHERE item MATCH ? ORDER BY rank LIMIT 18", (wanted,)).fetchall()
+            bare += time.thread_time() - began
+    told = "memory: recall for a turn, 50,000 items, mean"
+    return [Row(told, spent / turns * 1e3, "ms CPU", 5, baseline=bare / turns * 1e3, beside="FTS5, by words alone")]
+
+
+def _signs(count: int, dimension: int, how: str, limit: float) -> Iterator[Row]:
+    command = (python(), "-m", "benchmarks.programs.signs", str(count), str(dimension), how)
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    if told is None:
+        return
+    what = f"memory: by meaning, {count:,} x {dimension} ({how})"
+    yield Row(f"{what}, p95", told["seconds"] * 1e3, "ms", limit)
+    yield Row(f"{what}, held", told["rss"], "MiB RSS", 60 if count <= 50_000 else 200)
+    yield Row(f"{what}, read at the start", told["load"], "s", 0.5 * count / 1_000_000 if count > 50_000 else None)
 
 
 async def _measured(home: Path, size: int, limit: float | None, searches: int) -> Iterator[Row]:

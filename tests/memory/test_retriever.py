@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
-from hob.core.trust.labels import OWNER_LABEL
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.retriever import Retriever, Search, tokens_of
 from hob.store.database.migration import apply_migrations
@@ -57,6 +57,17 @@ async def test_answer_beside_the_question_is_found(store: Store) -> None:
     await store.items.add([said("Where did you put the spare key?", 1), said("Under the blue flower pot.", 2)])
     await store.items.add([said(f"Nothing of note, day {n}.", n, session="other") for n in range(3, 20)])
     assert "Under the blue flower pot." in await search(store, "Where is the spare key?", limit=2)
+
+
+async def test_short_answer_comes_with_its_question(store: Store) -> None:
+    question, answer = "Where did you put the spare key?", "Under the blue flower pot."
+    await store.items.add([said(question, 1, kind="turn"), said(answer, 2, kind="turn")])
+    (found,) = await Retriever(store.memory_index).search("blue flower pot", scope=OWNER, now=NOW, limit=1)
+    assert (found.item.text, found.asked and found.asked.text) == (answer, question)
+    untrusted = replace(said("Which door?", 3, kind="turn"), label=Label(Origin.WEB, Trust.UNTRUSTED), id="")
+    await store.items.add([untrusted, said("The green one.", 4, kind="turn")])
+    (found,) = await Retriever(store.memory_index).search("green", scope=OWNER, now=NOW, limit=1)
+    assert found.asked is None  # a stranger's question does not come in with the owner's answer
 
 
 async def test_layers_narrow_the_search_even_where_few_are_of_them(store: Store) -> None:

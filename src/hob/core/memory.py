@@ -85,11 +85,12 @@ class MemoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """An item that helps with a query; `parts` tells what its score is made of."""
+    """An item that helps with a query; `parts` tells what its score is made of, `asked` which question it answers."""
 
     item: MemoryItem
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
+    asked: MemoryItem | None = None
 
 
 class FactState(StrEnum):

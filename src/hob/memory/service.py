@@ -25,6 +25,10 @@ log = logging.getLogger(__name__)
 SEARCHED = tuple(layer for layer in Layer if layer is not Layer.SOUL)
 """What is recalled: identity files stand in the prompt anyway."""
 _DAY = 86_400.0
+_NEAR = 3
+"""Places in a conversation or document that are still together."""
+_QUESTION = 200
+"""Characters that are shown of a question."""
 _MOST_NEWS = 5
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -151,10 +155,10 @@ class MemoryService:
         except StoreError as error:
             log.warning("memory cannot be read: %s", error)
             return ()
-        kept = [each for each in found if not shown(each.item)][:limit]
+        kept = _in_order([each for each in found if not shown(each.item)][:limit])
         return tuple(
             Memory(
-                told(each.item),
+                _with_question(each),
                 citation(each.item),
                 each.item.label,
                 each.item.at,
@@ -164,6 +168,24 @@ class MemoryService:
             )
             for each in kept
         )
+
+
+def _in_order(found: Sequence[Recalled]) -> list[Recalled]:
+    """Best first; but what was said together stands together, as it was said."""
+    groups: list[list[Recalled]] = []
+    for each in found:
+        near = (group for group in groups if any(_are_near(each.item, other.item) for other in group))
+        if group := next(near, None):
+            group.append(each)
+        else:
+            groups.append([each])
+    return [each for group in groups for each in sorted(group, key=lambda one: (one.item.position, one.item.seq))]
+
+
+def _are_near(one: MemoryItem, other: MemoryItem) -> bool:
+    said = one.layer in (Layer.CONVERSATION, Layer.DOCUMENT) and one.label.trusted == other.label.trusted
+    together = one.session == other.session and one.source == other.source
+    return said and together and abs(one.position - other.position) <= _NEAR
 
 
 def told(item: MemoryItem) -> str:
@@ -178,6 +200,14 @@ def told(item: MemoryItem) -> str:
 
 def _day_of(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def _with_question(found: Recalled) -> str:
+    text = told(found.item)
+    if found.asked is None:
+        return text
+    question = told(found.asked)
+    return f"{question if len(question) <= _QUESTION else f'…{question[-_QUESTION:]}'} / {text}"
 
 
 def citation(item: MemoryItem) -> str:

@@ -7,8 +7,8 @@ import pytest
 
 from hob.app.memory.opening import FOLLOWER, GATHER_SECONDS
 from hob.core.errors import NotFound
-from hob.core.memory import Scope
-from hob.core.trust.labels import Trust
+from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL, Trust
 from hob.gateway.imports import Importing, PastMessage, take_over
 from hob.gateway.memory import ItemFilter, MemoryControl
 from tests.app.visiting import ANNA, ME, Visited, visited
@@ -91,6 +91,21 @@ async def test_turn_tells_which_memories_it_was_shown_and_why(tmp_path: Path) ->
         assert [each["forgotten"] for each in (await control.recalled(told["turn"]))["items"]] == [True]
         with pytest.raises(NotFound, match="t_none"):
             await control.recalled("t_none")
+
+
+async def test_what_was_said_together_is_shown_as_it_was_said(tmp_path: Path) -> None:
+    def item(text: str, n: int) -> MemoryItem:
+        return MemoryItem(
+            scope=OWNER, layer=Layer.CONVERSATION, source="conversation:local", text=text, label=OWNER_LABEL, at=5.0,
+            session="local:then", position=n, kind="turn", speaker="Mara",
+        )  # fmt: skip
+
+    texts = ["The harbour walk begins at the lighthouse.", "Then the harbour walk goes past the old fish market."]
+    async with visited(tmp_path, "Noted.") as hob:
+        await hob.knows()
+        await hob.app.store.items.add([item("An aunt has a harbour.", 90), *map(item, texts, (1, 2))])
+        await hob.answer("Where does the harbour walk go past?", ME)
+        assert hob.seen.index(texts[0]) < hob.seen.index(texts[1]) < hob.seen.index("An aunt has a harbour.")
 
 
 async def test_imported_conversation_is_remembered_for_good_and_once(tmp_path: Path) -> None:

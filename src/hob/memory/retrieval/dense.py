@@ -10,9 +10,10 @@ import threading
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import compress
+from itertools import compress, islice
 from operator import mul
 from typing import Any, Final
 
@@ -24,6 +25,9 @@ NEAREST: Final = 200
 """The candidates that meaning brings."""
 _EXACTLY = 40
 """Of them are compared exactly where there is no numpy; of the others the signs tell about how near they are."""
+_READ = 50_000
+"""Rows that are read at once."""
+_number = partial(int.from_bytes, byteorder="little")
 _LEAST_ROOM = 1_024
 _SAMPLE, _SPARE = 4_000, 10
 
@@ -76,13 +80,14 @@ class SignIndex:
         held = self._scopes.get(index.scope)
         if held is None or held.removed != index.removed:
             held = self._scopes[index.scope] = _Signs(index.removed)
-        rows = list(index.bits(self.embedder, held.seqs[-1] if held.seqs else 0))
-        if rows:
-            held.seqs.extend(seq for seq, _ in rows)
+        rows = index.bits(self.embedder, held.seqs[-1] if held.seqs else 0)
+        while some := list(islice(rows, _READ)):
+            seqs, bits = zip(*some, strict=True)
+            held.seqs.extend(seqs)
             if self._numpy:
-                self._add(held, b"".join(bits for _, bits in rows), len(rows))
+                self._add(held, b"".join(bits), len(some))
             else:
-                held.numbers += (int.from_bytes(bits, "little") for _, bits in rows)
+                held.numbers += map(_number, bits)
         return held
 
     def _add(self, held: _Signs, bits: bytes, count: int) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
@@ -20,7 +21,9 @@ _PHRASES_AMONG = 50
 _PHRASE = 0.3
 _ALIKE = 0.9
 """The share of common words from which two items say the same."""
-_SPARE = 3
+_SHORT = 80
+"""Characters of an answer up to which it says little without its question."""
+_SPARE = 2
 """How many times the wanted items are read, since some of them are left out."""
 _CHARACTERS = 4
 """Of a token."""
@@ -48,7 +51,24 @@ class Search:
             ranked = _rejoined(self.profile, ranked, cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
-        return tuple(self._chosen(index, ranked))
+        return tuple(self._with_questions(index, tuple(self._chosen(index, ranked))))
+
+    def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
+        """A short answer goes with the question right before it, where that is trusted as much."""
+        short = [each.item.seq for each in chosen if each.item.kind == "turn" and len(each.item.text) < _SHORT]
+        before = {seq: around[0] for seq, around in index.neighbours(short) if around[0]} if short else {}
+        asked = index.load(before.values()) if before else {}
+        shown = {each.item.seq for each in chosen}
+        for each in chosen:
+            question = asked.get(before.get(each.item.seq, 0))
+            fits = (
+                question is not None
+                and question.seq not in shown
+                and question.text.rstrip().endswith("?")
+                and (question.label.trusted or question.label == each.item.label)
+                and self._is_valid(question)
+            )
+            yield replace(each, asked=question) if fits else each
 
     def _prefer_phrases(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
         some = ranked[:_PHRASES_AMONG]

@@ -65,7 +65,7 @@ _DROP = (
     "DELETE FROM memory_items WHERE seq IN ({})",
 )
 _AT_ONCE = 500
-_MANY, _MOST_WAITING = 50, 10_000
+_MANY, _MOST_WAITING = 50, 8_000
 """From so many on items are indexed after they were acknowledged; so many at most wait for it."""
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items"
 _LAST_INDEXED = "SELECT coalesce(max(seq), 0) FROM memory_words"

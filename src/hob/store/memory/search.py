@@ -187,7 +187,7 @@ class ScopedIndex:
 
     def bits(self, embedder: int, after: int) -> Iterator[tuple[int, bytes]]:
         """The signs of the vectors of the rows after this one, in order."""
-        yield from self._connection.execute(_BITS, (embedder, self.scope, after))
+        return iter(self._connection.execute(_BITS, (embedder, self.scope, after)))
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
         """The vectors of these rows, as 16-bit floats."""

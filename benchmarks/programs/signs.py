@@ -1,0 +1,68 @@
+"""Searches signs of random vectors and tells what that takes: COUNT DIMENSION numpy|base. A process of its own, so that
+what it holds can be told from what others hold."""
+
+import json
+import os
+import random
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import apsw
+
+from benchmarks.processes import memory_of
+from hob.core.memory import Scope
+from hob.memory.retrieval import dense
+from hob.store.database.migration import apply_migrations
+from hob.store.memory.search import ScopedIndex
+
+_EMBEDDER, _SEARCHES = 1, 60
+
+
+class _Index(ScopedIndex):
+    """Signs from a real table; the vectors that are compared exactly are all the same few."""
+
+    def __init__(self, connection: apsw.Connection, halves: bytes) -> None:
+        super().__init__(connection, Scope("owner"))
+        self.scope, self._halves = 1, halves
+
+    def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
+        return dict.fromkeys(seqs, self._halves)
+
+
+def main() -> None:
+    """The program."""
+    count, dimension, how = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    if how == "base":
+        dense.load = lambda: None
+    elif dense.load() is None:
+        print(json.dumps(None))
+        return
+    draw = random.Random(7)
+    with tempfile.TemporaryDirectory() as folder:
+        connection = apsw.Connection(str(Path(folder) / "signs.db"))
+        apply_migrations(connection)
+        rows = ((_EMBEDDER, 1, seq, os.urandom(dimension // 8)) for seq in range(1, count + 1))
+        with connection:
+            connection.executemany("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)", rows)
+        halves = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
+        index, signs = _Index(connection, halves), dense.SignIndex(_EMBEDDER)
+        before = memory_of(os.getpid()).rss
+        began = time.perf_counter()
+        signs.take_in(index)
+        loaded, held = time.perf_counter() - began, memory_of(os.getpid()).rss - before
+        durations = []
+        for _ in range(_SEARCHES):
+            vector = [draw.gauss(0, 1) for _ in range(dimension)]
+            began = time.perf_counter()
+            signs.find(index, vector)
+            durations.append(time.perf_counter() - began)
+    p95 = sorted(durations)[int(len(durations) * 0.95)]
+    print(json.dumps({"seconds": p95, "load": loaded, "rss": held}))
+
+
+if __name__ == "__main__":
+    main()
