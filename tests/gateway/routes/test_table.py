@@ -20,8 +20,8 @@ from hob.gateway.http.fields import Nothing, fields_of
 from hob.gateway.http.reply import json_response
 from tests.gateway.conftest import TOKEN, Machine, machine
 
-PUBLIC = ("/hooks/",)
-"""Where callers show who they are in another way than by a token of Hob's."""
+PUBLIC = ("/hooks/", "/ws")
+"""Where callers show who they are in another way: by a signature, or when the WebSocket opens."""
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: f"{each.method} {each.path}")
 
