@@ -67,6 +67,8 @@ class ToolGroup(NamedTuple):
     name: str
     line: str
     tools: tuple[str, ...]
+    specs: tuple[ToolSpec, ...] = ()
+    """What models and the guard are told of them, where that is known without opening the feature."""
 
 
 class FeatureCommand(NamedTuple):
@@ -113,8 +115,6 @@ class Subsystem:
     """Commands of `hob`; those of Hob's own features stand in its table."""
     plugin: bool = False
     """Whether it is a third party's: what goes wrong in it costs only itself."""
-    specs: tuple[ToolSpec, ...] = ()
-    """Its tools, where they are known without opening it."""
     open: Lazy[Open] | None = None
     """None: the declaration is all there is."""
 

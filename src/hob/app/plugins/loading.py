@@ -91,7 +91,7 @@ def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
 def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
     yield from (KINDS[group] for group in plugin.points if group not in (SUBSYSTEM, TOOLS))
     yield from (f"settings [{name}]" for name in feature.settings)
-    specs = {spec.name: spec for spec in feature.specs}
+    specs = {spec.name: spec for group in feature.tools for spec in group.specs}
     for name in (name for group in feature.tools for name in group.tools):
         spec = specs.get(name)
         effects = ", ".join(sorted(spec.effects)) or "no effects" if spec else ""
@@ -242,17 +242,16 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
         ToolGroup(name if each.name == name else f"{name}_{each.name}", each.line, _prefixed(name, each.tools))
         for each in base.tools
     ]
-    specs: tuple[ToolSpec, ...] = ()
     if (part := single.get(TOOLS)) is not None:
         specs = _PluginTools(name, _make(part, lambda section: section())).specs()
         line = (inspect.getdoc(part) or name).partition("\n")[0][:_LONGEST_LINE]
-        groups.append(ToolGroup(name, line, tuple(spec.name for spec in specs)))
+        groups.append(ToolGroup(name, line, tuple(spec.name for spec in specs), specs))
 
     def load() -> Open:
         return partial(_open, base, single)
 
     settings = {**base.settings, **dict(zip([name], sections[:1], strict=False))}
-    return replace(base, settings=settings, tools=tuple(groups), specs=specs, plugin=True, open=Lazy(load))
+    return replace(base, settings=settings, tools=tuple(groups), plugin=True, open=Lazy(load))
 
 
 @asynccontextmanager

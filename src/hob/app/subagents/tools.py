@@ -24,7 +24,6 @@ from hob.store.subagents import SEND, SPAWN, SubagentRow
 from hob.tools.registry.declaration import Tools, tool
 from hob.tools.registry.schemas import Bounds
 
-GROUP, LINE = "agents", "sub-agents, other sessions"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _FORKED = 400_000  # characters, some 100,000 tokens
 _SHARED = 2_400
