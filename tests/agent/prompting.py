@@ -1,6 +1,8 @@
 """Words for tests about prompts."""
 
-from hob.agent.ports import TurnMemory
+from collections.abc import Sequence
+
+from hob.agent.ports import PromptSection, TurnMemory
 from hob.agent.prompt.builder import PromptBuilder
 from hob.agent.settings import AgentSettings
 from hob.core.content.files import BootstrapFile
@@ -35,8 +37,10 @@ def builder(
     *,
     clock: ManualClock | None = None,
     memory: TurnMemory | None = None,
+    sections: Sequence[PromptSection] = (),
 ) -> PromptBuilder:
-    return PromptBuilder(settings or AgentSettings(), clock or ManualClock(), files or Files(), memory, b"salt")
+    settings, clock = settings or AgentSettings(), clock or ManualClock()
+    return PromptBuilder(settings, clock, files or Files(), memory, b"salt", sections=sections)
 
 
 def inbound(

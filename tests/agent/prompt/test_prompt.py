@@ -16,7 +16,7 @@ from hob.core.models import AssistantMessage, Entry, Image, ToolMessage, UserMes
 from hob.core.steps import ModelAsked, ModelReplied, Noted, Said, Steered, Step, ToolIntended, ToolReceived
 from hob.core.tools import Restart, ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
-from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Summary, Turn, View
 from hob.providers.wires.openai_chat.wire import encode_request
 from hob.testing.clock import ManualClock
@@ -301,6 +301,32 @@ async def test_memories_vanish_from_the_next_step_on_when_they_are_forbidden() -
     assert "likes tea" not in texts(second.request)
     memory.may = True
     assert (await prompts.build(asking, (), View(), (), "m", patience=8)).request == first.request
+
+
+class Observed:
+    """A section of memory, and one that is not."""
+
+    cached = False
+    epoch = 0
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        return f"{self.name} of Hob", HOB_LABEL
+
+
+async def test_goals_and_observations_vanish_with_the_memories() -> None:
+    memory, asking = Remembers(), turn(inbound("hi"))
+    sections = [Observed("goals"), Observed("observations"), Observed("weather")]
+    prompts = builder(memory=memory, sections=sections)
+    first = texts((await prompts.build(asking, (), View(), (), "m", patience=8)).request)
+    memory.may = False
+    second = texts((await prompts.build(asking, (), View(), (), "m", patience=8)).request)
+    assert all(f"{name} of Hob" in first for name in ("goals", "observations", "weather"))
+    assert "weather of Hob" in second
+    assert "goals of Hob" not in second
+    assert "observations of Hob" not in second
 
 
 async def test_parked_work_and_a_late_message_are_told() -> None:

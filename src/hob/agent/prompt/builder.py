@@ -14,7 +14,7 @@ no more say than its label allows.
 
 import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hob.agent.ports import Bootstrap, PromptSection, TurnMemory
@@ -52,6 +52,8 @@ _MOST_SYSTEMS = 16  # an audience has one per limit of a model
 _LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
 _HOW_TO_CALL = 110  # tokens; to a model without tool calls of its own it has to be said in words
 _MEMORIES = "memories"
+_OF_MEMORY = frozenset({_MEMORIES, "observations", "goals"})
+"""What a turn is not shown any more once it may not use memory."""
 _WAKES = (Waited, ApprovalAnswered, UserAnswered)
 
 
@@ -84,11 +86,11 @@ class _Moment:
     """What the reader is told beside the answer."""
     memories: tuple[Memory, ...] = ()
 
-    def without(self, name: str) -> "_Moment":
-        """The same without this part."""
-        if not any(part for part in self.parts if part[0] == name and part[1]):
+    def without(self, names: Collection[str]) -> "_Moment":
+        """The same without these parts."""
+        if not any(text for name, text in self.parts if name in names):
             return self
-        parts = tuple((each, "" if each == name else text) for each, text in self.parts)
+        parts = tuple((each, "" if each in names else text) for each, text in self.parts)
         return replace(self, parts=parts, text=context.block([text for _, text in parts]), memories=())
 
 
@@ -200,7 +202,7 @@ class PromptBuilder:
             while len(self._moments) > _OPEN_TURNS:
                 self._moments.popitem(last=False)
         if self._memory is not None and not self._memory.allowed(turn, model):  # no more: it holds from this step on
-            return moment.without(_MEMORIES)
+            return moment.without(_OF_MEMORY)
         return moment
 
     async def _look_around(self, turn: Turn, view: View, model: str) -> _Moment:

@@ -11,7 +11,7 @@ from hob.core.translation.language import translatable, translated
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.servers import McpServers
-from hob.tools.mcp.settings import McpSettings
+from hob.tools.mcp.settings import McpSettings, McpTools
 from hob.tools.sandbox.settings import SandboxSettings
 
 
@@ -39,6 +39,7 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
             servers.become(config[McpSettings])
             try:
                 yield Contribution(
+                    provides={McpTools: servers},
                     tool_groups=servers,
                     status=servers.view,
                     on_settings=lambda config: servers.become(config[McpSettings]),

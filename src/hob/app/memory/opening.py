@@ -18,6 +18,7 @@ from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_embedder
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running import Running
+from hob.config.loading import Config
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.memory import MemoryItem
@@ -78,6 +79,13 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
         notify()
         background.said()
 
+    def become(config: Config) -> None:
+        """What holds from the next step of a running turn on."""
+        before = policy("")
+        policy.become(config)
+        if policy("") != before:
+            profile.renew()
+
     def status() -> Mapping[str, Any]:
         meaning = {"embedder": embedder.name, "problem": embedder.problem} if embedder else {}
         memory = {**background.view(), **meaning}
@@ -103,7 +111,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
             TurnMemory: service,
             MemoryControl: control,
         },
-        on_settings=policy.become,
+        on_settings=become,
         followers=(follower_of(settings, taken_up),),
         jobs=tuple(jobs),
         prompt_sections=(profile, *_sections(kernel, service, expertise)),

@@ -6,6 +6,7 @@ from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.delivery import DELIVERY
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
 from hob.app.subsystems.imports import IMPORTS
+from hob.app.subsystems.knowledge import KNOWLEDGE
 from hob.app.subsystems.live_api import LIVE_API
 from hob.app.subsystems.maintenance import MAINTENANCE
 from hob.app.subsystems.mcp import MCP
@@ -20,6 +21,7 @@ from hob.app.subsystems.webhooks import WEBHOOKS
 
 SUBSYSTEMS: tuple[Subsystem, ...] = (
     MEMORY,
+    KNOWLEDGE,
     MEMORY_COMMANDS,
     TOOLS,
     SUBAGENTS,

@@ -8,7 +8,7 @@ from typing import Any
 from hob.core.errors import HobError, ToolFailed
 from hob.core.lazy import Lazy
 from hob.core.libraries import install_command
-from hob.core.ports.tools import Blobs
+from hob.core.ports.tools import Blobs, Toolset
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import FOLDER, load_accepted
 from hob.tools.mcp.around import Around
@@ -60,6 +60,11 @@ class McpServers(Mapping[str, Group]):
 
     def __len__(self) -> int:
         return len(self._offered)
+
+    def find_tool(self, name: str) -> Toolset | None:
+        """The tools of the server that offers this one; None where none does."""
+        toolsets = (offered.group.toolset for offered in self._offered.values())
+        return next((each for each in toolsets if any(spec.name == name for spec in each.specs())), None)
 
     def become(self, servers: Mapping[str, McpServer]) -> None:
         """The settings, or what was accepted, may be others: what is the same stays connected."""

@@ -1,0 +1,28 @@
+"""The external knowledge engine over a kernel."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from hob.app.contribution import Contribution
+from hob.app.kernel import Kernel
+from hob.memory.knowledge.settings import KnowledgeSettings
+from hob.tools.mcp.settings import McpTools
+
+
+@asynccontextmanager
+async def open_knowledge(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """A further source of `recall` where the owner has named one."""
+    settings = kernel.config[KnowledgeSettings]
+    if not settings.url and not settings.tool:
+        yield Contribution()
+        return
+    # it loads an HTTP library
+    from hob.memory.knowledge.engine import KnowledgeEngine
+
+    engine = KnowledgeEngine(settings, kernel.port(McpTools).find_tool)
+
+    def status() -> Mapping[str, Any]:
+        return {"knowledge": {"url": settings.url, "tool": settings.tool, "problem": engine.problem}}
+
+    yield Contribution(recall=(engine,), status=status)

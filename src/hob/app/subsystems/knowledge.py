@@ -1,0 +1,18 @@
+"""An external knowledge engine, where the owner has named one."""
+
+from hob.app.subsystem import Open, Subsystem
+from hob.core.lazy import Lazy
+from hob.memory.knowledge.settings import KnowledgeSettings
+from hob.tools.mcp.settings import McpTools
+
+
+@Lazy
+def _open() -> Open:
+    from hob.app.memory.knowledge import open_knowledge
+
+    return open_knowledge
+
+
+KNOWLEDGE = Subsystem(
+    name="knowledge", settings={"knowledge": KnowledgeSettings}, needs=(McpTools,), one_shot=True, open=_open
+)

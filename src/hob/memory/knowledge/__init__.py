@@ -1,0 +1,1 @@
+"""An external knowledge engine: large collections that are searched elsewhere."""
