@@ -31,6 +31,7 @@ WALKS: Mapping[str, str] = {
     "store/erasure/person_data.py": "what there is of a person is looked for everywhere",
     "store/memory/lifecycle.py": "what has expired, or is too much, is looked for once a day",
     "store/audit/audit.py": "the whole chain is checked",
+    "store/memory/working_notes.py": "a short note for each conversation, counted when the owner looks at memory",
     "store/tools/open_groups.py": "read once at the start; a few short rows",
 }
 """The modules, or folders, that may walk through tables, and why."""

@@ -214,5 +214,5 @@ def citation(item: MemoryItem) -> str:
     """Where it stands: lines of a file, or a turn."""
     if item.layer in (Layer.DOCUMENT, Layer.SOUL) and item.evidence:
         return f"Source: {item.evidence[0]}"
-    place = item.session if item.layer is Layer.FACT else item.source
+    place = item.session or item.source if item.layer is Layer.FACT else item.source
     return ", ".join(part for part in (place, item.turn) if part)

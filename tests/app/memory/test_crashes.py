@@ -6,6 +6,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -22,6 +23,7 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.facts.decisions import superseding
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.settings import MemorySettings
+from hob.memory.thinking import CONSOLIDATION
 from hob.store.memory.facts import SOURCE
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -32,6 +34,7 @@ from tests.samples import finish_of
 
 KILLS = 100 if FULL else 10
 SCOPE = Scope("owner")
+EMBEDDER = "fake|embed|64|1"
 NOBODY = cast(Running, None)
 
 
@@ -51,6 +54,24 @@ async def write(home: Path, round_: int) -> None:
             print(*(f"kept{round_}x{n}x{each}" for each in range(5)), sep="\n", flush=True)
             await store.facts.change(SCOPE, [partial(moved, f"fact{round_}x{n}")], f"e{round_}x{n}", ("facts", "", n))
             print(f"fact{round_}x{n}", flush=True)
+            await consolidate(store, f"summary{round_}x{n}", n)
+            print(f"summary{round_}x{n}", flush=True)
+            await embed(store)
+
+
+async def consolidate(store: Store, name: str, n: int) -> None:
+    """Keep a summary with how far the work has come, as the work in the background does."""
+    place = await store.memory_work.place(CONSOLIDATION, name)
+    assert place == 0
+    item = replace(item_of(f"{name} of the house"), layer=Layer.OBSERVATION, kind="summary")
+    await store.memory_work.keep(SCOPE, [item], (CONSOLIDATION, name, n))
+
+
+async def embed(store: Store) -> None:
+    """Give the next rows their vectors."""
+    embedder = await store.memory_vectors.begin(EMBEDDER)
+    if rows := await store.memory_vectors.pending(embedder, 8):
+        await store.memory_vectors.keep(embedder, rows[-1][0], [(seq, [1.0, -1.0] * 32) for seq, _ in rows])
 
 
 def moved(where: str, known: Sequence[Fact]) -> FactChange:
@@ -99,6 +120,10 @@ async def test_no_acknowledged_item_is_lost_or_doubled_by_kills(tmp_path: Path) 
                 await asyncio.sleep(0.01)
         task.cancel()
         assert max(found.values()) == 1
+        embedder = await store.memory_vectors.begin(EMBEDDER)
+        embedded, waiting = await store.memory_vectors.counts(embedder)
+        assert embedded + waiting == len(await store.items.of(SCOPE).select())  # no row was passed over
+        assert embedded > 0
         assert [fact.valid_to for fact in await store.facts.known(SCOPE)].count(None) == 1
         word = next(each for each in reversed(acknowledged) if not each.startswith("fact"))
         seen = await Retriever(store.memory_index).search(word, scope=SCOPE, now=6.0, limit=50)

@@ -124,4 +124,6 @@ async def test_goal_that_nobody_has_and_states_that_do_not_exist_are_refused(tmp
             await control(hob).set_goal(GoalChange(text="x", state=GoalState.STALLED))
         with pytest.raises(InvalidRequest):
             await control(hob).set_goal(GoalChange(text="  "))
+        with pytest.raises(InvalidRequest, match="give its id"):
+            await control(hob).set_goal(GoalChange(text="x", state="done"))
         assert await goals(hob) == []

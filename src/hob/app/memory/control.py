@@ -24,7 +24,7 @@ from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import FACTS, BackgroundBudget
+from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import COLOURS, DESCRIPTIONS, carried_view, fact_view, goal_view, item_view, led, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.store import Store
@@ -35,6 +35,7 @@ _MOST = 10_000
 _TURNS = 20
 """Among so many turns the newest is looked for that was shown memories."""
 _DAY = 86_400.0
+_PREVIEW, _MOST_OBSERVATIONS = 500, 20
 
 
 class OwnerMemory:
@@ -100,8 +101,27 @@ class OwnerMemory:
             "led": led(total, limited / most),
             "embedding": await self._embedding(),
             "background": {**await self._budget.view(), **await self._waiting()},
+            **await self._observed(),
             "expertise": [each.view() for each in await self._expertise.count()],
             "config": asdict(self._settings),
+        }
+
+    async def _observed(self) -> Mapping[str, Any]:
+        """The working notes and the observations, with the seed's fields."""
+        work, (notes, newest) = self._store.memory_work, await self._store.working_notes.newest()
+        known = await work.observations(self._scope)
+        return {
+            "working_memory": {"entries": notes, "preview": newest[:_PREVIEW]},
+            "observer": {
+                "enabled": self._settings.observe,
+                "observation_count": len(known),
+                "queue_depth": await work.count(await work.place(OBSERVER)),
+                "last_observation": known[0].at if known else None,
+            },
+            "observations": [
+                {"id": item.id, "content": item.text, "priority": item.kind, "date": item.at}
+                for item in known[:_MOST_OBSERVATIONS]
+            ],
         }
 
     async def _embedding(self) -> Mapping[str, Any]:
@@ -225,6 +245,8 @@ class OwnerMemory:
         if not wanted.id:
             if not text:
                 raise InvalidRequest(translatable("the text is empty"))
+            if wanted.state or wanted.note:
+                raise InvalidRequest(translatable("a state and a note are of a goal that there is: give its id"))
             return goal_view(await goals.add(self._scope, Goal(text=text, label=OWNER_LABEL, due=wanted.due)), now)
         note = GoalNote(" ".join(wanted.note.split())) if wanted.note.strip() else None
         state = GoalState(wanted.state) if wanted.state else None

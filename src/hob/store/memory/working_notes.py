@@ -21,6 +21,10 @@ _NOTE = (
     "SELECT c.text, origin, trust, n.at, turn FROM working_notes n JOIN content c ON c.id = n.text"
     " WHERE session = ? AND c.text IS NOT NULL"
 )
+_NEWEST = (
+    "SELECT (SELECT count(*) FROM working_notes), c.text FROM working_notes n JOIN content c ON c.id = n.text"
+    " WHERE c.text IS NOT NULL ORDER BY n.at DESC LIMIT 1"
+)
 _DROP_NOTE = "DELETE FROM working_notes WHERE session = ? RETURNING text"
 _PUT_NOTE = "INSERT INTO working_notes (session, turn, at, stone, origin, trust, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
@@ -43,6 +47,11 @@ class StoredWorkingNotes:
             log.warning("a working note cannot be read: %s", error)
             return None
         return None if row is None else WorkingNote(row[0], Label(Origin(row[1]), Trust(row[2])), row[3], row[4])
+
+    async def newest(self) -> tuple[int, str]:
+        """How many notes there are, and the text of the newest. Raises StoreErrors."""
+        rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST))
+        return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
         """Keep this one in place of the old; an empty text keeps none. Raises StoreErrors."""

@@ -1,0 +1,89 @@
+"""What memory does in the background: each call of a model is in the ledger to the token, and none is made twice."""
+
+import asyncio
+import json
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from hob.core.memory import Scope
+from hob.core.models import ModelReply, ModelRequest, Usage
+from hob.memory.thinking import TASKS
+from tests.app.memory.test_control import control
+from tests.app.visiting import ME, Visited, visited
+
+OWNER = Scope("owner")
+LINES = "\n".join(f"- [LOW] tell more about the weather on day {n} ({n})" for n in range(1, 26))
+FEWER = "\n".join(f"- [LOW] the weather on day {n} ({n})" for n in range(1, 6))
+
+
+class Counting:
+    """Answers every task of the background, and counts what it says it took, as a server would."""
+
+    def __init__(self) -> None:
+        self.taken = Usage(0, 0)
+        self.asked: list[str] = []
+
+    def __call__(self, request: ModelRequest) -> ModelReply:
+        used = Usage(len(request.system) + 7 * len(self.asked), 11 + len(self.asked))
+        self.taken = Usage(self.taken.input + used.input, self.taken.output + used.output)
+        for task, begins, answer in (
+            ("facts", "You keep the list", json.dumps([])),
+            ("observer", "You compress", LINES),
+            ("reflector", "You condense", FEWER),
+            ("consolidation", "Summarise", "They talked about the weather on many days."),
+        ):
+            if request.system.startswith(begins):
+                self.asked.append(task)
+                return ModelReply(answer, usage=used)
+        raise AssertionError(request.system)
+
+
+def observing(home: Path) -> AbstractAsyncContextManager[Visited]:
+    """Hob with a large budget, which observes early and condenses soon."""
+    return visited(
+        home, HOB_MEMORY_BACKGROUND_TOKENS="1000000", HOB_MEMORY_OBSERVE_AFTER="10", HOB_MEMORY_MAX_OBSERVATIONS="20"
+    )
+
+
+async def idle(hob: Visited, model: Counting) -> None:
+    """Let time pass until each kind of work was done, and then some."""
+    async with asyncio.timeout(20):
+        while {*model.asked} != {*TASKS}:
+            await hob.clock.advance(600)
+            await asyncio.sleep(0.01)
+    for _ in range(20):
+        await hob.clock.advance(600)
+        await asyncio.sleep(0.01)
+
+
+async def test_ledger_holds_every_call_of_every_task_to_the_token(tmp_path: Path) -> None:
+    model = Counting()
+    async with observing(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [model] * 60
+        for n in range(12):
+            await hob.answer(f"Tell me more about the weather on day {n}, please.", ME)
+        await idle(hob, model)
+        spent = [await hob.app.store.ledger.spent(task=task) for task in TASKS]
+        assert sum(each.calls for each in spent) == len(model.asked) == len(hob.model.background_requests)
+        assert sum(each.usage.input for each in spent) == model.taken.input
+        assert sum(each.usage.output for each in spent) == model.taken.output
+        assert [each.calls for each in spent] == [model.asked.count(task) for task in TASKS]
+        calls = len(model.asked)
+        for _ in range(30):
+            await hob.clock.advance(3_600)
+            await asyncio.sleep(0.002)
+        assert len(model.asked) == calls  # an idle day costs nothing
+        observed = await hob.app.store.memory_work.observations(OWNER)
+        assert len(observed) == 5
+        told = await control(hob).status()  # with the seed's fields
+        assert told["observer"] == {
+            "enabled": True, "observation_count": 5, "queue_depth": 0, "last_observation": observed[0].at
+        }  # fmt: skip
+        assert {*told["observations"][0]} == {"id", "content", "priority", "date"}
+        assert told["working_memory"] == {"entries": 0, "preview": ""}
+    async with observing(tmp_path) as hob:
+        hob.model.background = [model] * 60
+        await hob.clock.advance(7_200)
+        await hob.answer("What was the weather like?", ME)
+        assert model.asked.count("observer") == 1  # what was worked through is not worked through again
