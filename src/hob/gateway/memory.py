@@ -86,7 +86,7 @@ class MemoryControl(Protocol):
         """Let go of what has expired and of what is too much."""
 
     async def reset(self, layer: str) -> Mapping[str, Any]:
-        """Empty a layer, or `all`. Raises InvalidRequest."""
+        """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
 
     def export(self) -> AsyncIterator[str]:
         """Every item as a line of JSON, the oldest first."""

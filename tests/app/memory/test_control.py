@@ -10,7 +10,7 @@ import pytest
 from hob.app.memory.opening import WALK_SECONDS
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
-from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.memory import ItemFilter, MemoryControl
 from hob.store.backup.backup import restore
@@ -131,6 +131,16 @@ async def test_expired_and_surplus_memories_go_oldest_first(tmp_path: Path) -> N
         assert counts["fact"][0] == 1
         with pytest.raises(InvalidRequest, match="soul"):
             await control(hob).reset("nothing")
+
+
+async def test_working_notes_are_emptied_like_a_layer(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        note = WorkingNote(f"The {CANARY} is next.", OWNER_LABEL, turn="t_1")
+        await hob.app.store.working_notes.put(SessionKey("local:main"), note)
+        assert (await control(hob).status())["working_memory"] == {"entries": 1, "preview": note.text}
+        assert (await control(hob).reset("working_memory"))["deleted"] == 1
+        assert await hob.app.store.working_notes.load(SessionKey("local:main")) is None
+        assert (await control(hob).status())["working_memory"] == {"entries": 0, "preview": ""}
 
 
 async def test_remembered_line_names_its_undo_and_a_private_conversation_keeps_nothing(tmp_path: Path) -> None:

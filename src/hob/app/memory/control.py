@@ -35,6 +35,8 @@ _MOST = 10_000
 _TURNS = 20
 """Among so many turns the newest is looked for that was shown memories."""
 _DAY = 86_400.0
+_NOTES = "working_memory"
+"""As the seed calls the working notes, where they are emptied like a layer."""
 _PREVIEW, _MOST_OBSERVATIONS = 500, 20
 
 
@@ -290,9 +292,14 @@ class OwnerMemory:
         return {"status": "ok", "deleted": await self._store.memory_lifecycle.prune(self._settings.max_items)}
 
     async def reset(self, layer: str) -> Mapping[str, Any]:
-        """Empty a layer, or `all`. Raises InvalidRequest."""
-        layers = tuple(Layer) if layer == "all" else _layers(layer)
-        return {"status": "ok", "deleted": await self._store.memory_lifecycle.reset(self._scope, layers)}
+        """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
+        whole = layer == "all"
+        layers = tuple(Layer) if whole else () if layer == _NOTES else _layers(layer)
+        gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
+        if whole or not layers:
+            gone += await self._store.working_notes.clear()
+        self._withdrawn()
+        return {"status": "ok", "deleted": gone}
 
     async def export(self) -> AsyncIterator[str]:
         """Every item as a line of JSON with its fact or goal, the oldest first; always in the same order."""

@@ -112,7 +112,7 @@ class GoalSetting:
 class ALayer:
     """A layer of memory."""
 
-    layer: str = field("its name, or `all`", "")
+    layer: str = field("its name, `working_memory` or `all`", "")
 
 
 @dataclass(frozen=True, slots=True)

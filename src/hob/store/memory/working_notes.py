@@ -25,6 +25,7 @@ _NEWEST = (
     "SELECT (SELECT count(*) FROM working_notes), c.text FROM working_notes n JOIN content c ON c.id = n.text"
     " WHERE c.text IS NOT NULL ORDER BY n.at DESC LIMIT 1"
 )
+_ERASE = "UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE id = ?"
 _DROP_NOTE = "DELETE FROM working_notes WHERE session = ? RETURNING text"
 _PUT_NOTE = "INSERT INTO working_notes (session, turn, at, stone, origin, trust, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
@@ -53,6 +54,11 @@ class StoredWorkingNotes:
         rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
+    async def clear(self) -> int:
+        """Let go of all of them; how many. Raises StoreErrors."""
+        at = self._clock.now().timestamp()
+        return await self._writer.write(lambda connection: _clear(connection, at))
+
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
         """Keep this one in place of the old; an empty text keeps none. Raises StoreErrors."""
         at = self._clock.now().timestamp()
@@ -60,10 +66,16 @@ class StoredWorkingNotes:
         await self._writer.write(lambda c: keep_note(c, session, note))
 
 
+def _clear(connection: apsw.Connection, at: float) -> int:
+    texts = all_rows(connection, "DELETE FROM working_notes RETURNING text")
+    connection.executemany(_ERASE, [(at, *text) for text in texts])
+    return len(texts)
+
+
 def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNote) -> None:
     """Keep this one in place of the old, of which nothing is left; an empty text keeps none."""
     for old in all_rows(connection, _DROP_NOTE, (session,)):
-        connection.execute("UPDATE content SET text = NULL, salt = NULL, erased = ? WHERE id = ?", (note.at, *old))
+        connection.execute(_ERASE, (note.at, *old))
     if note.text:
         label = (note.label.origin.value, note.label.trust.value)
         at = unused_moment(connection, note.turn, note.at)
