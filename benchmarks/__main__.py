@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from benchmarks import (
     against,
+    dashboard,
     gateway,
     guard,
     history,
@@ -40,6 +41,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "screening": screening.measure,
     "shell": shell.measure,
     "gateway": gateway.measure,
+    "dashboard": dashboard.measure,
     "guard": guard.measure,
     "masking": masking.measure,
     "web": web.measure,

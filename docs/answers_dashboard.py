@@ -520,6 +520,16 @@ class ModelsAnswer(TypedDict):
     models: list[str]
 
 
+class ConnectedAnswer(TypedDict):
+    """What came of connecting a model."""
+
+    model: str
+    ok: bool
+    tools: Annotated[bool | None, "whether it calls tools"]
+    trouble: Annotated[str, "why not"]
+    kept: Annotated[bool, "it is written down, and asked from now on"]
+
+
 class WebUserAnswer(TypedDict):
     """Somebody who writes in the browser."""
 
@@ -748,6 +758,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/weblinks"): ((200, WebUserAnswer),),
     ("POST", "/api/v1/weblinks"): ((200, WebUserAnswer),),
     ("POST", "/api/v1/webchat/send"): OF_API["POST", "/chat"],
+    ("POST", "/api/v1/models/connect"): ((200, ConnectedAnswer),),
     ("POST", "/api/v1/models/test"): ((200, TriedAnswer),),
     ("GET", "/api/v1/channels"): ((200, ChannelsAnswer),),
     ("GET", "/api/v1/plugins"): ((200, PluginsAnswer),),

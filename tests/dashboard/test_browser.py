@@ -337,3 +337,26 @@ async def test_turn_is_replayed_with_another_model_in_the_browser(world: World, 
         await tab.page.get_by_label("Replay").get_by_role("button", name="Replay").click()
         await expect(tab.page.get_by_text("It is 56.").first).to_be_visible()
         assert tab.errors == []
+
+
+async def test_first_visit_connects_a_model_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve(HOB_MODEL_NAME="", OPENAI_API_KEY="", OPENAI_BASE_URL=""):
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await expect(page.get_by_role("heading", name="Connect a model")).to_be_visible()
+        await page.get_by_label("1. Who runs the model?").select_option("server")
+        await page.get_by_label("Its address").fill("http://127.0.0.1:9/v1")
+        await page.get_by_role("button", name="3. Try and connect").click()
+        await expect(page.get_by_text("Nothing was written.")).to_be_visible(timeout=20_000)
+        assert not list((world.home / "secrets").glob("model*"))
+        await page.get_by_label("Its address").fill(world.model.url)
+        await page.get_by_label("2. Its key, if it wants one").fill("a-key-of-mine")
+        world.model.script.extend([Reply("ready"), Reply(calls=(("report", '{"word": "ready"}'),))])
+        await page.get_by_role("button", name="3. Try and connect").click()
+        await expect(page.get_by_role("heading", name="Connect a model")).not_to_be_visible()
+        assert (world.home / "secrets" / "model.api_key").read_text() == "a-key-of-mine\n"
+        await page.get_by_role("link", name="Start a conversation").click()
+        world.model.script.append(Reply("Good to see you."))
+        await say(page, "Hello, Hob!")
+        await expect(page.get_by_test_id("conversation").get_by_text("Good to see you.")).to_be_visible()
+        assert tab.errors == []

@@ -1,6 +1,6 @@
 """How Hob's house is, for its owner: the port behind the routes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -13,8 +13,25 @@ class LogFilter(NamedTuple):
     limit: int = 200
 
 
+class NewModel(NamedTuple):
+    """A model that is to be connected: who runs it, where, with which key. Empty: the usual one, or none.
+
+    With `anyway` one is taken too that answers but calls no tools.
+    """
+
+    provider: str
+    base_url: str = ""
+    key: str = ""
+    model: str = ""
+    anyway: bool = False
+
+
+Probe = Callable[[str, str], Awaitable[Mapping[str, Any]]]
+"""Asks a model of this name with a draft for a word and a tool call."""
+
+
 class House(Protocol):
-    """Looks at log, health, channels and plug-ins; changes nothing."""
+    """Looks at log, health, channels and plug-ins; connects models."""
 
     async def logs(self, wanted: LogFilter) -> Sequence[Mapping[str, Any]]:
         """Lines of the log, the newest last."""
@@ -27,6 +44,9 @@ class House(Protocol):
 
     async def plugins(self) -> Sequence[Mapping[str, Any]]:
         """The plug-ins that are installed here."""
+
+    async def connect(self, asked: NewModel, probe: Probe) -> Mapping[str, Any]:
+        """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""
 
 
 class HouseAtHand(NamedTuple):

@@ -154,6 +154,24 @@ export interface CommitAnswer {
   subject: string;
 }
 
+/** What came of connecting a model. */
+export interface ConnectedAnswer {
+  model: string;
+  ok: boolean;
+  tools: boolean | null;
+  trouble: string;
+  kept: boolean;
+}
+
+/** A model that is to be connected. */
+export interface Connecting {
+  provider: string;
+  base_url?: string | null;
+  key?: string | null;
+  model?: string | null;
+  anyway?: boolean | null;
+}
+
 /** A verdict on one call. */
 export interface DecisionAnswer {
   tool: string;
@@ -1396,6 +1414,12 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: PluginsAnswer;
+  };
+  "POST /api/v1/models/connect": {
+    path: undefined;
+    query: undefined;
+    body: Connecting;
+    answer: ConnectedAnswer;
   };
   "POST /api/v1/models/test": {
     path: undefined;

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,18 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import examine_house
 from hob.app.logs.log_file import NAME, full_files
 from hob.app.logs.log_lines import LogLine, read_line, view
+from hob.app.models.connecting import Candidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
+from hob.app.models.keys import FILE
+from hob.app.models.probe import open_here
+from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.plugins.manifest import read_manifests
+from hob.app.settings_sections import read_config
 from hob.bus.directory import ChannelDirectory
-from hob.gateway.house import LogFilter
+from hob.core.clock import SystemClock
+from hob.core.errors import InvalidRequest, ModelError
+from hob.core.translation.language import translatable
+from hob.gateway.house import LogFilter, NewModel, Probe
+from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.store.store import Store
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -63,6 +73,20 @@ class OwnerHouse:
             for (name, account), channel in sorted(self._channels.all.items())
         ]
 
+    async def connect(self, asked: NewModel, probe: Probe) -> Mapping[str, Any]:
+        """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""
+        candidate = _candidate(asked)
+        with keyed(self._home, candidate) as draft:
+            if not draft.model:
+                names = await _names(draft)
+                draft = replace(draft, model=name_of(draft.provider, names[0]) if names else "")
+                candidate = replace(candidate, draft=replace(candidate.draft, model=draft.model))
+            row = await probe(draft.model, draft.as_text())
+        kept = bool(row["ok"]) or (asked.anyway and "answer" in row)
+        if kept:
+            await asyncio.to_thread(save_candidate, self._home, candidate)
+        return {**{key: row.get(key) for key in ("model", "ok", "tools", "trouble")}, "kept": kept}
+
     async def plugins(self) -> Sequence[Mapping[str, Any]]:
         """The plug-ins that are installed here."""
         found = await asyncio.to_thread(read_manifests, self._home)
@@ -77,6 +101,28 @@ class OwnerHouse:
             }
             for name, each in sorted(found.items())
         ]
+
+
+def _candidate(asked: NewModel) -> Candidate:
+    own, known = asked.provider == SERVER, find_provider(asked.provider)
+    if not own and known is None:
+        raise InvalidRequest(translatable("unknown provider {provider}", provider=asked.provider))
+    if own and (trouble := trouble_of(asked.base_url)):
+        raise InvalidRequest(trouble)
+    if asked.key and not is_key(asked.key):
+        raise InvalidRequest(translatable("a key is one line without spaces"))
+    usual = known.model if known is not None and not own else ""
+    model = asked.model.removeprefix(f"{asked.provider}/") or usual
+    name = name_of(asked.provider, model) if model else ""
+    return Candidate(ProviderConfigDraft(name, asked.provider, asked.base_url if own else ""), asked.key, FILE)
+
+
+async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:
+    try:
+        async with open_here(read_config(), SystemClock(), draft) as here:
+            return await listed(here, draft.provider)
+    except ModelError:  # asking the model itself will tell why
+        return ()
 
 
 def _newest(folder: Path, wanted: LogFilter) -> list[LogLine]:

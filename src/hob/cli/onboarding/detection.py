@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from urllib.parse import urlsplit
 
+from hob.app.models.connecting import listed, name_of
 from hob.app.models.probe import Here, open_here
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.config.loading import Config
@@ -14,7 +15,6 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS, SERVER
 from hob.providers.http.addresses import shown
-from hob.providers.http.wire import Listed
 from hob.providers.routing.choice import ConnectedProvider
 
 TITLES: Mapping[str, str] = {
@@ -45,9 +45,7 @@ PLACES: Sequence[tuple[str, str]] = (
 """Where further local servers usually listen, all of which speak OpenAI chat completions."""
 
 _CONNECT_SECONDS = 0.3
-_LIST_SECONDS = 5.0
 _CLIS = frozenset(each.id for each in PROVIDERS if each.wire in CLI_WIRES)
-_NO_CHAT = ("embed", "whisper", "rerank", "bge-", "tts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ def list_models(config: Config, draft: ProviderConfigDraft) -> tuple[str, ...]:
 
     async def ask() -> tuple[str, ...]:
         async with open_here(config, SystemClock(), draft) as here:
-            return await _listed(here, draft.provider)
+            return await listed(here, draft.provider)
 
     return asyncio.run(ask())
 
@@ -187,32 +185,9 @@ async def _names(here: Here, id: str) -> tuple[str, ...]:
 async def _asked(here: Here, id: str) -> tuple[tuple[str, ...], str, bool]:
     """What it offers, or why that cannot be known, and whether it refuses the key."""
     try:
-        return await _listed(here, id), "", False
+        return await listed(here, id), "", False
     except ModelError as error:
         return (), str(error), error.fault is ModelFault.AUTH
-
-
-async def _listed(here: Here, id: str) -> tuple[str, ...]:
-    try:
-        async with asyncio.timeout(_LIST_SECONDS):
-            listed = await here.model.routes.list_models(id)
-    except TimeoutError:
-        trouble = translatable("no list of models came within {seconds:g} s", seconds=_LIST_SECONDS)
-        raise ModelError(ModelFault.TIMEOUT, trouble) from None
-    talking = [each for each in listed if not any(word in each.name.lower() for word in _NO_CHAT)]
-    return tuple(each.name for each in sorted(talking, key=_rank))
-
-
-def _rank(listed: Listed) -> bool:
-    """Those that call tools first, and otherwise in the server's order."""
-    return listed.tools is not True
-
-
-def name_of(id: str, model: str) -> str:
-    """The name under which the configuration knows a provider's model."""
-    if id == SERVER:
-        return f"{SERVER}/{model}" if "/" in model else model
-    return f"{id}/{model}" if model else id
 
 
 def _variable(here: Here, connected: ConnectedProvider) -> str:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.daemon.daemon_client import reload_running
+from hob.app.models.connecting import Candidate, is_key, name_of, save_candidate, trouble_of
+from hob.app.models.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings_sections import choose_models, read_config
-from hob.cli.onboarding.detection import TITLES, DetectedModel, name_of
-from hob.cli.onboarding.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
-from hob.cli.onboarding.model_options import candidate_of, is_key, trouble_of, usual_model, wished
-from hob.cli.onboarding.model_trial import Candidate, ModelTrial, list_for, save_candidate, try_candidate
+from hob.cli.onboarding.detection import TITLES, DetectedModel
+from hob.cli.onboarding.model_options import candidate_of, usual_model, wished
+from hob.cli.onboarding.model_trial import ModelTrial, list_for, try_candidate
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
 from hob.config.environment import process_environment
 from hob.config.problems import Layer

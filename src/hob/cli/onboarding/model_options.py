@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hob.app.models.connecting import Candidate, is_key, name_of, trouble_of
+from hob.app.models.keys import ENVIRONMENT, FILE
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings_sections import read_config
-from hob.cli.onboarding.detection import DetectedModel, name_of
-from hob.cli.onboarding.keys import ENVIRONMENT, FILE
-from hob.cli.onboarding.model_trial import Candidate
+from hob.cli.onboarding.detection import DetectedModel
 from hob.cli.onboarding.report import SetupOptions
 from hob.config.environment import process_environment
 from hob.config.secrets import scheme_of
@@ -16,9 +16,6 @@ from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings
-
-_SHORTEST_KEY = 20
-"""Characters; a host's name of that length has a dot, or is written with its port."""
 
 
 def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> Candidate:
@@ -57,11 +54,6 @@ def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Calla
     return Candidate(draft, typed, wishes.keep_key or FILE)
 
 
-def is_key(text: str) -> bool:
-    """Whether this can be a key: it goes into a header."""
-    return bool(text) and text.isascii() and text.isprintable() and " " not in text and "://" not in text
-
-
 def _known(name: str) -> str:
     """The id of a provider that Hob or the settings know; empty for others."""
     known = find_provider(name)
@@ -82,16 +74,3 @@ def candidate_of(found: DetectedModel, keep: str) -> Candidate:
     if not found.variable or keep in ("", ENVIRONMENT):
         return Candidate(found.draft)
     return Candidate(found.draft, process_environment().get(found.variable, "").strip(), keep)
-
-
-def trouble_of(address: str) -> str:
-    """What is wrong with a server's address; empty if nothing is."""
-    if not address:
-        return translatable("an address is needed")
-    if len(address) >= _SHORTEST_KEY and not set(address) & set(".:/"):
-        return translatable("this looks like a key; an address looks like http://127.0.0.1:8000/v1")
-    try:
-        ModelSettings(base_url=address)
-    except ValueError as error:
-        return str(error)
-    return ""

@@ -1,35 +1,19 @@
 """Trying a model live before it is written down, and writing it down."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.models.provider_draft import ProviderConfigDraft
-from hob.app.settings_sections import SECTIONS, read_config
-from hob.app.trust.audit import tell_action
+from hob.app.models.connecting import Candidate, keyed
+from hob.app.settings_sections import read_config
 from hob.cli.onboarding.detection import list_models
-from hob.cli.onboarding.keys import ENVIRONMENT, draft_key, drop_drafts, keep_key
-from hob.config.editing import set_values
-from hob.config.environment import process_environment
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.money import dollars
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.providers.settings import ModelSettings
 
 _HOPELESS = frozenset({ModelFault.NETWORK, ModelFault.TIMEOUT, ModelFault.AUTH})
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A model that may be written down. `typed` is a key that has to be kept, in the place `keep`."""
-
-    draft: ProviderConfigDraft
-    typed: str = ""
-    keep: str = ENVIRONMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +30,7 @@ def try_candidate(home: Path, candidate: Candidate) -> ModelTrial:
 
     A typed key lies in a file of the owner's for that time. Raises HobErrors.
     """
-    with _keyed(home, candidate) as draft:
+    with keyed(home, candidate) as draft:
         fields = {"model": draft.model, "draft": draft.as_text()}
         row = reach("POST", "/models/test", fields, timeout=None)
     return _read(row)
@@ -58,7 +42,7 @@ def list_for(home: Path, candidate: Candidate) -> tuple[str, ...]:
     Raises ModelError where it cannot be reached, or refuses the key: another answer is not to be had from it either.
     """
     try:
-        with _keyed(home, candidate) as draft:
+        with keyed(home, candidate) as draft:
             return list_models(read_config(), draft)
     except NotConfigured:
         return ()
@@ -66,29 +50,6 @@ def list_for(home: Path, candidate: Candidate) -> tuple[str, ...]:
         if error.fault in _HOPELESS:
             raise
         return ()
-
-
-@contextmanager
-def _keyed(home: Path, candidate: Candidate) -> Iterator[ProviderConfigDraft]:
-    """The draft, with a reference to the key that was typed."""
-    draft = candidate.draft
-    try:
-        yield replace(draft, key=draft_key(home, draft.provider, candidate.typed)) if candidate.typed else draft
-    finally:
-        drop_drafts(home)
-
-
-def save_candidate(home: Path, candidate: Candidate) -> tuple[str, ...]:
-    """Write it down, the key by reference; the keys of the settings that changed. Raises NotConfigured."""
-    draft = candidate.draft
-    if candidate.typed and candidate.keep != ENVIRONMENT:
-        draft = replace(draft, key=keep_key(home, draft.provider, candidate.typed, candidate.keep))
-    config = read_config()
-    changes = draft.changes(config[ModelSettings])
-    set_values(config.path, changes, sections=SECTIONS, environ=process_environment())
-    for key in changes:
-        tell_action(home, "config.set", key)
-    return tuple(changes)
 
 
 def _read(row: Mapping[str, Any]) -> ModelTrial:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hob.app.home import make_home
+from hob.app.models.keys import drop_drafts
 from hob.cli.onboarding.detection import DetectedModel
-from hob.cli.onboarding.keys import drop_drafts
 from hob.cli.onboarding.model import ask_for_model, settle_model
 from hob.cli.onboarding.preferences import (
     settle_budget,

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import Known, own
-from hob.gateway.house import House, HouseAtHand, LogFilter
+from hob.gateway.house import House, HouseAtHand, LogFilter, NewModel
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import etagged, json_response
@@ -31,6 +31,17 @@ class Examining:
     online: bool = field("ask models and other servers too", False)
 
 
+@dataclass(frozen=True, slots=True)
+class Connecting:
+    """A model that is to be connected."""
+
+    provider: str = field("who runs it, as `anthropic`; `server`: a server of one's own", characters=(1, 80))
+    base_url: str = field("the address of a server of one's own", "", characters=(0, 500))
+    key: str = field("its key; kept for the owner alone, and only if the model answers", "", characters=(0, 500))
+    model: str = field("the model; without it the usual one, or the server's first", "", characters=(0, 300))
+    anyway: bool = field("take one too that answers but calls no tools", False)
+
+
 def _house(call: EndpointCall[Any]) -> House:
     return call.api.port(HouseAtHand).get()
 
@@ -52,6 +63,20 @@ async def models(call: EndpointCall[Nothing]) -> Response:
     return etagged(call.request, {"models": list(call.api.models.names())})
 
 
+async def connect(call: EndpointCall[Connecting]) -> Response:
+    """Ask a model for a word and a tool call with a key that is not kept yet; if it answers, it is Hob's from now on.
+
+    What was kept while there was no model is answered then. What it costs is the task `test`.
+    """
+    asked, operations = call.asked, call.api.operations
+    new = NewModel(asked.provider, asked.base_url, asked.key, asked.model, asked.anyway)
+    told = await _house(call).connect(new, operations.probe_model)
+    if told["kept"]:
+        operations.reload()
+        await operations.retry_all("no_model")
+    return json_response(told)
+
+
 async def channels(call: EndpointCall[Nothing]) -> Response:
     """The channels that run, with how many messages could not be delivered."""
     return etagged(call.request, {"channels": await _house(call).channels()})
@@ -70,6 +95,7 @@ ENDPOINTS = (
     own("GET", "/models", models, READ),
     own("GET", "/channels", channels, READ),
     own("GET", "/plugins", plugins, READ),
+    own("POST", "/models/connect", connect, ADMIN, Connecting),
     _same("POST", "/models/test"),
     _same("GET", "/people"),
     _same("POST", "/people/link"),

@@ -6,6 +6,7 @@ import { useApprovals, useConnection, useModels, useStatus, useTasks, useUsage }
 import type { TaskAnswer } from "../../api/schema";
 import { duration, money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
+import { Connect } from "../../parts/connect";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
 const OPEN = ["pending", "running", "waiting"];
@@ -78,24 +79,12 @@ function NoModel() {
   const models = useModels().data?.models;
   const status = useStatus().data;
   if (!models || models.length || !status) return null;
-  const steps = [
-    t("On the machine where Hob runs, open a terminal."),
-    t("Run `hob onboard`: it asks which model, and keeps its key where you want it."),
-    t("Come back: this page sees it by itself."),
-  ];
   return (
     <Card className="mb-8 border-accent p-5">
       <h2 className="text-lg font-semibold">{t("Connect a model")}</h2>
       <p className="text-muted">{t("Hob needs one to think with; until then it keeps what you write and answers later.")}</p>
-      <ol className="mt-3 flex flex-col gap-2">
-        {steps.map((each, place) => (
-          <li key={each} className="flex items-center gap-3">
-            <span aria-hidden className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent">{place + 1}</span>
-            {each}
-          </li>
-        ))}
-      </ol>
-      <Link href="/settings?tab=models" className="mt-3 inline-block text-accent underline underline-offset-2">{t("Look at the models")}</Link>
+      <Connect />
+      <p className="mt-3 text-sm text-muted">{t("In a terminal `hob onboard` does the same, and finds models that run on your machine.")}</p>
     </Card>
   );
 }

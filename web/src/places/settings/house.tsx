@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useModels, useStatus } from "../../api/queries";
 import { clock, duration, t, tn } from "../../i18n";
+import { Connect } from "../../parts/connect";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, Wide } from "../../parts/basics";
 
 /** The models that are set up; each can be tried. */
@@ -19,11 +20,12 @@ export function Models() {
       {names.length ? (
         <Card className="divide-y divide-line">{names.map((name, place) => <Model key={name} name={name} usual={!place} />)}</Card>
       ) : (
-        <Empty icon={Zap} title={t("No model is connected.")}>
-          <p>{t("Hob needs a model to think with. On the machine where Hob runs:")}</p>
-          <pre className="mt-3 rounded-md bg-sunken px-4 py-2 text-start font-mono text-text">hob onboard</pre>
-        </Empty>
+        <p className="text-muted">{t("No model is connected.")}</p>
       )}
+      <details className="mt-4" open={!names.length}>
+        <summary className="font-medium">{names.length ? t("Connect another model") : t("Connect a model")}</summary>
+        <Card className="mt-2 p-4"><Connect /></Card>
+      </details>
     </Section>
   );
 }

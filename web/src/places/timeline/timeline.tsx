@@ -231,7 +231,7 @@ function fits(event: LiveEvent, filter: Filter): boolean {
 function SearchBox({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
   const [text, setText] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => text !== value && onSearch(text), 250);
+    const timer = setTimeout(() => text !== value && onSearch(text), 120);
     return () => clearTimeout(timer);
   });
   return (

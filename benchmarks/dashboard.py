@@ -1,0 +1,134 @@
+"""What the page costs: an event told to fifty sockets, and Chromium scrolling and filtering a long timeline."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from statistics import quantiles
+
+from playwright.async_api import CDPSession, Page, expect
+from websockets.asyncio.client import ClientConnection, connect
+
+from benchmarks.bench import TOKEN, Bench, Daemon
+from benchmarks.processes import cpu_of
+from benchmarks.rows import Row
+from hob.app.daemon.unix_http import call
+from hob.app.home import socket_of
+from hob.core.clock import SystemClock
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id
+from hob.store.settings import StoreSettings
+from hob.store.store import open_store
+from tests.dashboard.screenshots import CHROMIUM, chromium
+
+SOCKETS = 50
+EVENTS = 100_000
+_OF_FRAME = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """The daemon's CPU for an event and 50 sockets; the page's work for a frame, and until a filter shows."""
+    with bench.daemon(bench.home()) as daemon:
+        cost, late = asyncio.run(_fan_out(daemon, bench.times(60, 10)))
+    yield Row(f"an event to {SOCKETS} sockets", cost, "ms CPU", 10)
+    yield Row(f"the answer's event at the last of {SOCKETS} sockets, p95", late, "ms", 250)
+    if not CHROMIUM:
+        print("Chromium is not installed: the page is not measured", file=sys.stderr)
+        return
+    home, events = bench.home(), bench.times(EVENTS, 10_000)
+    asyncio.run(_fill(home, events))
+    with bench.daemon(home) as daemon:
+        url = str(call(socket_of(home), "POST", "/dashboard/link").body["url"])
+        frame, shown = asyncio.run(_looked(url, events, bench.times(200, 60)))
+    yield Row(f"scrolling {events:,} events, script and layout per frame, p95", frame, "ms", 8)
+    yield Row(f"filtering {events:,} events, until they show", shown, "ms", 300)
+
+
+async def _fan_out(daemon: Daemon, turns: int) -> tuple[float, float]:
+    """Milliseconds of CPU for one event at all sockets, and until the last socket has a turn's last event."""
+    client = daemon.client()
+    for _ in range(5):
+        client.say("hi")
+    before = cpu_of(daemon.pid)
+    for _ in range(turns):
+        client.say("hi")
+    alone = (cpu_of(daemon.pid) - before) / turns
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    url = daemon.url.replace("http://", "ws://") + "/ws"
+    async with AsyncExitStack() as stack:
+        wires = [await stack.enter_async_context(connect(url, additional_headers=headers)) for _ in range(SOCKETS)]
+        for wire in wires:
+            await wire.send(json.dumps({"type": "subscribe"}))
+        before, told, late = cpu_of(daemon.pid), 0, list[float]()
+        for _ in range(turns):
+            heard = [asyncio.ensure_future(_until_over(wire)) for wire in wires]
+            began = time.perf_counter()
+            await asyncio.to_thread(client.say, "hi")
+            answered = time.perf_counter() - began
+            told += sum(await asyncio.gather(*heard))
+            late.append(max(0.0, time.perf_counter() - began - answered) * 1_000)
+        shared = (cpu_of(daemon.pid) - before) / turns
+    return (shared - alone) * 1_000 / (told / SOCKETS / turns), quantiles(late, n=20)[-1]
+
+
+async def _until_over(wire: ClientConnection) -> int:
+    """How many events came, up to that of a turn that is done."""
+    count = 0
+    while True:
+        message = json.loads(await asyncio.wait_for(wire.recv(), 30))
+        if message["type"] == "event":
+            count += 1
+            event = message["event"]
+            if event["kind"] == "turn" and event["classification"] == "done":
+                return count
+
+
+async def _fill(home: Path, count: int) -> None:
+    home.mkdir(exist_ok=True)
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        for start in range(0, count, 2_000):
+            await store.timeline.add([_event(n) for n in range(start, min(start + 2_000, count))])
+
+
+def _event(n: int) -> TimelineEvent:
+    kind, status = (EventKind.OUTBOUND, "reply") if n % 2 else (EventKind.INBOUND, "ok")
+    return TimelineEvent(
+        new_event_id(), TraceId(f"{n // 2:032x}"), new_span_id(), None, 1_760_000_000.0 + n * 7, kind, "api", status,
+        session=SessionKey("api:main"), text=f"Event number {n}",
+    )  # fmt: skip
+
+
+async def _looked(url: str, events: int, frames: int) -> tuple[float, float]:
+    """Milliseconds of script and layout in a frame while scrolling (p95), and from a filter to what it finds."""
+    async with chromium() as browser:
+        page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
+        await page.goto(url)
+        await page.locator("#main").wait_for()
+        await page.goto(f"{url.partition('/#')[0]}/timeline")
+        await expect(page.get_by_text(f"Event number {events - 1}", exact=True)).to_be_visible(timeout=30_000)
+        wire = await page.context.new_cdp_session(page)
+        await wire.send("Performance.enable")
+        spent = [await _frame(page, wire) for _ in range(frames)]
+        await page.reload()
+        await expect(page.get_by_text(f"Event number {events - 1}", exact=True)).to_be_visible(timeout=30_000)
+        began = time.perf_counter()
+        await page.get_by_label("Search the timeline").fill(f"number {events - 500}")
+        await expect(page.get_by_role("feed")).not_to_contain_text(f"Event number {events - 1}", timeout=30_000)
+        await expect(page.get_by_role("feed")).to_contain_text(f"Event number {events - 500}", timeout=30_000)
+        return quantiles(spent, n=20)[-1], (time.perf_counter() - began) * 1_000
+
+
+async def _frame(page: Page, wire: CDPSession) -> float:
+    before = await _work(wire)
+    await page.get_by_test_id("timeline").evaluate(
+        "box => new Promise(done => { box.scrollBy(0, 600); requestAnimationFrame(() => requestAnimationFrame(done)) })"
+    )
+    return (await _work(wire) - before) * 1_000
+
+
+async def _work(wire: CDPSession) -> float:
+    told = await wire.send("Performance.getMetrics")
+    return sum(float(each["value"]) for each in told["metrics"] if each["name"] in _OF_FRAME)
