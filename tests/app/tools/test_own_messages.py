@@ -80,6 +80,24 @@ async def test_sent_message_is_edited_and_the_users_own_reacted_to(tmp_path: Pat
         assert f"[{first.id}] hob: At 8." in hob.seen
 
 
+async def test_file_that_a_tool_kept_is_sent_and_one_that_is_not_there_is_told(tmp_path: Path) -> None:
+    kept: list[str] = []
+    script = (
+        OPEN,
+        lambda _: message(action="send", to="Anna", file=f"blob:{kept[0]}"),
+        message(action="send", to="Anna", file="blob:none"),
+        "Done.",
+    )
+    async with trusting(tmp_path, *script) as hob:
+        hob.channels["telegram"].capabilities = EVERYTHING
+        kept.append(await hob.app.store.blobs.put(b"OggS" + bytes(20), "audio/ogg"))
+        await hob.knows()
+        assert await ask(hob, "send anna the recording") == "Done."
+        (sent,) = [each for each in hob.channels["telegram"].sent if each.to.chat == ANNA]
+        assert [(each.media_type, each.blob) for each in sent.attachments] == [("audio/ogg", kept[0])]
+        assert "none" in hob.model.requests[-1].messages[-1].text
+
+
 async def test_question_has_buttons_where_there_are_some_and_a_number_answers_it(tmp_path: Path) -> None:
     question = calls(("ask_user", '{"question": "Which?", "options": ["Tea", "Coffee"]}'))
     async with trusting(tmp_path, question, "So be it.") as hob:

@@ -10,7 +10,7 @@ from hob.core.content.capabilities import Capabilities, ChatLine
 from hob.core.content.chunks import split_text
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.content.plain_form import plain_form
-from hob.core.errors import SendFailed, ToolFailed
+from hob.core.errors import NotFound, SendFailed, ToolFailed
 from hob.core.ids import BlobId, OutboxId, digest
 from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
@@ -21,6 +21,7 @@ from hob.tools.filesystem.paths import Roots
 from hob.tools.registry.declaration import ToolOutput, Tools, tool
 from hob.tools.registry.schemas import Bounds
 
+BLOB = "blob:"
 _MOST_FILE = 25_000_000
 _READ = Label(Origin.TOOL, Trust.UNTRUSTED)
 _ACTIONS = {
@@ -120,7 +121,7 @@ class MessageTool:
         text: Annotated[str, "or the sign to react with", Bounds(0, 40_000)] = "",
         channel: str = "",
         message: Annotated[str, "id: what is replied to, edited, deleted, reacted to; last: the user's"] = "",
-        file: Annotated[str, "a path"] = "",
+        file: Annotated[str, "a path, or blob:ID"] = "",
         options: Annotated[Sequence[str], "buttons, or what a poll is about", Bounds(0, 10)] = (),
         limit: Annotated[int, Bounds(1, 100)] = 20,
     ) -> ToolOutput:
@@ -193,6 +194,8 @@ class MessageTool:
         return sent.receipt
 
     async def _file(self, name: str) -> Attachment:
+        if name.startswith(BLOB):
+            return await self._kept_file(name)
         descriptor, found, place = self._roots.open_file(name)
         with os.fdopen(descriptor, "rb") as file:
             if found.st_size > _MOST_FILE:
@@ -201,6 +204,15 @@ class MessageTool:
         media_type = media_type_of(data[:HEAD])
         blob: BlobId = await self._blobs.put(data, media_type)
         return Attachment(media_type, place.name, blob, size=len(data))
+
+    async def _kept_file(self, name: str) -> Attachment:
+        blob = BlobId(name.removeprefix(BLOB))
+        try:
+            data = await self._blobs.load(blob)
+        except NotFound as error:
+            raise ToolFailed(str(error)) from error
+        media_type = media_type_of(data[:HEAD])
+        return Attachment(media_type, media_type.replace("/", "."), blob, size=len(data))
 
     async def _read(self, to: Address, limit: int) -> ToolOutput:
         try:
