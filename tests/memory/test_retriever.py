@@ -70,6 +70,14 @@ async def test_short_answer_comes_with_its_question(store: Store) -> None:
     assert found.asked is None  # a stranger's question does not come in with the owner's answer
 
 
+async def test_what_hob_was_asked_to_keep_counts_no_less_than_what_was_said(store: Store) -> None:
+    note = said("The spare key is under the pot.", 1, "local:a", layer=Layer.FACT, role="assistant", kind="note")
+    await store.items.add([note, said("The spare key of the car is lost.", 2, "local:b", role="assistant")])
+    found = await Retriever(store.memory_index).search("spare key", scope=OWNER, now=NOW)
+    assert [("assistant" in each.parts) for each in found] == [False, True]
+    assert found[0].item.text == note.text
+
+
 async def test_layers_narrow_the_search_even_where_few_are_of_them(store: Store) -> None:
     await store.items.add([said(f"The tea is warm, says number {n}.", n) for n in range(900)])
     await store.items.add([said("The tea in the cupboard is old.", layer=Layer.DOCUMENT, session="doc")])

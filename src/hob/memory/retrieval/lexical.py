@@ -14,7 +14,7 @@ from hob.store.memory.index import ANALYZER
 from hob.store.memory.search import Entry, Matches, ScopedIndex
 
 K1, B = 1.2, 0.75
-BUDGET = 8_000
+BUDGET = 5_000
 """Postings that are read for a question."""
 BASE = 150
 """Items with the question's words whose surroundings are looked at."""

@@ -116,7 +116,7 @@ class _Ranking:
                 if other in entries:
                     self._around[other] |= self._held[seq]
         for seq, entry in entries.items():
-            if entry.role == "assistant":
+            if _is_assistants(entry):
                 scores[seq] *= _ASSISTANT
         self._scores = _of_best(scores)
 
@@ -174,7 +174,7 @@ class _Ranking:
         return named.pop() if len(named) == 1 else ""
 
     def _parts(self, seq: int, entry: Entry, speaker: str, covered: float) -> dict[str, float]:
-        query, kind, user = self._query, entry.kind, entry.role != "assistant"
+        query, kind, user = self._query, entry.kind, not _is_assistants(entry)
         parts = {
             "words": _WORDS * self._scores[seq],
             "coverage": 0.2 * covered,
@@ -200,6 +200,11 @@ class _Ranking:
             for first, last in self._query.days
         )
         return max(fits)
+
+
+def _is_assistants(entry: Entry) -> bool:
+    """Whether the assistant said it in a conversation; what it was asked to keep counts as its owner's."""
+    return entry.role == "assistant" and entry.layer == Layer.CONVERSATION
 
 
 def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
