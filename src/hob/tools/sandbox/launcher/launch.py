@@ -121,19 +121,17 @@ def _reap() -> tuple[int, int] | None:
 
 
 def _end_all(child: int) -> None:
-    """SIGKILL until no one is left: anyone who forks meanwhile is found the next time."""
+    """SIGKILL until there is no child. Orphans become this process's children, so no descendant is left then either."""
     until = time.monotonic() + 4
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
-    while time.monotonic() < until:
-        left = _below(os.getpid())
-        for pid in left:
-            _signal(pid, signal.SIGKILL)
-        while _reap() is not None:
-            pass
-        if not left:
-            return
-        time.sleep(0.001)
+    with suppress(ChildProcessError):
+        while time.monotonic() < until:
+            for pid in _below(os.getpid()):
+                _signal(pid, signal.SIGKILL)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+            time.sleep(0.001)
 
 
 def _run_last(argv: list[str], environ: dict[str, str]) -> None:
