@@ -543,4 +543,5 @@ export const GERMAN: Record<string, string> = {
   "Nothing was written. Put that right and try again.": "Es wurde nichts gespeichert. Bring das in Ordnung und versuch es noch einmal.",
   "In a terminal `hob onboard` does the same, and finds models that run on your machine.": "Im Terminal macht `hob onboard` dasselbe und findet Modelle, die auf deinem Rechner laufen.",
   "Connect another model": "Ein weiteres Modell verbinden",
+  "Over plain http the browser switches installing, microphone and notifications off; gateway.tls_cert switches them on.": "Über einfaches http schaltet der Browser Installieren, Mikrofon und Benachrichtigungen ab; gateway.tls_cert schaltet sie ein.",
 };

@@ -70,6 +70,9 @@ export function Home() {
           <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
         )}
       </Section>
+      {!window.isSecureContext && (
+        <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; gateway.tls_cert switches them on.")}</p>
+      )}
     </Page>
   );
 }

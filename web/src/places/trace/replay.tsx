@@ -4,7 +4,7 @@ import { useState } from "react";
 import { call } from "../../api/client";
 import { useModels } from "../../api/queries";
 import type { ReplaySide } from "../../api/schema";
-import { duration, money, number, t, tn } from "../../i18n";
+import { duration, money, number, t } from "../../i18n";
 import { Badge, Button, Card, Failure, Skeleton } from "../../parts/basics";
 import { Diff } from "../../parts/diff";
 import { Markdown } from "../../parts/markdown";
@@ -85,7 +85,7 @@ function Side({ title, side, before }: { title: string; side: ReplaySide; before
         {facts.map(([name, value, more]) => (
           <div key={name} className="flex gap-2"><dt>{name}</dt><dd className="font-medium text-text">{value} <span className="font-normal text-muted">{more}</span></dd></div>
         ))}
-        <div>{tn("{count} model call", "{count} model calls", side.rounds)}</div>
+        <div className="flex gap-2"><dt>{t("Model calls")}</dt><dd className="font-medium text-text">{number(side.rounds)}</dd></div>
       </dl>
       {side.calls.map((each, place) => (
         <p key={place} className="min-w-0 font-mono text-xs break-words">
