@@ -1,19 +1,20 @@
 """File tools over a folder, with blobs kept in files beside it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotFound
-from hob.core.ids import BlobId, digest
+from hob.core.ids import BlobId, TurnId, digest
+from hob.core.undo import FileChange
 from hob.guard.policy.places import SECRET_NAME
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.paths import Root, Roots
-from hob.tools.undo.changes import ChangesInMemory, FileChangesPort
+from hob.tools.undo.changes import FileChangesPort
 
 
 class FolderBlobs:
@@ -38,6 +39,22 @@ class FolderBlobs:
             return (self._folder / blob).read_bytes()
         except OSError as error:
             raise NotFound(f"There is no blob {blob}.") from error
+
+
+class ChangesInMemory:
+    """Implements `FileChangesPort` for as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._changes: list[FileChange] = []
+
+    async def add(self, changes: Collection[FileChange]) -> None:
+        self._changes += changes
+
+    async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
+        return tuple(change for change in self._changes if change.turn == turn)
+
+    async def recent(self, limit: int) -> tuple[TurnId, ...]:
+        return tuple(dict.fromkeys(change.turn for change in reversed(self._changes)))[:limit]
 
 
 def roots_of(top: Path) -> Roots:

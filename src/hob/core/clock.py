@@ -31,3 +31,8 @@ class SystemClock:
         import asyncio  # loaded already wherever this runs; the vocabulary must not cost its 45 ms
 
         await asyncio.sleep(max(0.0, seconds))
+
+
+def utc_day(at: float) -> str:
+    """The day of a time in Unix seconds, as 2026-11-22."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"

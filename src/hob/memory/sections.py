@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Callable
-from datetime import UTC, datetime
 
-from hob.core.clock import Clock
+from hob.core.clock import Clock, utc_day
 from hob.core.errors import StoreError
 from hob.core.memory import OWNER, FactState, GoalState, MemoryItem, Scope
 from hob.core.trust.labels import HOB_LABEL, Label
@@ -122,7 +121,7 @@ class GoalsSection:
         for goal in known:
             if goal.state is not GoalState.OPEN or not goal.label.trusted:
                 continue
-            due = f" (due {datetime.fromtimestamp(goal.due, UTC):%Y-%m-%d})" if goal.due is not None else ""
+            due = f" (due {utc_day(goal.due)})" if goal.due is not None else ""
             stalled = f" ({GoalState.STALLED})" if goal.state_at(now) is GoalState.STALLED else ""
             line = f"- {' '.join(goal.text.split())[:_LONGEST]}{due}{stalled}".replace("<", "(")
             left -= len(line)
@@ -142,7 +141,6 @@ def chosen(known: list[MemoryItem]) -> list[str]:
         some.append(item)
     some.sort(key=lambda item: (-(item.at // 86_400), -item.importance))
     return [
-        f"- {datetime.fromtimestamp(item.at, UTC):%Y-%m-%d} [{item.kind.upper()}]"
-        f" {' '.join(item.text.replace('<', '(').split())[:_LONGEST]}"
+        f"- {utc_day(item.at)} [{item.kind.upper()}] {' '.join(item.text.replace('<', '(').split())[:_LONGEST]}"
         for item in some
     ]

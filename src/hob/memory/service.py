@@ -4,11 +4,10 @@ import logging
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
 
-from hob.core.clock import Clock
+from hob.core.clock import Clock, utc_day
 from hob.core.errors import ModelError, StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import OWNER, Fact, Layer, Memory, MemoryItem, Recalled, Scope, is_private
@@ -192,14 +191,10 @@ def told(item: MemoryItem) -> str:
     """The text, with who said it where that is not plain."""
     text = f"{item.speaker}: {item.text}" if item.kind == "turn" and item.speaker else item.text
     if item.kind == GOAL:
-        return f"goal: {text}" if item.valid_to is None else f"goal, closed {_day_of(item.valid_to)}: {text}"
+        return f"goal: {text}" if item.valid_to is None else f"goal, closed {utc_day(item.valid_to)}: {text}"
     if item.valid_to is None or item.layer is Layer.FACT:
         return text
-    return f"{text} (no longer so since {_day_of(item.valid_to)})"
-
-
-def _day_of(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+    return f"{text} (no longer so since {utc_day(item.valid_to)})"
 
 
 def _with_question(found: Recalled) -> str:

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest
 from hob.core.memory import OWNER, Fact, FactState, Goal, GoalState, Layer, MemoryItem, Recalled, Scope
 from hob.core.translation.language import say, translatable
@@ -81,7 +81,7 @@ def goal_view(goal: Goal, now: float) -> dict[str, Any]:
 
 def goal_line(goal: Mapping[str, Any]) -> str:
     """A goal as a line of a chat."""
-    due = f", {_day(goal['due'])}" if goal["due"] is not None else ""
+    due = f", {utc_day(goal['due'])}" if goal["due"] is not None else ""
     last = f": {short(goal['evidence'][-1]['text'])}" if goal["evidence"] else ""
     return f"{goal['id'][:12]} {short(goal['text'])} [{goal['state']}{due}]{last}"
 
@@ -157,7 +157,7 @@ _CHARACTERS = 200
 
 def item_line(item: Mapping[str, Any]) -> str:
     """An item as a line of a chat."""
-    day = _day(item["at"])
+    day = utc_day(item["at"])
     trust = "" if item["trust"] == "trusted" else f", {item['trust']}"
     return f"{item['id'][:12]} {short(item['text'])} [{day}, {item['source']}{trust}]"
 
@@ -165,10 +165,10 @@ def item_line(item: Mapping[str, Any]) -> str:
 def fact_line(language: str, fact: Mapping[str, Any]) -> str:
     """A fact as a line of a chat."""
     told = [
-        *([say(language, "since {day}", day=_day(fact["valid_from"]))] if fact["valid_from"] is not None else []),
-        *([say(language, "until {day}", day=_day(fact["valid_to"]))] if fact["valid_to"] is not None else []),
+        *([say(language, "since {day}", day=utc_day(fact["valid_from"]))] if fact["valid_from"] is not None else []),
+        *([say(language, "until {day}", day=utc_day(fact["valid_to"]))] if fact["valid_to"] is not None else []),
         *([say(language, "not sure; /memory confirm {id}", id=fact["id"][:12])] if fact["state"] == "asked" else []),
-        _day(fact["said_at"]),
+        utc_day(fact["said_at"]),
     ]
     quote = f" \u201c{short(fact['quote'])}\u201d" if fact["quote"] else ""
     return f"{fact['id'][:12]} {fact_text(fact)} [{', '.join(told)}]{quote}"
@@ -177,10 +177,6 @@ def fact_line(language: str, fact: Mapping[str, Any]) -> str:
 def fact_text(fact: Mapping[str, Any]) -> str:
     """What a fact says."""
     return f"{fact['subject']} {fact['predicate'].replace('_', ' ')} {fact['object']}"
-
-
-def _day(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
 def short(text: str) -> str:

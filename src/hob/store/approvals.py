@@ -13,6 +13,7 @@ from hob.core.messages import Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
 from hob.core.values import dataclass
 from hob.store.audit.audit import AuditEntry, AuditLog
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.state_moves import check_move
@@ -124,16 +125,14 @@ def _dumped(bound: Bound | None) -> str:
     return json.dumps([bound.directory, bound.files] if bound is not None else ["", []], ensure_ascii=False)
 
 
-class StoredApprovals:
+class StoredApprovals(TimedStorePart):
     """The questions and their answers. Each answer is used at most once.
 
     Where a step is `told`, the audit log has it in the same transaction.
     """
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
+        super().__init__(writer, readers, clock)
         self._audit = audit
 
     async def _step(self, told: Told | None, job: Job[Approval | None]) -> Approval | None:

@@ -13,7 +13,8 @@ from hob.core.clock import Clock
 from hob.core.errors import NotFound, StoreError, StoreFull
 from hob.core.ids import BlobId, digest
 from hob.core.translation.language import translatable
-from hob.store.database.disk import sync_directory
+from hob.store.database.disk import sync
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import find_row
 from hob.store.database.writer import Writer
@@ -45,8 +46,8 @@ def write_blob(folder: Path, id: str, data: bytes) -> None:
             file.flush()
             os.fsync(handle)
         part.rename(path)
-        sync_directory(path.parent)
-        sync_directory(folder)
+        sync(path.parent)
+        sync(folder)
     except OSError as error:
         if part is not None:
             with contextlib.suppress(OSError):
@@ -54,13 +55,11 @@ def write_blob(folder: Path, id: str, data: bytes) -> None:
         raise (StoreFull if error.errno in _NO_ROOM else StoreError)(f"{path}: {error.strerror}") from error
 
 
-class FileBlobs:
+class FileBlobs(TimedStorePart):
     """Implements the port `Blobs`."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, folder: Path) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
+        super().__init__(writer, readers, clock)
         self._folder = folder
 
     async def put(self, data: bytes, media_type: str) -> BlobId:

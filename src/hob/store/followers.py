@@ -5,11 +5,9 @@ from typing import TypeAlias
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.values import dataclass
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 
 Effect: TypeAlias = Callable[[apsw.Connection], None]
 """Writes rows as part of a transaction that others begin."""
@@ -32,13 +30,8 @@ class Quarantined:
     reason: str
 
 
-class StoredFollowers:
+class StoredFollowers(TimedStorePart):
     """A cursor for each, moved in one transaction with what the follower writes."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def begin(self, name: str, *, at_end: bool) -> int:
         """The place after which it goes on: a new one's is the beginning, or the end. Raises StoreErrors."""

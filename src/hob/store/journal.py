@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
@@ -26,10 +25,9 @@ from hob.core.steps import (
 )
 from hob.core.translation.language import translatable
 from hob.core.turns import Finish
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import IllegalMove, check_move
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
@@ -79,16 +77,8 @@ def write_steps(
     return SessionKey(session), calls
 
 
-class StoredJournal:
+class StoredJournal(TimedStorePart):
     """Implements the port `Journal`."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
-
-    def _now(self) -> float:
-        return self._clock.now().timestamp()
 
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
         """The turn's steps so far, in order, without the first `since`; erased ones are left out."""

@@ -8,9 +8,8 @@ from hob.core.ids import CallId, TurnId
 from hob.core.tools import ToolResult
 from hob.core.trust.labels import Label
 from hob.store.codec import dump_json, load_label
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 
 _FIND = "SELECT c.text FROM late_results r JOIN content c ON c.id = r.body WHERE r.turn = ? AND r.call = ?"
@@ -27,12 +26,8 @@ def put_result(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, r
     return True
 
 
-class StoredLateResults:
+class StoredLateResults(StorePart):
     """Implements the agent's `LateResults`, and takes what comes."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
         """What came for this call; None while nothing did."""

@@ -12,6 +12,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.store.audit.audit import AuditEntry, AuditLog
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
@@ -23,17 +24,15 @@ _WHOSE = "SELECT person FROM person_addresses WHERE channel = ? AND account = ? 
 _SETTLE = "DELETE FROM pairing_requests WHERE channel = ? AND account = ? AND address = ?"
 
 
-class StoredPeople:
+class StoredPeople(TimedStorePart):
     """Who the owner has let in. Changes are the owner's alone to ask for.
 
     Each takes what the audit log tells of it, in the same transaction.
     """
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
-        self._writer = writer
+        super().__init__(writer, readers, clock)
         self._audit = audit
-        self._readers = readers
-        self._clock = clock
 
     async def persons(self) -> tuple[Person, ...]:
         """Everybody, the owner first."""

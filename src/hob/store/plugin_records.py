@@ -9,6 +9,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey, TurnId
 from hob.core.translation.language import translatable
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows
 from hob.store.database.writer import Writer
@@ -43,13 +44,11 @@ class PluginRecord(NamedTuple):
     at: float = 0.0
 
 
-class PluginRecords:
+class PluginRecords(TimedStorePart):
     """Those of one feature. They are in backups, and erased and let go of even while the feature is off."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, feature: str) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
+        super().__init__(writer, readers, clock)
         self._feature = feature
 
     async def find(self, key: str) -> PluginRecord | None:

@@ -16,6 +16,7 @@ from hob.core.models import Thinking
 from hob.core.turns import QueueMode, Session, SessionChange
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.codec import title_of
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
@@ -146,17 +147,12 @@ def _load(row: Sequence[Any]) -> Session:
     )
 
 
-class StoredSessions:
+class StoredSessions(TimedStorePart):
     """Implements the port `Sessions`."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
-        self._writer = writer
+        super().__init__(writer, readers, clock)
         self._audit = audit
-        self._readers = readers
-        self._clock = clock
-
-    def _now(self) -> float:
-        return self._clock.now().timestamp()
 
     async def get(self, key: SessionKey) -> Session:
         """The session; a new one has defaults."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId, InboundId, SessionKey, TurnId
 from hob.core.messages import Address, Inbound
@@ -14,9 +13,8 @@ from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolResult
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbound
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.late_results import put_result
 
@@ -85,13 +83,8 @@ class OwedMessage:
     inbound: Inbound
 
 
-class StoredSubagents:
+class StoredSubagents(TimedStorePart):
     """Runs and the messages they begin with."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def add(self, row: SubagentRow, inbound: Inbound, most: int) -> bool:
         """Keep the run and owe its message; False where it is kept already.

@@ -5,15 +5,13 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
 from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
 from hob.core.values import dataclass
 from hob.store.codec import title_of
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, marks
 from hob.store.database.state_moves import sources
-from hob.store.database.writer import Writer
 
 _SOURCES: Mapping[TaskState, tuple[TaskState, ...]] = {state: sources(TASK_MOVES, state) for state in TaskState}
 _INSERT = (
@@ -81,13 +79,8 @@ def _load(row: Sequence[Any]) -> TaskRow:
     )  # fmt: skip
 
 
-class Tasks:
+class Tasks(TimedStorePart):
     """What Hob has been asked to do."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def get(self, id: str) -> TaskRow | None:
         """One task, or None."""

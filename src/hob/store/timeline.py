@@ -13,9 +13,8 @@ from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.values import dataclass
 from hob.store.codec import load_label
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, marks
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter, WriteConnection
 
 VERSION = 1
@@ -152,12 +151,8 @@ def _load(row: Sequence[Any]) -> TimelineEvent:
     )
 
 
-class Timeline:
+class Timeline(StorePart):
     """The facts, in the order of their commits."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def add(self, events: Sequence[TimelineEvent]) -> None:
         """Append these in one transaction."""

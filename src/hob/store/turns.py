@@ -17,6 +17,7 @@ from hob.core.translation.language import translatable
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import load_inbound
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
@@ -204,18 +205,13 @@ def _load(row: Sequence[Any]) -> TurnRow:
     )  # fmt: skip
 
 
-class TurnRows:
+class TurnRows(TimedStorePart):
     """The turns and their states."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int, unclean: bool) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
+        super().__init__(writer, readers, clock)
         self._run = run
         self._unclean = unclean
-
-    def _now(self) -> float:
-        return self._clock.now().timestamp()
 
     async def start(self, turn: TurnId) -> Turn:
         """Take a ready turn in hand, with the messages it began with and those that joined it."""

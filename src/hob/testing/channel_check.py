@@ -12,6 +12,7 @@ from hob.core.messages import Address, Attachment, Button, Inbound, Outbound, Ou
 from hob.core.ports.accept import Accepted
 from hob.core.ports.channel import Channel, Repeats
 from hob.core.values import dataclass
+from hob.testing.promises import require
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ async def check_channel(make: Make) -> None:
 async def _sends_the_text(platform: Platform, _: _Box) -> None:
     await platform.channel.send(_outbound(platform, "Grüß Gott, 你好 😀\n\nsecond line", 0))
     texts = [shown.text for shown in platform.shown()]
-    _require(texts == ["Grüß Gott, 你好 😀\n\nsecond line"], f"a text arrives as it was sent, not as {texts!r}")
+    require(texts == ["Grüß Gott, 你好 😀\n\nsecond line"], f"a text arrives as it was sent, not as {texts!r}")
 
 
 async def _keeps_its_class(platform: Platform, _: _Box) -> None:
@@ -79,15 +80,15 @@ async def _keeps_its_class(platform: Platform, _: _Box) -> None:
     await platform.channel.send(message)
     count = len(platform.shown())
     if platform.channel.repeats is Repeats.SHOWN_ONCE:
-        _require(count == 1, f"a channel that is SHOWN_ONCE showed one key {count} times")
+        require(count == 1, f"a channel that is SHOWN_ONCE showed one key {count} times")
     else:
-        _require(count == 2, f"a channel that shows repeats showed {count}: its class is wrong")
+        require(count == 2, f"a channel that shows repeats showed {count}: its class is wrong")
 
 
 async def _keeps_the_order(platform: Platform, _: _Box) -> None:
     for n in range(3):
         await platform.channel.send(_outbound(platform, f"part {n}", n))
-    _require([shown.text for shown in platform.shown()] == ["part 0", "part 1", "part 2"], "chunks arrive in order")
+    require([shown.text for shown in platform.shown()] == ["part 0", "part 1", "part 2"], "chunks arrive in order")
 
 
 async def _fails_as_send_failed(platform: Platform, _: _Box) -> None:
@@ -100,24 +101,24 @@ async def _fails_as_send_failed(platform: Platform, _: _Box) -> None:
     else:
         raise AssertionError("a failed send raises SendFailed")
     await platform.channel.send(message)
-    _require([shown.text for shown in platform.shown()] == ["later"], "after a failure the same message can be sent")
+    require([shown.text for shown in platform.shown()] == ["later"], "after a failure the same message can be sent")
 
 
 async def _takes_the_longest_text(platform: Platform, _: _Box) -> None:
     text = "x" * min(platform.channel.text_limit, 50_000)
     await platform.channel.send(_outbound(platform, text, 0))
-    _require(platform.shown()[-1].text == text, "a text of `text_limit` characters is one message")
+    require(platform.shown()[-1].text == text, "a text of `text_limit` characters is one message")
 
 
 async def _hands_messages_in(platform: Platform, box: _Box) -> None:
     await platform.write("hello", "k1")
     await platform.write("hello", "k2")
     texts = [(inbound.text, inbound.key) for inbound in box.inbounds]
-    _require(texts == [("hello", "k1"), ("hello", "k2")], f"each message comes in once, with its key, not {texts!r}")
+    require(texts == [("hello", "k1"), ("hello", "k2")], f"each message comes in once, with its key, not {texts!r}")
     origin = box.inbounds[0].origin
-    _require(origin.channel == platform.channel.name, "the origin names the channel")
-    _require(origin.account == platform.channel.account, "the origin names the account")
-    _require(bool(origin.chat), "the origin names a chat that can be answered")
+    require(origin.channel == platform.channel.name, "the origin names the channel")
+    require(origin.account == platform.channel.account, "the origin names the account")
+    require(bool(origin.chat), "the origin names a chat that can be answered")
 
 
 async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
@@ -137,7 +138,7 @@ async def _shows_what_it_says_it_can(platform: Platform, _: _Box) -> None:
     for n, (name, message, holds) in enumerate(told, start=1):
         if getattr(can, name):
             await platform.channel.send(replace(message, id=outbox_id(TurnId("t_check"), n)))
-            _require(bool(holds(platform.shown()[-1])), f"a channel with {name} shows them")
+            require(bool(holds(platform.shown()[-1])), f"a channel with {name} shows them")
 
 
 async def _changes_what_it_sent(platform: Platform, _: _Box) -> None:
@@ -148,16 +149,16 @@ async def _changes_what_it_sent(platform: Platform, _: _Box) -> None:
     if can.edits:
         edit = replace(changed, id=outbox_id(TurnId("t_check"), 1), action=OutboundAction.EDIT, text="new")
         await platform.channel.send(edit)
-        _require([each.text for each in platform.shown()] == ["new"], "an edit replaces the text, and adds no message")
+        require([each.text for each in platform.shown()] == ["new"], "an edit replaces the text, and adds no message")
     if can.reactions:
         react = replace(changed, id=outbox_id(TurnId("t_check"), 2), action=OutboundAction.REACT, text="\U0001f44d")
         await platform.channel.send(react)
-        _require(platform.shown()[-1].reactions == ("\U0001f44d",), "a reaction stands at its message")
+        require(platform.shown()[-1].reactions == ("\U0001f44d",), "a reaction stands at its message")
     if can.deletes:
         await platform.channel.send(
             replace(changed, id=outbox_id(TurnId("t_check"), 3), action=OutboundAction.DELETE, text="")
         )
-        _require(platform.shown() == [], "what was deleted is seen no more")
+        require(platform.shown() == [], "what was deleted is seen no more")
 
 
 _CHECKS: tuple[Callable[[Platform, _Box], Awaitable[None]], ...] = (
@@ -177,8 +178,3 @@ def _outbound(platform: Platform, text: str, chunk: int) -> Outbound:
     turn = TurnId("t_check")
     to = Address(channel=channel.name, account=channel.account, chat="chat")
     return Outbound(outbox_id(turn, chunk), to, text, OutboundKind.REPLY, turn, new_trace_id(), chunk)
-
-
-def _require(holds: bool, promise: str) -> None:
-    if not holds:
-        raise AssertionError(f"broken promise: {promise}")

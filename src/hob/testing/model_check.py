@@ -12,6 +12,7 @@ from hob.core.models import ModelEvent, ModelReply, ModelRequest, ReasoningDelta
 from hob.core.ports.model import Model
 from hob.core.tools import ToolCall
 from hob.testing.model import Cut, Silence
+from hob.testing.promises import require
 
 Behaviour = ModelReply | ModelError | Cut | Silence
 """What the model is made to do: give this reply, fail so, fail so after some text, say nothing."""
@@ -54,21 +55,21 @@ async def _check_reply(make: Make, wanted: ModelReply) -> None:
     async with make((wanted,)) as model:
         events = await _collect(model)
     replies = [event for event in events if isinstance(event, ModelReply)]
-    _expect(len(replies) == 1 and events[-1] is replies[0], "the last event, and only the last, is the whole reply")
+    require(len(replies) == 1 and events[-1] is replies[0], "the last event, and only the last, is the whole reply")
     reply = replies[0]
-    _expect(reply.text == wanted.text, "the reply holds the text the model wrote")
-    _expect(_joined(events, TextDelta) == reply.text, "the pieces of text make up the reply's text")
-    _expect(_joined(events, ReasoningDelta) == reply.reasoning, "the pieces of reasoning make up the reply's reasoning")
-    _expect(
+    require(reply.text == wanted.text, "the reply holds the text the model wrote")
+    require(_joined(events, TextDelta) == reply.text, "the pieces of text make up the reply's text")
+    require(_joined(events, ReasoningDelta) == reply.reasoning, "the pieces of reasoning make up the reply's reasoning")
+    require(
         [_meaning(call) for call in reply.calls] == [_meaning(call) for call in wanted.calls],
         "the reply holds the calls the model wrote, in order, their arguments unchanged",
     )
     ids = [call.id for call in reply.calls]
-    _expect(all(ids) and len(set(ids)) == len(ids), "every call has an id of its own")
-    _expect(reply.stop is wanted.stop, "the reason for stopping is told")
-    _expect(reply.attempts == 1, "an answer at the first request counts one attempt")
+    require(all(ids) and len(set(ids)) == len(ids), "every call has an id of its own")
+    require(reply.stop is wanted.stop, "the reason for stopping is told")
+    require(reply.attempts == 1, "an answer at the first request counts one attempt")
     if reply.usage is not None:
-        _expect(
+        require(
             0 <= reply.usage.cache_read + reply.usage.cache_write <= reply.usage.input,
             "cached tokens are part of the input",
         )
@@ -79,14 +80,14 @@ async def _check_failure(make: Make, behaviour: ModelError | Cut, *, shown: bool
     async with make((behaviour, _TEXT)) as model:
         events: list[ModelEvent] = []
         error = await _failure_of(model, events)
-        _expect(error is not None, f"a failure ({fault}) is raised as ModelError")
+        require(error is not None, f"a failure ({fault}) is raised as ModelError")
         assert error is not None  # noqa: S101
-        _expect(error.fault is fault, f"a failure is told by its fault: {fault}, not {error.fault}")
-        _expect(bool(str(error)), "a failure says something to people")
-        _expect(not any(isinstance(event, ModelReply) for event in events), "no reply comes before an error")
-        _expect(shown in (None, bool(_joined(events, TextDelta))), "text that came before a failure was streamed")
+        require(error.fault is fault, f"a failure is told by its fault: {fault}, not {error.fault}")
+        require(bool(str(error)), "a failure says something to people")
+        require(not any(isinstance(event, ModelReply) for event in events), "no reply comes before an error")
+        require(shown in (None, bool(_joined(events, TextDelta))), "text that came before a failure was streamed")
         after = await _collect(model)
-        _expect(isinstance(after[-1], ModelReply), "the next request works after a failure")
+        require(isinstance(after[-1], ModelReply), "the next request works after a failure")
 
 
 async def _check_early_close(make: Make) -> None:
@@ -96,7 +97,7 @@ async def _check_early_close(make: Make) -> None:
             await anext(events)
             await events.aclose()
         after = await _collect(model)
-        _expect(isinstance(after[-1], ModelReply), "the next request works after one was closed early")
+        require(isinstance(after[-1], ModelReply), "the next request works after one was closed early")
 
 
 async def _check_cancelling(make: Make) -> None:
@@ -109,13 +110,13 @@ async def _check_cancelling(make: Make) -> None:
         else:
             raise AssertionError("a silent model gives no answer")
         after = await _collect(model)
-        _expect(isinstance(after[-1], ModelReply), "the next request works after one was cancelled")
+        require(isinstance(after[-1], ModelReply), "the next request works after one was cancelled")
 
 
 async def _check_side_by_side(make: Make) -> None:
     async with make((_TEXT, _TEXT, _TEXT)) as model:
         streams = await asyncio.gather(*(_collect(model) for _ in range(3)))
-    _expect(
+    require(
         all(_joined(events, TextDelta) == _TEXT.text for events in streams), "requests made at once do not get mixed up"
     )
 
@@ -146,8 +147,3 @@ def _joined(events: Iterable[ModelEvent], kind: type[TextDelta] | type[Reasoning
 def _meaning(call: ToolCall) -> tuple[str, object]:
     """Some servers send arguments as an object, so how they were written is no promise."""
     return call.name, json.loads(call.arguments)
-
-
-def _expect(kept: bool, promise: str) -> None:
-    if not kept:
-        raise AssertionError(f"broken promise: {promise}")

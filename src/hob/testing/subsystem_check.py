@@ -14,6 +14,7 @@ from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config
 from hob.core.ports.model import Model
 from hob.testing.model import ScriptedModel
+from hob.testing.promises import require
 
 
 async def check_subsystem(subsystem: Subsystem, settings: Mapping[str, str] | None = None) -> None:
@@ -22,16 +23,16 @@ async def check_subsystem(subsystem: Subsystem, settings: Mapping[str, str] | No
     Raises AssertionError, naming the promise that was broken; what the feature itself raises comes as it is.
     """
     name = subsystem.name
-    _require(
+    require(
         name.isidentifier() and name.islower() and "__" not in name, f"{name!r} is a name: small letters, digits, _"
     )
     for section, kind in subsystem.settings.items():
-        _require(section not in SECTIONS, f"[{section}] is not Hob's own")
-        _require(issubclass(kind, dict) or is_dataclass(kind), f"[{section}] is a frozen dataclass")
+        require(section not in SECTIONS, f"[{section}] is not Hob's own")
+        require(issubclass(kind, dict) or is_dataclass(kind), f"[{section}] is a frozen dataclass")
     for endpoint in subsystem.endpoints() if subsystem.endpoints is not None else ():
-        _require(bool((endpoint.handler.__doc__ or "").strip()), f"{endpoint.method} {endpoint.path} says what it does")
+        require(bool((endpoint.handler.__doc__ or "").strip()), f"{endpoint.method} {endpoint.path} says what it does")
     for command in subsystem.cli:
-        _require(
+        require(
             callable(command.run()) and bool(command.help), f"`hob {command.name}` can be called and says what it does"
         )
     feature = replace(subsystem, one_shot=True)
@@ -57,13 +58,8 @@ async def _check_contribution(subsystem: Subsystem, app: App) -> None:
     contribution = app.contributions[subsystem.name]
     declared = {name for group in subsystem.tools for name in group.tools}
     brought = {spec.name for toolset in contribution.toolsets for spec in toolset.specs()}
-    _require(declared == brought, f"its tools are those that it declares: {sorted(declared ^ brought)}")
+    require(declared == brought, f"its tools are those that it declares: {sorted(declared ^ brought)}")
     for what in ("followers", "jobs", "channels", "hooks"):
         names = [each.name for each in getattr(contribution, what)]
-        _require(len(set(names)) == len(names), f"no two {what} share a name")
-    _require(bool(await app.operations.status()), "status can be told")
-
-
-def _require(holds: bool, promise: str) -> None:
-    if not holds:
-        raise AssertionError(f"broken promise: {promise}")
+        require(len(set(names)) == len(names), f"no two {what} share a name")
+    require(bool(await app.operations.status()), "status can be told")

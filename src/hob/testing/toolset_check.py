@@ -11,6 +11,7 @@ from hob.core.ids import CallId, SessionKey, TurnId, new_span_id, new_trace_id
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult
 from hob.core.turns import Turn
+from hob.testing.promises import require
 
 Make = Callable[[], AbstractAsyncContextManager[Toolset]]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what every provider's wire takes
@@ -23,30 +24,30 @@ async def check_toolset(make: Make, examples: Mapping[str, Mapping[str, Any]]) -
     """
     async with make() as toolset:
         _check_specs(toolset)
-        _require(toolset.specs() == toolset.specs(), "the specs are the same each time: they are part of the prompt")
+        require(toolset.specs() == toolset.specs(), "the specs are the same each time: they are part of the prompt")
         for spec in toolset.specs():
-            _require(spec.name in examples, f"{spec.name} has an example")
+            require(spec.name in examples, f"{spec.name} has an example")
             await _check_call(toolset, spec.name, examples[spec.name])
         await _check_unknown(toolset)
 
 
 def _check_specs(toolset: Toolset) -> None:
     names = [spec.name for spec in toolset.specs()]
-    _require(len(set(names)) == len(names), "no two tools share a name")
+    require(len(set(names)) == len(names), "no two tools share a name")
     for spec in toolset.specs():
-        _require(bool(_NAME.fullmatch(spec.name)), f"{spec.name!r} is a name that every provider takes")
-        _require(bool(spec.description.strip()), f"{spec.name} says what it does")
-        _require(spec.schema.get("type") == "object", f"the schema of {spec.name} is that of an object")
-        _require(spec.timeout > 0 and spec.output_cap > 0, f"{spec.name} has limits")
+        require(bool(_NAME.fullmatch(spec.name)), f"{spec.name!r} is a name that every provider takes")
+        require(bool(spec.description.strip()), f"{spec.name} says what it does")
+        require(spec.schema.get("type") == "object", f"the schema of {spec.name} is that of an object")
+        require(spec.timeout > 0 and spec.output_cap > 0, f"{spec.name} has limits")
         json.dumps(spec.schema)
 
 
 async def _check_call(toolset: Toolset, name: str, arguments: Mapping[str, Any]) -> None:
     call = ToolCall(CallId("check"), name, json.dumps(arguments))
     result = await toolset.call(call, _context())
-    _require(isinstance(result, ToolResult), f"{name} gives a ToolResult")
-    _require(result.call == call.id, f"the result of {name} names its call")
-    _require(not result.is_error, f"{name} works with its example: {result.text}")
+    require(isinstance(result, ToolResult), f"{name} gives a ToolResult")
+    require(result.call == call.id, f"the result of {name} names its call")
+    require(not result.is_error, f"{name} works with its example: {result.text}")
 
 
 async def _check_unknown(toolset: Toolset) -> None:
@@ -55,13 +56,8 @@ async def _check_unknown(toolset: Toolset) -> None:
         result = await toolset.call(call, _context())
     except (ToolFailed, ToolRefused):
         return
-    _require(result.is_error, "a call of a tool that is not there fails")
+    require(result.is_error, "a call of a tool that is not there fails")
 
 
 def _context() -> CallContext:
     return CallContext(Turn(TurnId("t_check"), SessionKey("check"), new_trace_id(), new_span_id(), ()))
-
-
-def _require(holds: bool, promise: str) -> None:
-    if not holds:
-        raise AssertionError(f"broken promise: {promise}")

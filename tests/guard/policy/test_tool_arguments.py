@@ -8,8 +8,7 @@ from hob.core.clock import SystemClock
 from hob.core.tools import Effect, ToolSpec
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.paths import Root, Roots
-from hob.tools.undo.changes import ChangesInMemory
-from tests.tools.keeping import FolderBlobs
+from tests.tools.keeping import ChangesInMemory, FolderBlobs
 
 
 def file_tools() -> tuple[ToolSpec, ...]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.core.ids import TurnId
-from hob.tools.undo.changes import ChangesInMemory, FileChangesPort
+from hob.tools.undo.changes import FileChangesPort
 from tests.tools.calling import text_of
-from tests.tools.keeping import file_tools
+from tests.tools.keeping import ChangesInMemory, file_tools
 
 OTHERS = {("t_2", "delete"), ("owner", "delete")}
 """A file that is gone looks the same whoever removed it, so only the turn itself does."""

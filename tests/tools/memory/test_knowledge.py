@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from hob.core.errors import NotFound, ToolFailed
-from hob.core.memory import Fact, FactAction, FactChange, FactState, Scope
+from hob.core.memory import Fact, FactAction, FactChange, FactState, Goal, Scope
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.trust.labels import SenderClass
+from hob.core.trust.labels import OWNER_LABEL, SenderClass
 from hob.memory.facts.book import FactBook
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
@@ -91,9 +91,17 @@ async def test_fact_that_was_taken_back_is_known_again_when_that_is_undone(
 
 async def test_knowledge_tools_keep_the_contract(tools: KnowledgeTools, store: Store) -> None:
     (fact,) = await store.facts.change(Scope("check"), [lambda _: FactChange(added=(PARIS,))], "e_1")
+    goal = await store.goals.add(Scope("check"), Goal(text="Learn Norwegian", label=OWNER_LABEL))
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Toolset]:
         yield tools.toolset
 
-    await check_toolset(opened, {"facts": {}, "correct_fact": {"id": fact.id}})
+    examples = {
+        "facts": {},
+        "correct_fact": {"id": fact.id},
+        "get_goals": {},
+        "create_goal": {"goal": "Run ten kilometres"},
+        "update_goal": {"id": goal.id, "evidence": "passed A1"},
+    }
+    await check_toolset(opened, examples)

@@ -13,9 +13,9 @@ from hob.core.undo import FileChange, FileVersion, Kept, undo_of
 from hob.testing.memory_store import memory_store
 from hob.tools.editing.noted_changes import part_name
 from hob.tools.filesystem.files import FileTools
-from hob.tools.undo.changes import ChangesInMemory, FileChangesPort
+from hob.tools.undo.changes import FileChangesPort
 from tests.tools.calling import text_of
-from tests.tools.keeping import file_tools
+from tests.tools.keeping import ChangesInMemory, file_tools
 
 TURN = TurnId("t_here")
 

@@ -258,11 +258,6 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
     return tell_daemon(config.home)
 
 
-def _headline(server: AcceptedServer) -> str:
-    about = {"title": line(server.title), "version": line(server.version, 30), "protocol": server.protocol}
-    return _("{title} {version}, MCP {protocol}").format(**about)
-
-
 def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:
     """A tool as the owner judges it: what it says, what Hob takes it for, and what its arguments are."""
     yield paint(f"  {tool_name(server, tool.name)}", "bold")

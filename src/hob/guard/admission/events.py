@@ -28,7 +28,7 @@ class Line(StrEnum):
 
 _TEXTS: Mapping[Line, Mapping[str, str]] = {
     Line.PAIRING: {
-        "en": "I do not know you yet. Give this code to whoever runs me: {code}\n"
+        "en": "I do not know you yet. Give this code to the person who runs me: {code}\n"
         "It is good for an hour. They let you in with `hob pairing approve {code}`; then write again.",
         "de": "Ich kenne dich noch nicht. Gib diesen Code an die Person weiter, die mich betreibt: {code}\n"
         "Er gilt eine Stunde. Sie lässt dich mit `hob pairing approve {code}` herein; schreib dann noch einmal.",
@@ -51,7 +51,7 @@ _TEXTS: Mapping[Line, Mapping[str, str]] = {
         "de": "Das stimmt nicht.",
     },
     Line.TOO_MANY_TRIES: {
-        "en": "Too many tries. Wait for an hour, or ask whoever runs me to let you in.",
+        "en": "Too many tries. Wait for an hour, or ask the person who runs me to let you in.",
         "de": "Zu viele Versuche. Warte eine Stunde oder bitte die Person, die mich betreibt, dich hereinzulassen.",
     },
     Line.HELD: {

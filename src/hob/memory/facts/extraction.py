@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 
+from hob.core.clock import utc_day
 from hob.core.memory import Fact, MemoryItem
 from hob.core.trust.pasted import split_pasted
 from hob.core.values import dataclass
@@ -79,11 +80,11 @@ def choose_known(known: Sequence[Fact], said: Sequence[MemoryItem]) -> list[Fact
 def question(known: Sequence[Fact], said: Sequence[MemoryItem]) -> str:
     """What the model is asked."""
     facts = [
-        f"F{number} {fact.subject} {fact.predicate} {fact.object} (said {_day(fact.at)})"
+        f"F{number} {fact.subject} {fact.predicate} {fact.object} (said {utc_day(fact.at)})"
         for number, fact in enumerate(known, 1)
     ]
     messages = [
-        f"M{number} ({_day(item.at)}): {' '.join(own_words(item)[:_LONGEST_WORDS].split())}"
+        f"M{number} ({utc_day(item.at)}): {' '.join(own_words(item)[:_LONGEST_WORDS].split())}"
         for number, item in enumerate(said, 1)
     ]
     return "\n".join(["Known facts:", *(facts or ["none"]), "", "New messages:", *messages])
@@ -134,7 +135,3 @@ def _date(text: str) -> float | None:
     except ValueError:
         return None
     return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
-
-
-def _day(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"

@@ -70,7 +70,7 @@ class Sight:
         A picture that `stays` is never sent to other machines. Never raises.
         """
         if self._describer is None:
-            return "[a picture that you cannot see, and nobody is here to describe it: model.vision is not set]", None
+            return "[a picture that you cannot see, and no model is set to describe it (setting model.vision)]", None
         try:
             description, call = await self._look(image, self._describer, stays)
         except NotFound as error:

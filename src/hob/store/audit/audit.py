@@ -17,6 +17,7 @@ from hob.core.values import dataclass
 from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import close_quietly, translate
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Job, Writer
@@ -73,13 +74,11 @@ class AuditRow:
     hash: str
 
 
-class AuditLog:
+class AuditLog(TimedStorePart):
     """Appends and checks. The head lies in `audit.head` in the home and never runs ahead of the log."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, home: Path) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
+        super().__init__(writer, readers, clock)
         self._file = home / HEAD_FILE
         self._last: Head | None = None
         """What this run wrote last; undone with its transaction, then it is not what the log ends with."""

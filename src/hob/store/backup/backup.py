@@ -26,8 +26,7 @@ from hob.store.database.disk import (
     free_name,
     move_database,
     stamp,
-    sync_directory,
-    sync_file,
+    sync,
 )
 from hob.store.database.faults import translate
 from hob.store.database.migration import APPLICATION_ID, apply_migrations, migrations, version_of
@@ -66,9 +65,9 @@ def back_up(
         part.chmod(0o600)
         _put_blobs_in(part, home / "blobs")
         _put_files_in(part, home, carried)
-        sync_file(part)
+        sync(part)
         part.replace(file)
-        sync_directory(file.parent)
+        sync(file.parent)
     except apsw.Error as error:
         raise translate(error) from error
     except OSError as error:
@@ -154,11 +153,11 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
         _copy_checked(file, fresh)
         stones = read_tombstones(home) + _tombstones_of(path)
         _prepare(fresh, home, stones, now.timestamp())
-        sync_file(fresh)
+        sync(fresh)
         kept = _step_aside(path, free_name(home / f"{NAME}.before-restore-{stamp(now)}"))
         fresh.replace(path)
         check_note(path).unlink(missing_ok=True)
-        sync_directory(home)
+        sync(home)
     except apsw.Error as error:
         raise translate(error) from error
     except OSError as error:

@@ -21,7 +21,7 @@ from hob.core.memory import Memory, WorkingNote
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.undo import Begun, Span, UndoNote
-from hob.store.database.disk import sync_directory
+from hob.store.database.disk import sync
 from hob.store.database.faults import translate
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.erasure import OLD_FILES, add_tombstones, erase_copies, read_tombstones
@@ -102,8 +102,8 @@ def _move_aside(folder: Path, files: Sequence[Path]) -> None:
         goal = folder.parent / OLD_FILES / path.relative_to(folder)
         goal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.replace(goal)
-        sync_directory(goal.parent)
-        sync_directory(path.parent)
+        sync(goal.parent)
+        sync(path.parent)
 
 
 def _lines(data: bytes) -> list[Line]:

@@ -11,7 +11,7 @@ from hob.core.errors import StoreDamaged
 from hob.core.translation.language import translatable
 from hob.store.backup.inspection import opened
 from hob.store.database.database import connect
-from hob.store.database.disk import drop_database, sync_directory, sync_file
+from hob.store.database.disk import drop_database, sync
 from hob.store.database.migration import apply_migrations, migrations, version_of
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.content import WriteConnection
@@ -62,9 +62,9 @@ def salvage(damaged: Path, goal: Path, at: float) -> int:
             fresh.execute("PRAGMA journal_mode = DELETE").fetchall()
         if not saved or problem is None or problem[0] != "ok":
             raise StoreDamaged(translatable("Nothing can be read of {damaged}.", damaged=damaged))
-        sync_file(part)
+        sync(part)
         part.rename(goal)
-        sync_directory(goal.parent)
+        sync(goal.parent)
     finally:
         drop_database(part)
     return saved

@@ -8,18 +8,9 @@ from pathlib import Path
 SIDES = ("-wal", "-shm")
 
 
-def sync_directory(directory: Path) -> None:
-    """Make names in the directory durable."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def sync_file(file: Path) -> None:
-    """Make a file's bytes durable."""
-    handle = os.open(file, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Make a file's bytes durable, or the names in a directory."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -47,7 +38,7 @@ def move_database(path: Path, goal: Path) -> Path:
         part = path.with_name(path.name + side)
         if part.exists():
             part.rename(goal.with_name(goal.name + side))
-    sync_directory(path.parent)
+    sync(path.parent)
     return goal
 
 

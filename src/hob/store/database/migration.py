@@ -11,7 +11,7 @@ import apsw
 
 from hob.core.errors import StoreError, StoreFull, StoreNewer
 from hob.core.translation.language import translatable
-from hob.store.database.disk import SIDES, drop_database, free_bytes, free_name, stamp, sync_directory, sync_file
+from hob.store.database.disk import SIDES, drop_database, free_bytes, free_name, stamp, sync
 from hob.store.database.faults import translate
 from hob.store.database.rows import find_row
 from hob.store.erasure.content import WriteConnection
@@ -92,7 +92,7 @@ def migrate(
         connection.execute("VACUUM INTO ?", (str(copy),))
         copy.chmod(0o600)
         _upgrade(copy, connect)
-        sync_file(copy)
+        sync(copy)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()
         if any(path.with_name(path.name + side).exists() for side in SIDES):
@@ -103,7 +103,7 @@ def migrate(
         os.link(path, goal)
         copy.replace(path)
         os.utime(goal)
-        sync_directory(home)
+        sync(home)
         _keep_last(goal, keep_backups)
     finally:
         drop_database(copy)
@@ -158,7 +158,7 @@ def back_up_aside(connection: apsw.Connection, home: Path, occasion: str, now: d
     part.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(part),))
     part.chmod(0o600)
-    sync_file(part)
+    sync(part)
     part.rename(goal)
     _keep_last(goal, keep)
     return goal
@@ -184,7 +184,7 @@ def _backup_name(home: Path, occasion: str, now: datetime) -> Path:
 
 def _keep_last(goal: Path, keep: int) -> None:
     """Of the backups of this occasion only the last few."""
-    sync_directory(goal.parent)
+    sync(goal.parent)
     occasion = goal.name.split("-")[1]
     made = sorted(goal.parent.glob(f"before-{occasion}-*.db"), key=lambda file: (file.stat().st_mtime_ns, file.name))
     for old in made[:-keep]:

@@ -24,7 +24,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.blobs import blob_path
 from hob.store.codec import load_inbound, title_of
-from hob.store.database.disk import sync_directory
+from hob.store.database.disk import sync
 from hob.store.database.faults import translate
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.database.writer import Writer
@@ -502,7 +502,7 @@ def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) 
         file.flush()
         os.fsync(handle)
     if not size:
-        sync_directory(home)
+        sync(home)
 
 
 def read_tombstones(home: Path) -> list[Row]:

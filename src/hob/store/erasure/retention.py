@@ -14,6 +14,7 @@ import apsw
 from hob.core.ids import ONE_TURN, BlobId
 from hob.core.undo import with_undoing
 from hob.store.blobs import blob_path
+from hob.store.database.part import StorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, marks
 from hob.store.database.writer import Writer
@@ -97,12 +98,11 @@ _LIVE_SENT = "IN (SELECT extra FROM outbox WHERE created >= :since OR state != '
 _WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
 
 
-class Retention:
+class Retention(StorePart):
     """Lets go of what is older than a time (Unix seconds). A few at a time, so that no message waits for it."""
 
     def __init__(self, writer: Writer, readers: Readers, home: Path) -> None:
-        self._writer = writer
-        self._readers = readers
+        super().__init__(writer, readers)
         self._blobs = home / "blobs"
 
     async def drop_details(self, before: float) -> int:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import apsw
 
 from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.store.database.part import StorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
@@ -43,12 +44,11 @@ class SkillRecord(NamedTuple):
     recent: tuple[bool, ...]
 
 
-class StoredExpertise:
+class StoredExpertise(StorePart):
     """Counts what happened since it was looked last."""
 
     def __init__(self, writer: Writer, readers: Readers, timeline: Timeline) -> None:
-        self._writer = writer
-        self._readers = readers
+        super().__init__(writer, readers)
         self._timeline = timeline
 
     async def count(self, use_of: Callable[[TimelineEvent], Use | None]) -> Sequence[SkillRecord]:

@@ -7,19 +7,17 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TypeAlias
 
 import apsw
 
-from hob.core.clock import Clock
+from hob.core.clock import utc_day
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.memory import Fact, FactChange, FactState, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import Row, all_rows, find_row, marks
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter, masked
 from hob.store.memory.items import add_items, link_evidence
 from hob.store.memory.work import PLACE, move_on
@@ -79,13 +77,8 @@ _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_facts"
 _TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
 
 
-class StoredFacts:
+class StoredFacts(TimedStorePart):
     """Keeps facts. Every call names whose they are."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def known(self, scope: Scope) -> list[Fact]:
         """What is recorded now, also what was so once. Raises StoreErrors."""
@@ -275,15 +268,11 @@ def stone_of_fact(scope: Scope, fact: Fact) -> bytes:
 
 def told(fact: Fact) -> str:
     """The fact as a line that is searched and shown."""
-    since = f"since {_day(fact.valid_from)}" if fact.valid_from is not None else ""
-    until = f"until {_day(fact.valid_to)}" if fact.valid_to is not None else ""
+    since = f"since {utc_day(fact.valid_from)}" if fact.valid_from is not None else ""
+    until = f"until {utc_day(fact.valid_to)}" if fact.valid_to is not None else ""
     when = f" ({', '.join(filter(None, (since, until)))})" if since or until else ""
     quote = f": \u201c{fact.quote}\u201d" if fact.quote else ""
     return f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}{when}{quote}"
-
-
-def _day(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
 def _load(row: Row) -> Fact:

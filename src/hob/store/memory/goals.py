@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.memory import Goal, GoalNote, GoalState, Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import Row, all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.memory.items import add_items
 
 SOURCE = f"{Layer.FACT}:goal"
@@ -35,13 +33,8 @@ _CLOSED = "UPDATE memory_items SET valid_to = ? WHERE seq = ?"
 _SHORTEST = 6
 
 
-class StoredGoals:
+class StoredGoals(TimedStorePart):
     """Implements `Goals`. Every call names whose they are."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def goals(self, scope: Scope) -> list[Goal]:
         """All, the open ones first by when they are due, each with what came of it. Raises StoreErrors."""

@@ -7,12 +7,11 @@ from functools import partial
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
 from hob.store.memory import index
 from hob.store.memory.stones import stone_of_item
@@ -168,16 +167,6 @@ def replace_source(
     return len(add_items(connection, items))
 
 
-def load_items(connection: apsw.Connection, seqs: Sequence[int]) -> dict[int, MemoryItem]:
-    """The items of these rows, whose scope the caller has seen to."""
-    found = {}
-    for start in range(0, len(seqs), _AT_ONCE):
-        some = seqs[start : start + _AT_ONCE]
-        sql = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN ({marks(some)}) AND c.text IS NOT NULL"  # noqa: S608
-        found.update({row[0]: load_item(row) for row in all_rows(connection, sql, some)})
-    return found
-
-
 def load_item(row: Row) -> MemoryItem:
     """The item of a row of COLUMNS."""
     (seq, id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at, origin, trust,
@@ -191,13 +180,8 @@ def load_item(row: Row) -> MemoryItem:
     )  # fmt: skip
 
 
-class StoredItems:
+class StoredItems(TimedStorePart):
     """Keeps items. What is read of them is read through `of`, which names whose they are."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     def of(self, scope: Scope) -> "ScopedItems":
         """What is this scope's, and nothing else."""

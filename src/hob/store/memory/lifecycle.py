@@ -5,12 +5,10 @@ from functools import partial
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.memory import Layer, Scope
 from hob.core.values import dataclass
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, marks
-from hob.store.database.writer import Writer
 from hob.store.memory.items import erase_items
 
 _COUNTS = "SELECT layer, count(*), min(at), max(at) FROM memory_items WHERE scope = ? AND agent = ? GROUP BY layer"
@@ -30,13 +28,8 @@ class LayerCount:
     newest: float
 
 
-class MemoryLifecycle:
+class MemoryLifecycle(TimedStorePart):
     """Counts and lets go. What goes by itself leaves no tombstone: it may be taken up again."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def count(self, scope: Scope) -> Sequence[LayerCount]:
         """The layers that have items. Raises StoreErrors."""

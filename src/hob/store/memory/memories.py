@@ -4,13 +4,11 @@ import logging
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.ids import SessionKey
 from hob.core.memory import Layer, Memory, MemoryItem, Scope
 from hob.core.trust.labels import Label
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import masked
 from hob.store.memory.items import add_items
 from hob.store.memory.stones import stone_of, unused_moment
@@ -25,13 +23,8 @@ _KNOWN = (
 )
 
 
-class StoredMemories:
+class StoredMemories(TimedStorePart):
     """Implements `Remember`: each session keeps its own."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
         """Keep it, once. Raises StoreErrors."""

@@ -9,9 +9,8 @@ import apsw
 
 from hob.core.memory import MemoryItem, Scope
 from hob.core.values import dataclass
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.memory import index
 from hob.store.memory.index import BITS, LOW, MOST_TIMES, unpacked
 from hob.store.memory.items import COLUMNS, TABLES, index_waiting, is_waiting, load_item
@@ -61,12 +60,8 @@ _ITEMS = (
 """By row, since a scope may have a million of them."""
 
 
-class StoredIndex:
+class StoredIndex(StorePart):
     """Searches run here, each on one snapshot."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def complete(self) -> None:
         """Index what an older Hob kept without an index, and what a crash left unindexed. Raises StoreErrors."""

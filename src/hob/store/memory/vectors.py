@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import apsw
 
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.memory.items import index_waiting
 
 _ADD_EMBEDDER = "INSERT OR IGNORE INTO memory_embedders (fingerprint) VALUES (?)"
@@ -35,12 +34,8 @@ _DROP_VECTORS = (
 _DROP_EMBEDDER = "DELETE FROM memory_embedders WHERE id = ?"
 
 
-class StoredVectors:
+class StoredVectors(StorePart):
     """Keeps vectors. An item that is gone when its vector comes gets none."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def begin(self, fingerprint: str) -> int:
         """The number of the embedder of this fingerprint; a new one has embedded nothing. Raises StoreErrors."""

@@ -10,11 +10,9 @@ from itertools import takewhile
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.memory import MemoryItem, Scope
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, load_item
 
 PLACE = "SELECT place FROM memory_work WHERE name = ? AND about = ?"
@@ -53,13 +51,8 @@ _REPLACE = (
 )
 
 
-class StoredWork:
+class StoredWork(TimedStorePart):
     """Reads what waits for work, and keeps how far it has come."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def place(self, name: str, about: str = "") -> int:
         """How far it has come; 0 at first. Raises StoreErrors."""

@@ -4,14 +4,12 @@ import logging
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import WorkingNote
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.memory.stones import stone_of, unused_moment
 
@@ -30,13 +28,8 @@ _DROP_NOTE = "DELETE FROM working_notes WHERE session = ? RETURNING text"
 _PUT_NOTE = "INSERT INTO working_notes (session, turn, at, stone, origin, trust, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-class StoredWorkingNotes:
+class StoredWorkingNotes(TimedStorePart):
     """Implements `WorkingNotes`."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def load(self, *sessions: SessionKey) -> WorkingNote | None:
         """The note of the first of these sessions that has one; None where none has, or it cannot be read."""

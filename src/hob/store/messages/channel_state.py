@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import apsw
 
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows
-from hob.store.database.writer import Writer
 
 _PUT = (
     "INSERT INTO channel_state (channel, account, key, value) VALUES (?, ?, ?, ?)"
@@ -14,12 +13,8 @@ _PUT = (
 )
 
 
-class StoredChannelState:
+class StoredChannelState(StorePart):
     """Implements the port `ChannelState`."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def get(self, channel: str, account: str) -> Mapping[str, str]:
         """All of it."""

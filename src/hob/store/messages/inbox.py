@@ -18,6 +18,7 @@ from hob.core.translation.language import translatable
 from hob.core.turns import Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
+from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.writer import Writer
@@ -181,17 +182,12 @@ def waiting_rows(connection: apsw.Connection, session: SessionKey) -> tuple[Wait
     return tuple(load_waiting(row) for row in all_rows(connection, f"{_SELECT_WAITING} ORDER BY i.seq", (session,)))
 
 
-class Inbox:
+class Inbox(TimedStorePart):
     """The messages that were accepted."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
+        super().__init__(writer, readers, clock)
         self._run = run
-
-    def _now(self) -> float:
-        return self._clock.now().timestamp()
 
     async def accept(
         self,

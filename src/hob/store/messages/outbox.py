@@ -5,7 +5,6 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, TurnId
@@ -14,10 +13,9 @@ from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.codec import dump_form, load_form, title_of
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.followers import Effect
 from hob.store.timeline import write_events
@@ -136,16 +134,8 @@ def _load(row: Sequence[Any]) -> OutboxRow:
     )
 
 
-class Outbox:
+class Outbox(TimedStorePart):
     """The chunks that wait to be sent, one open row per chat at a time."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
-
-    def _now(self) -> float:
-        return self._clock.now().timestamp()
 
     async def owe(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
         """Owe messages outside any turn. An id that is known already changes nothing."""

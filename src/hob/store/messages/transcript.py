@@ -6,15 +6,13 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import SessionKey
 from hob.core.models import Entry
 from hob.core.turns import Summary, View
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
-from hob.store.database.readers import Readers
+from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.sessions import next_entries
 from hob.store.timeline import write_events
@@ -94,13 +92,8 @@ def _load_summary(row: Sequence[Any] | None) -> Summary | None:
     return Summary(upto, text, load_label(origin, trust), model)
 
 
-class StoredTranscript:
+class StoredTranscript(TimedStorePart):
     """Implements the port `Transcript`. What it costs depends on what is shown, not on the length of the history."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._clock = clock
 
     async def load_view(self, session: SessionKey, at_most: int) -> View:
         """The newest summary and the last entries after it (and after the last reset)."""

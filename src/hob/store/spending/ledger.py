@@ -8,9 +8,8 @@ import apsw
 from hob.core.events.timeline import TimelineEvent
 from hob.core.model_names import fits
 from hob.core.models import NOTHING_SPENT, CallScope, Spent, Usage
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.spending.model_calls import HOUR, record
 from hob.store.timeline import write_events
@@ -66,12 +65,8 @@ def _since(since: float) -> dict[str, Any]:
     return {"since": since, "hour": first, "edge": first * HOUR}
 
 
-class StoredLedger:
+class StoredLedger(StorePart):
     """Implements the port `Ledger`."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def record(self, event: TimelineEvent) -> None:
         """Write a model call made outside any turn or beside its answer, and the event itself."""

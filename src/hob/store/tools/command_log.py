@@ -9,9 +9,8 @@ import apsw
 
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import Begun, Span
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import Row, all_rows
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 
 _AT_ONCE = 200
@@ -28,12 +27,8 @@ _SPANS = (
 )
 
 
-class StoredCommandLog:
+class StoredCommandLog(StorePart):
     """Implements the tools' `CommandRows`; its methods raise StoreErrors."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
         """A command is about to start, which may change these folders as their snapshots have them."""

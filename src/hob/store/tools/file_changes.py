@@ -9,9 +9,8 @@ import apsw
 
 from hob.core.ids import CallId, TurnId
 from hob.core.undo import FileChange, FileVersion
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 
 _AT_ONCE = 200
@@ -23,12 +22,8 @@ _OF = (
 _NEWEST = "SELECT seq, turn FROM file_changes WHERE seq < ? ORDER BY seq DESC LIMIT ?"
 
 
-class StoredFileChanges:
+class StoredFileChanges(StorePart):
     """Implements the tools' `Changes`; its methods raise StoreErrors."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def add(self, changes: Collection[FileChange]) -> None:
         """Keep them, all or none."""

@@ -6,21 +6,16 @@ from functools import partial
 import apsw
 
 from hob.core.ids import TurnId
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import Row, all_rows
-from hob.store.database.writer import Writer
 
 _AT_ONCE = 20
 _NEWEST = "SELECT seq, turn FROM tainted_writes WHERE seq < ? ORDER BY seq DESC LIMIT ?"
 TAINTED_WRITE = "INSERT OR IGNORE INTO tainted_writes (turn) VALUES (?)"
 
 
-class StoredTaintedWrites:
+class StoredTaintedWrites(StorePart):
     """Keeps them; its methods raise StoreErrors."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def note(self, turn: TurnId) -> None:
         """This tainted turn is about to change files, or may; again changes nothing."""

@@ -7,9 +7,8 @@ import apsw
 
 from hob.core.ids import SessionKey, TurnId
 from hob.core.undo import Kept, Undone, UndoNote, undo_of
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import Row, all_rows, find_row, marks
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 
 _NOTES = (
@@ -26,12 +25,8 @@ _BEGIN = "INSERT INTO undo_log (asker, turn, planned) VALUES (?, ?, ?)"
 _END = "UPDATE undo_log SET outcome = ?, seq = (SELECT max(seq) + 1 FROM undo_log) WHERE asker = ?"
 
 
-class StoredUndoLog:
+class StoredUndoLog(StorePart):
     """Keeps each undoing by its asker; its methods raise StoreErrors."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
 
     async def begin(self, note: UndoNote) -> None:
         """It is about to be done."""

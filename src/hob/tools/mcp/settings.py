@@ -2,20 +2,10 @@
 
 from typing import Protocol
 
-from hob.core.errors import NotConfigured
 from hob.core.ports.tools import Toolset
 from hob.core.settings import Secret, setting
 from hob.core.values import dataclass
-
-
-def _host_problem(rule: str) -> str:
-    from hob.tools.sandbox.network.hosts import HostRules
-
-    try:
-        HostRules([rule])
-    except NotConfigured as error:
-        return str(error)
-    return ""
+from hob.tools.sandbox.settings import host_problem
 
 
 def _url_problem(url: str) -> str:
@@ -34,7 +24,7 @@ class McpServer:
     env: dict[str, Secret] = setting({}, "Variables that the program is given: values, or references to secrets.")
     headers: dict[str, Secret] = setting({}, "Headers of every request to the address.")
     hosts: list[str] = setting(
-        [], "Hosts that the program may reach: names, *.names, or groups such as group:packages.", problem=_host_problem
+        [], "Hosts that the program may reach: names, *.names, or groups such as group:packages.", problem=host_problem
     )
     read: list[str] = setting([], "Folders that the program may read.")
     write: list[str] = setting([], "Folders that the program may change.")

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from hob.core.argument_roles import ArgumentRole
+from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest, NotFound, ToolFailed
 from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
@@ -106,10 +107,10 @@ class KnowledgeTools:
 
 
 def _goal_lines(goal: Goal) -> list[str]:
-    due = f", due {_day(goal.due)}" if goal.due is not None else ""
+    due = f", due {utc_day(goal.due)}" if goal.due is not None else ""
     trust = "" if goal.label.trusted else ", untrusted"
-    head = f"- {goal.text} [{goal.id[:_ID]}, {goal.state}{due}, last changed {_day(goal.changed)}{trust}]"
-    return [head, *(f"  {_day(note.at)}: {note.text}" for note in goal.evidence)]
+    head = f"- {goal.text} [{goal.id[:_ID]}, {goal.state}{due}, last changed {utc_day(goal.changed)}{trust}]"
+    return [head, *(f"  {utc_day(note.at)}: {note.text}" for note in goal.evidence)]
 
 
 def _moment(day: str) -> float | None:
@@ -127,12 +128,8 @@ def _line(fact: Fact) -> str:
     said = "put right by the owner" if fact.state is FactState.CORRECTED else "said"
     told = [
         fact.id[:_ID],
-        *([f"since {_day(fact.valid_from)}"] if fact.valid_from is not None else []),
-        f"{said} {_day(fact.at)}" + (f": \u201c{fact.quote}\u201d" if fact.quote else ""),
+        *([f"since {utc_day(fact.valid_from)}"] if fact.valid_from is not None else []),
+        f"{said} {utc_day(fact.at)}" + (f": \u201c{fact.quote}\u201d" if fact.quote else ""),
         *([f"from {fact.evidence[0][:_ID]}"] if fact.evidence else []),
     ]
     return f"- {_text(fact)} [{', '.join(told)}]"
-
-
-def _day(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"

@@ -4,9 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from hob.core.argument_roles import ArgumentRole
+from hob.core.clock import utc_day
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
@@ -188,13 +188,13 @@ def _told(found: Sequence[Memory], untrusted: bool) -> tuple[list[str], list[Lab
 
 
 def _line(memory: Memory) -> str:
-    day = f"{datetime.fromtimestamp(memory.at, UTC):%Y-%m-%d}" if memory.at else "undated"
+    day = utc_day(memory.at) if memory.at else "undated"
     trust = "" if memory.label.trusted else ", untrusted"
     return f"- {memory.text} [{day}, {memory.source}{trust}]"
 
 
 def _item_line(item: MemoryItem, longest: int) -> str:
-    day = f"{datetime.fromtimestamp(item.at, UTC):%Y-%m-%d}"
+    day = utc_day(item.at)
     where = item.evidence[0] if item.kind == "section" and item.evidence else item.source
     who = f"{item.speaker}, " if item.speaker else ""
     trust = "" if item.label.trusted else ", untrusted"

@@ -77,4 +77,4 @@ class ConversationTools:
             shown = f"{min(max(percent, 0), 100)} %: {shown}"
         turn = context.turn
         self._notices.publish(Progress(turn.trace, turn.session, "progress", text=shown))
-        return "Shown to whoever looks."
+        return "Shown to the user."

@@ -9,7 +9,8 @@ from hob.core.values import dataclass
 BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec", "plain")
 
 
-def _host_problem(rule: str) -> str:
+def host_problem(rule: str) -> str:
+    """What is wrong with a rule for hosts, if anything is."""
     from hob.tools.sandbox.network.hosts import HostRules
 
     try:
@@ -43,7 +44,7 @@ class SandboxSettings:
         "auto", "What confines commands; plain confines nothing and asks before every command.", one_of=BACKENDS
     )
     hosts: list[str] = setting(
-        [], "Hosts that commands may reach: names, *.names, or groups such as group:packages.", problem=_host_problem
+        [], "Hosts that commands may reach: names, *.names, or groups such as group:packages.", problem=host_problem
     )
     read: list[str] = setting([], "Further folders that commands may read.")
     write: list[str] = setting([], "Further folders that commands may change.")

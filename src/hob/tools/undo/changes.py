@@ -21,19 +21,3 @@ class FileChangesPort(Protocol):
     async def recent(self, limit: int) -> tuple[TurnId, ...]:
         """The turns that changed anything, newest first."""
         ...
-
-
-class ChangesInMemory:
-    """Implements `FileChangesPort` for as long as the process lives."""
-
-    def __init__(self) -> None:
-        self._changes: list[FileChange] = []
-
-    async def add(self, changes: Collection[FileChange]) -> None:
-        self._changes += changes
-
-    async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
-        return tuple(change for change in self._changes if change.turn == turn)
-
-    async def recent(self, limit: int) -> tuple[TurnId, ...]:
-        return tuple(dict.fromkeys(change.turn for change in reversed(self._changes)))[:limit]

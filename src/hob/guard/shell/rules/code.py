@@ -21,7 +21,6 @@ _QUOTED = re.compile(
     r"\"((?:[^\"\\\n]|\\.){1,2000})\"|'((?:[^'\\\n]|\\.){1,2000})'|`([^`\n]{1,2000})`|"
     r"(?:%[wxqQ]?|\bq[qwx]?)\s?(?:\(([^)\n]{1,500})\)|\{([^}\n]{1,500})\}|\[([^\]\n]{1,500})\]|[/|!]([^/|!\n]{1,500})[/|!])"
 )
-_FORKS = re.compile(r"\b(?:os\.)?fork\b|Process\s*\(|\bspawn\b|child_process|Thread\b")
 _ENDLESS = re.compile(
     r"while\s*\(?\s*(?:True|true|1|\(1\)|:|fork|!|os\.fork|not\s+os\.fork)|for\s*\(\s*;\s*;\s*\)|\bloop\b|\bforever\b|"
     r"fork\s+while|\buntil\s+(?:0|false)|itertools\.(?:count|repeat|cycle)|iter\(int|range\(\s*\d{4,}|fork\b[^;]{0,200}\bfork\b|"
