@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.cli.conversation.questions import show_approval
-from hob.cli.output import line, tame
+from hob.cli.daemon.timeline import KIND_WORDS
+from hob.cli.output import age, line, number, state, status_word, tame
+from hob.core.events.timeline import EventKind
+from hob.core.states import TurnState
 from hob.guard.approvals.question import Question
 
 
@@ -33,6 +36,21 @@ def test_line_is_one_line_of_at_most_that_width(text: str, width: int) -> None:
     shown = line(text, width)
     assert len(shown) <= width
     assert "\n" not in shown
+
+
+@pytest.mark.parametrize(("locale", "told"), [("C", "12,345.7 1.5 h"), ("de_DE.UTF-8", "12.345,7 1,5 h")])
+def test_figures_have_the_separators_of_the_language(monkeypatch: pytest.MonkeyPatch, locale: str, told: str) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
+    assert f"{number(12_345.67)} {age(5_400)}" == told
+
+
+def test_states_kinds_and_outcomes_are_words_and_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    assert set(KIND_WORDS) == set(EventKind)
+    assert [state(each) for each in TurnState if "_" in state(each)] == []
+    assert status_word("unknown_outcome") == "Hob was stopped during it, so its outcome is unknown"
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert (state("set_aside"), status_word("denied")) == ("zurückgelegt", "nicht erlaubt")
 
 
 class Screen(io.StringIO):

@@ -1,6 +1,7 @@
 """How the command line explains itself: what `--help` prints, and what is said to wrong use."""
 
 import io
+import re
 import textwrap
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -23,6 +24,8 @@ from hob.cli.language import _
 
 _WIDEST = 100
 _MARGIN = "  "
+PLACEHOLDERS = {"STR": "TEXT", "INT": "NUMBER", "FLOAT": "NUMBER", "ARGS": "NAME"}
+"""Words for what cyclopts calls by its type."""
 _LABELS = 24
 """The columns of names; what is longer has a line for itself."""
 
@@ -47,7 +50,7 @@ class HelpPage:
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
         """Print how the command is called."""
         if usage:
-            _print(console, f"{self._say('Usage')}: {_plain(usage).removeprefix('Usage: ')}")
+            _print(console, f"{self._say('Usage')}: {self._named(_plain(usage).removeprefix('Usage: '))}")
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
         """Print what the command does, its paragraphs wrapped."""
@@ -61,7 +64,7 @@ class HelpPage:
             metavar=None if entry.choices else entry.metavar,
             negative_names=() if entry.default == "False" else entry.negative_names,
         )
-        label = entry.positional_label or ", ".join(shown.display_labels_with_metavar)
+        label = self._named(entry.positional_label or ", ".join(shown.display_labels_with_metavar))
         notes = [self._say(_joined(_plain(entry.description)))]
         if choices := [choice for choice in entry.choices or () if choice]:
             notes.append(f"[{', '.join(choices)}]")
@@ -76,6 +79,10 @@ class HelpPage:
             return [head.ljust(len(column)) + text[0].lstrip(), *text[1:]]
         return [head, *text]
 
+    def _named(self, label: str) -> str:
+        """The label with its placeholders in the reader's words."""
+        return re.sub(r"(?<![\w-])[A-Z]{3,}\b", lambda found: self._say(PLACEHOLDERS.get(found[0], found[0])), label)
+
 
 def wrong_use(error: CycloptsError) -> str:
     """What is wrong with how a command was called, and where its help is."""
@@ -86,7 +93,7 @@ def wrong_use(error: CycloptsError) -> str:
                 said += _("; put the question in quotes")
         case MissingArgumentError(argument=argument) if argument is not None and argument.token_count()[0] == 1:
             kind = argument.field_info
-            name = argument.name if kind.is_keyword_only else argument.name.lstrip("-").upper()
+            name = argument.name if kind.is_keyword_only else _(argument.name.lstrip("-").upper())
             said = (_("{name} is missing") if kind.is_positional else _("{name} needs a value")).format(name=name)
         case UnknownOptionError(token=token):
             word = (token.keyword or token.value).partition("=")[0]

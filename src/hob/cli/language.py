@@ -1,7 +1,7 @@
 """The terminal's language: commands say `_("{name} is there").format(name=name)`."""
 
 from hob.config.environment import process_environment
-from hob.core.translation.language import language_of, translate_plural, translated
+from hob.core.translation.language import language_of, say, translatable, translate_plural, translated
 
 
 def terminal_language() -> str:
@@ -19,7 +19,12 @@ def ngettext(one: str, many: str, count: int, **values: object) -> str:
     return translate_plural(one, many, count, terminal_language()).format(count=count, **values)
 
 
+_FIRST_OF = translatable("the first of {server}", server="")
+
+
 def model_line(line: str, language: str) -> str:
     """A model and why it is asked, as `MODEL (REASON)`, with the reason in this language."""
     name, _bracket, reason = line.rpartition(" (")
+    if name.startswith(_FIRST_OF):
+        name = say(language, _FIRST_OF.message, server=name.removeprefix(_FIRST_OF))
     return f"{name} ({translated(reason[:-1], language)})" if name else translated(line, language)

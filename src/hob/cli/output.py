@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from hob.cli.language import _
+from hob.cli.language import _, terminal_language
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
+from hob.core.translation.language import translatable
 
 COLOURS = {
     "red": "31",
@@ -37,6 +38,22 @@ STATE_COLOURS = {
     "dead": "red",
     "cancelled": "dim",
 }
+STATE_WORDS = {
+    "done": translatable("done"),
+    "sent": translatable("sent"),
+    "ok": translatable("ok"),
+    "running": translatable("running"),
+    "ready": translatable("ready"),
+    "created": translatable("begun"),
+    "pending": translatable("waiting"),
+    "waiting": translatable("waiting"),
+    "parked": translatable("held up"),
+    "failed": translatable("failed"),
+    "set_aside": translatable("quarantined"),
+    "dead": translatable("given up"),
+    "cancelled": translatable("stopped"),
+}
+"""States for people."""
 
 
 def paint(text: str, colour: str, on: TextIO | None = None) -> str:
@@ -51,8 +68,28 @@ def shows_colours(on: TextIO) -> bool:
 
 
 def state(name: str, width: int = 0) -> str:
-    """A state's name in its colour."""
-    return paint(name.ljust(width), STATE_COLOURS.get(name, ""))
+    """A state in the reader's words and its colour."""
+    return paint(_(STATE_WORDS.get(name, name)).ljust(width), STATE_COLOURS.get(name, ""))
+
+
+def status_word(code: str) -> str:
+    """How something ended, in the reader's words; a code that has none as it is."""
+    from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands say it
+
+    return _(STATUS_NAMES.get(code, STATE_WORDS.get(code, code)))
+
+
+def number(value: float, digits: int = 1) -> str:
+    """A figure with the separators of the reader's language."""
+    return in_language(f"{value:,.{digits}f}")
+
+
+def in_language(figure: str) -> str:
+    """An English figure with the separators of the reader's language."""
+    return figure if terminal_language() == "en" else figure.translate(_SEPARATORS)
+
+
+_SEPARATORS = str.maketrans(",.", ".,")
 
 
 def when(seconds: float) -> str:
@@ -64,8 +101,8 @@ def age(seconds: float) -> str:
     """A duration for people."""
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} s"
+            return f"{number(seconds / size)} {unit}"
+    return f"{number(seconds)} s"
 
 
 def width_of_screen(otherwise: int = 120) -> int:

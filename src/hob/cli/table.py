@@ -35,7 +35,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("sessions", "List, show, rename, pause and delete conversations."),
     ("usage", "Show what was spent, on what, and what is left."),
     ("tasks", "List current and past tasks."),
-    ("timeline", "Show what happened, by trace."),
+    ("timeline", "Show what happened, message by message."),
     ("logs", "Show Hob's log; --follow keeps going."),
     ("prompt", "Show the next request to the model, by section."),
     ("retry", "Bring back what failed or was quarantined."),

@@ -86,7 +86,7 @@ class House:
 
     def enable(self, *names: str) -> None:
         for name in names:
-            done = self.hob("plugins", "enable", name)
+            done = self.hob("plugins", "enable", name, "--yes")
             assert done.returncode == 0, done.stderr
 
     def states(self) -> Mapping[str, Mapping[str, Any]]:
@@ -113,10 +113,17 @@ def test_plugins_are_off_until_they_are_enabled(house: House) -> None:
     )
     assert "greet" not in house.hob("--help").stdout
     assert house.hob("greet", "Ada").returncode == 2
-    done = house.hob("plugins", "enable", "dice")
+    done = house.hob("plugins", "enable", "dice", "--yes")
     assert "runs with your rights" in done.stdout
     assert "tool dice__roll (tier 0: no effects)" in done.stdout
     assert house.states()["dice"]["state"] == "on"
+
+
+def test_plugin_is_not_loaded_without_a_yes(house: House) -> None:
+    refused = house.hob("plugins", "enable", "broken")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert "--yes" in refused.stderr
+    assert house.states()["broken"]["state"] == "off"
 
 
 def test_command_of_a_plugin_stands_beside_hobs_own(house: House) -> None:
@@ -158,7 +165,7 @@ def test_version_that_brings_more_is_off_until_it_is_confirmed(house: House, own
     module.write_text(module.read_text().replace("import Restart", "import Effect, Restart"))
     told = "version 0.2.0 brings more than you confirmed: tool dice__roll (tier 0: communicates)"
     assert told in house.hob("prompt").stderr
-    assert "(new)" in house.hob("plugins", "enable", "dice").stdout
+    assert "(new)" in house.hob("plugins", "enable", "dice", "--yes").stdout
     assert "not opened" not in house.hob("prompt").stderr
 
 
@@ -170,7 +177,7 @@ def test_plugin_that_clashes_or_does_not_load_is_not_enabled(house: House, own_s
     points = "[hob.tools]\ndice = hob_dice:Dice\nmissing = no_such_module:X\nfiles = hob_dice:Dice\n"
     (rival / "entry_points.txt").write_text(points)
     for name, told in (("dice", "hob-dice and rival"), ("missing", "cannot be loaded"), ("files", "Hob itself has")):
-        done = house.hob("plugins", "enable", name)
+        done = house.hob("plugins", "enable", name, "--yes")
         assert done.returncode == 2
         for word in told.split(" and "):
             assert word in done.stderr

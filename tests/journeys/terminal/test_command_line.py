@@ -171,8 +171,8 @@ async def test_tasks_and_timeline_show_the_same_alone_and_attached(world: World)
     states = {task["title"]: task["state"] for task in json.loads(alone[1].out)["tasks"]}
     assert states == {"hello": "done", "FAULT unauthorized": "failed"}
     shown = [line.split()[2] for line in alone[2].out.splitlines()]
-    assert shown[0] == "inbound"
-    assert shown.index("turn") < shown.index("model") < shown.index("outbound")
+    assert shown[0] == "message"
+    assert shown.index("turn") < shown.index("model") < shown.index("reply")
 
 
 async def test_chat_goes_on_until_its_terminal_ends(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import holder_of
 from hob.cli.language import _, model_line, ngettext, terminal_language
-from hob.cli.output import age, line, paint, print_json
+from hob.cli.output import age, line, number, paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.language import translatable
 
@@ -110,8 +110,8 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         "store",
         told.format(
             state=paint(_(seen["store"]), "green" if seen["store"] == "ok" else "red"),
-            size=f"{health['size'] / 1e6:,.1f}",
-            free=f"{health['free'] / 1e9:,.1f}",
+            size=number(health["size"] / 1e6),
+            free=number(health["free"] / 1e9),
             writes=paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000)),
             follows="" if lagging else _(", nothing lags behind"),
         ),

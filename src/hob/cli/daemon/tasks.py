@@ -27,4 +27,4 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
         print(_("No open tasks; `hob tasks --all` shows ended ones.") if not all else _("No tasks yet."))
     for task in seen["tasks"]:
         reason = f"  [{task['reason']}]" if task["reason"] else ""
-        print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 9)}  {line(task['title'], 60)}{reason}")
+        print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 13)}  {line(task['title'], 60)}{reason}")

@@ -1,22 +1,42 @@
-"""`hob timeline`: what happened, one trace as a tree of spans or the latest events."""
+"""`hob timeline`: what happened, all that one message set off as a tree or the latest events."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, when
+from hob.cli.output import STATE_WORDS, line, number, paint, print_json, status_word, when
+from hob.core.events.timeline import EventKind
+from hob.core.translation.language import translatable
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
+KIND_WORDS: Mapping[str, str] = {
+    EventKind.INBOUND: translatable("message"),
+    EventKind.OUTBOUND: translatable("reply"),
+    EventKind.TURN: translatable("turn"),
+    EventKind.MODEL: translatable("model"),
+    EventKind.TOOL: translatable("tool"),
+    EventKind.APPROVAL: translatable("approval"),
+    EventKind.POLICY: translatable("policy"),
+    EventKind.STEER: translatable("addition"),
+    EventKind.COMMAND: translatable("command"),
+    EventKind.SESSION: translatable("conversation"),
+    EventKind.COMPACTION: translatable("summary"),
+    EventKind.DELIVERY: translatable("delivery"),
+    EventKind.SUBAGENT: translatable("sub-agent"),
+    EventKind.MEMORY: translatable("memory"),
+    EventKind.SYSTEM: translatable("Hob"),
+}
+"""What an event is about, for people."""
 
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
-    """Show what happened, by trace.
+    """Show what happened: messages, replies and everything between.
 
     Parameters
     ----------
     trace:
-        Show this trace whole, as a tree: its id, or the beginning of it that the list shows.
+        Show all that one message set off, as a tree: the id that begins its lines in the list.
     session:
         Only this session.
     limit:
@@ -33,7 +53,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
         return
     events = seen["events"]
     if not events:
-        print(_("No events in trace {trace}.").format(trace=trace) if trace else _("No events yet."))
+        print(_("Nothing is known of {trace}.").format(trace=line(trace)) if trace else _("No events yet."))
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
 
@@ -56,14 +76,15 @@ def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], 
 
 
 def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
-    kind = paint(event["kind"].ljust(10), KIND_COLOURS.get(event["kind"], "dim"))
-    status = "" if event["status"] == "ok" else " " + paint(event["status"], "red")
-    took = "" if event["seconds"] is None else paint(f" {event['seconds'] * 1000:.0f} ms", "dim")
+    kind = paint(_(KIND_WORDS.get(event["kind"], event["kind"])).ljust(12), KIND_COLOURS.get(event["kind"], "dim"))
+    status = "" if event["status"] == "ok" else " " + paint(status_word(event["status"]), "red")
+    took = "" if event["seconds"] is None else paint(f" {number(event['seconds'] * 1000, 0)} ms", "dim")
     usage = event["usage"]
+    name = _(STATE_WORDS.get(event["name"], event["name"])) if event["kind"] in ("turn", "session") else event["name"]
     tokens = ""
     if usage is not None:
         told = _(" {input}→{output} tokens")
         tokens = paint(told.format(input=usage["input_tokens"], output=usage["output_tokens"]), "dim")
     trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
-    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {event['name']}{status}{took}{tokens}{text}"
+    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {name}{status}{took}{tokens}{text}"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _, ngettext
-from hob.cli.output import line, paint, print_json
+from hob.cli.output import in_language, line, number, paint, print_json
 from hob.core.money import MICRO, dollars
 
 LABELS = ("day", "model", "session", "sender", "task")
@@ -109,13 +109,13 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _usd(amount: float) -> str:
-    return f"${dollars(round(amount * MICRO))}"
+    return f"${in_language(dollars(round(amount * MICRO)))}"
 
 
 def _count(tokens: int) -> str:
     for unit, size in (("M", 1_000_000), ("k", 1_000)):
         if tokens >= size:
-            return f"{tokens / size:.1f}{unit}"
+            return f"{number(tokens / size)}{unit}"
     return str(tokens)
 
 

@@ -11,7 +11,7 @@ from hob.app.plugins.installed import OPENED, Installed, installed
 from hob.app.plugins.loading import load_plugin, manifest_of
 from hob.app.plugins.manifest import Manifest, read_manifests, write_manifest
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json
+from hob.cli.output import confirm, line, paint, print_json
 from hob.cli.table import COMMANDS
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
@@ -47,8 +47,15 @@ def list_(*, json: Json = False) -> int:
 
 
 @app.command
-def enable(name: Name) -> int:
-    """Enable a plug-in from the next start on. It is loaded once, to show what it adds."""
+def enable(
+    name: Name,
+    *,
+    yes: Annotated[bool, Parameter(negative="", help="Do not ask.")] = False,
+) -> int:
+    """Enable a plug-in from the next start on, after asking: it runs with your rights.
+
+    It is loaded once, to show what it adds.
+    """
     home, found = find_home(process_environment()), installed()
     if name not in found:
         raise NotFound(
@@ -66,6 +73,8 @@ def enable(name: Name) -> int:
         "that you can, and Hob's policy does not limit it."
     )
     print(told.format(name=name, version=plugin.version, package=", ".join(plugin.packages)))
+    if not yes and not confirm(_("Load and enable it?")):
+        return 1
     manifest = manifest_of(plugin, load_plugin(plugin))
     before = read_manifests(home)
     if clashes := list(_clashes(manifest, before)):

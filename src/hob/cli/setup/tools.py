@@ -28,7 +28,7 @@ def list_(*, json: Json = False) -> None:
     for group, tools in groupby(seen["tools"], lambda tool: tool["group"]):
         print(paint(group or _("always shown"), "bold"))
         for tool in tools:
-            print(f"  {tool['name']:22} {line(tool['about'], 90)}")
+            print(f"  {tool['name']:22} {line(_(tool['about'].split(chr(10), 1)[0]), 90)}")
 
 
 @app.command
