@@ -182,3 +182,10 @@ def confirm(question: str, otherwise: str = "", *, about: Callable[[], object] =
 def print_json(value: Mapping[str, Any]) -> None:
     """Indented JSON."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def printed_json(value: Mapping[str, Any], wanted: bool) -> bool:
+    """Print it as JSON where that is wanted; whether it was."""
+    if wanted:
+        print_json(value)
+    return wanted

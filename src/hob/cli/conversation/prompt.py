@@ -3,7 +3,7 @@
 from hob.agent.prompt.seed_sections import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import paint, print_json
+from hob.cli.output import paint, printed_json
 
 
 def prompt(*, session: str = "main", json: bool = False) -> None:
@@ -17,8 +17,7 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
         Print JSON.
     """
     seen = reach("GET", "/prompt", {"session": session})
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
     print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")

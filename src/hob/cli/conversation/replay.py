@@ -6,7 +6,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, tame
+from hob.cli.output import line, paint, printed_json, tame
 from hob.config.environment import find_home, process_environment
 
 _SECONDS = 600.0
@@ -28,9 +28,7 @@ def replay(turn: str, /, *, model: str = "", json: bool = False) -> int:
     """
     make_home(find_home(process_environment()))
     seen = reach("POST", "/replay", {"id": turn, "model": model}, timeout=_SECONDS)
-    if json:
-        print_json(seen)
-    else:
+    if not printed_json(seen, json):
         _show(seen)
     now = seen["now"]
     return 1 if now is not None and now["trouble"] else 0

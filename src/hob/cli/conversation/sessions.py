@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import age, confirm, line, paint, print_json, tame, when, width_of_screen
+from hob.cli.output import age, confirm, line, paint, printed_json, tame, when, width_of_screen
 
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
 
@@ -25,8 +25,7 @@ def list_(
     """List conversations, the latest first."""
 
     seen = reach("GET", "/sessions", {"archived": "1"} if archived else {})
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     now, columns = time.time(), width_of_screen()
     width = max((len(each["session"]) for each in seen["sessions"]), default=0)
@@ -45,8 +44,7 @@ def show(session: Session = "main", *, json: Json = False) -> None:
     """Show a conversation: its rules, spending and last messages."""
 
     seen = reach("GET", "/sessions/show", {"session": session})
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     print(f"{paint(tame(seen['session']), 'bold')}  {line(seen['title'], 100)}")
     state = [name for name in ("paused", "archived") if seen[name]]
@@ -108,9 +106,7 @@ def fork(
 ) -> None:
     """Begin a new conversation with what was said in one, which stays as it is."""
     made = reach("POST", "/sessions/fork", {"session": session, "before": before or None})
-    if json:
-        print_json(made)
-    else:
+    if not printed_json(made, json):
         told = _("{session} goes on from {of} with {copied} entries")
         print(told.format(session=tame(made["session"]), of=tame(made["of"]), copied=made["copied"]))
 
@@ -122,9 +118,7 @@ def delete(session: Session, *, yes: Annotated[bool, Parameter(help="Do not ask.
         return 1
 
     done = reach("POST", "/sessions/delete", {"session": session})
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         print(_("{session} is deleted: {erased} pieces").format(session=tame(done["session"]), erased=done["erased"]))
     return 0
 

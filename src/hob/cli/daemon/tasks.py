@@ -2,7 +2,7 @@
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import line, print_json, state, when
+from hob.cli.output import line, printed_json, state, when
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
@@ -20,8 +20,7 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
 
     query = {"limit": str(limit)} | ({"all": "1"} if all else {})
     seen = reach("GET", "/tasks", query)
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     if not seen["tasks"]:
         print(_("No open tasks; `hob tasks --all` shows ended ones.") if not all else _("No tasks yet."))

@@ -5,7 +5,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.language import _
-from hob.cli.output import STATE_WORDS, line, number, paint, print_json, status_word, when
+from hob.cli.output import STATE_WORDS, line, number, paint, printed_json, status_word, when
 from hob.core.events.timeline import EventKind
 from hob.core.translation.language import translatable
 
@@ -48,8 +48,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     session = None if session is None else local_key(session)
     query = {"limit": str(limit)} | {k: v for k, v in (("trace", trace), ("session", session)) if v}
     seen = reach("GET", "/timeline", query)
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     events = seen["events"]
     if not events:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _, ngettext
-from hob.cli.output import in_language, line, number, paint, print_json
+from hob.cli.output import in_language, line, number, paint, printed_json
 from hob.core.money import MICRO, dollars
 
 LABELS = ("day", "model", "session", "sender", "task")
@@ -37,8 +37,7 @@ def usage(
     """
     query = {"days": str(days), "by": by}
     seen = reach("GET", "/usage", query)
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     total = seen["total"]
     cost = paint(_usd(total["cost_usd"]), "bold")

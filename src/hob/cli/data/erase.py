@@ -5,7 +5,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _, ngettext
-from hob.cli.output import confirm, line, paint, print_json
+from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.core.translation.language import translatable
 
 
@@ -31,9 +31,7 @@ def erase(person: str, *, yes: bool = False, json: bool = False) -> int:
     if not yes and not confirm("Erase all of this for ever?", "Nothing was erased."):
         return 1
     done = reach("POST", "/people/erase", fields, timeout=600)
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         print(paint(ngettext("Erased: {count} piece.", "Erased: {count} pieces.", done["erased"]), "green"))
         _show_left(done["left"])
     return 0

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.language import _
-from hob.cli.output import confirm, line, paint, print_json, when
+from hob.cli.output import confirm, line, paint, print_json, printed_json, when
 from hob.core.errors import InvalidRequest
 from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled
 
@@ -41,8 +41,7 @@ def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: O
     """Search memory; without words, show the newest items."""
     seen = reach("GET", "/memory/items", _given(query=query, layer=layer, source=source, origin=origin, hours=hours,
                                                 limit=limit))  # fmt: skip
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     _show_problem(seen)
     if not seen["items"]:
@@ -59,8 +58,7 @@ def why(query: str = "", *, turn: Annotated[str, Parameter(help="A turn or one o
         seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
     else:
         seen = reach("GET", "/memory/recalled", {"turn": turn} if turn else {})
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     _show_problem(seen)
     if not seen["items"]:
@@ -78,8 +76,7 @@ def why(query: str = "", *, turn: Annotated[str, Parameter(help="A turn or one o
 def show(id: str, *, json: Json = False) -> None:
     """Show one item in full, with its source."""
     item = reach("GET", f"/memory/items/{id}")
-    if json:
-        print_json(item)
+    if printed_json(item, json):
         return
     for name in ("id", "layer", "source", "speaker", "origin", "trust", "session", "turn"):
         if item[name]:
@@ -100,8 +97,7 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
     """What Hob knows as facts, with the words they were taken from."""
     wanted = {"known_at": _moment(as_of), "valid_at": _moment(at), "past": "true" if past else ""}
     seen = reach("GET", "/memory/facts", {name: value for name, value in wanted.items() if value})
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     if not seen["facts"]:
         print(_("No facts are known."))
@@ -140,8 +136,7 @@ def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also what is 
           json: Json = False) -> None:  # fmt: skip
     """What you want to reach, with what came of it; without news for a week a goal is stalled."""
     seen = reach("GET", "/memory/goals", {"closed": "true"} if closed else {})
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     if not seen["goals"]:
         print(_("No goals yet; `hob memory goal TEXT` keeps one."))
@@ -165,9 +160,7 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
     fields = {"id" if known else "text": text, "state": state, "note": note}
     fields = {name: value for name, value in fields.items() if value}
     done = reach("POST", "/memory/goals", {**fields, **({"due": _moment(due)} if due else {})})
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         _show_goal(done)
 
 
@@ -202,9 +195,7 @@ def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Orig
     ):
         return 0 if json else 1
     done = reach("POST", "/memory/forget", fields, timeout=600)
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         print(paint(_("Forgotten: {count} pieces.").format(count=done["erased"]), "green"))
     return 0
 
@@ -213,8 +204,7 @@ def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Orig
 def stats(*, json: Json = False) -> None:
     """Show how much Hob remembers, by layer."""
     seen = reach("GET", "/memory/status")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     for layer in seen["layers"]:
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
@@ -244,8 +234,7 @@ def stats(*, json: Json = False) -> None:
 def embedding(*, json: Json = False) -> None:
     """Show which model finds by meaning, how it is, and how many items have their vectors."""
     seen = reach("GET", "/memory/embedding/status")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     model, index = seen["embedding"], seen["index"]
     print(f"{paint('status'.ljust(11), 'dim')} {seen['status']}")
@@ -263,9 +252,7 @@ def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
     if not yes and not confirm(_("Drop all vectors and make them anew?"), _("Nothing was changed.")):
         return 1
     done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         print(_("{count} vectors are made anew in the background.").format(count=done["wipedChunks"]))
     return 0
 
@@ -300,9 +287,7 @@ def import_(file: Path, *, json: Json = False) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(_("{file} cannot be read: {error}").format(file=file, error=error)) from error
     done = reach("POST", "/memory/import", {"text": text}, timeout=None)
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         print(_("{items} items read, {new} of them new.").format(items=done["items"], new=done["new"]))
 
 
@@ -357,8 +342,7 @@ def _moment(day: str) -> float:
 
 def _settle(fields: Mapping[str, Any], *, json: bool) -> None:
     done = reach("POST", "/memory/facts", fields)
-    if json:
-        print_json(done)
+    if printed_json(done, json):
         return
     for fact in done["after"]:
         _show_fact(fact)
@@ -389,9 +373,7 @@ def _show_goal(goal: Mapping[str, Any]) -> None:
 
 
 def _deleted(done: Mapping[str, Any], *, json: bool) -> None:
-    if json:
-        print_json(done)
-    else:
+    if not printed_json(done, json):
         print(_("{count} items are gone.").format(count=done["deleted"]))
 
 
@@ -408,8 +390,7 @@ def _show_line(item: Mapping[str, Any]) -> None:
 
 
 def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     for item in seen["items"][:20]:
         _show_line(item)

@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from hob.app.settings_sections import read_config
 from hob.cli.language import _
-from hob.cli.output import line, print_json, when
+from hob.cli.output import line, printed_json, when
 from hob.cli.setup.mcp import log_in
 from hob.cli.setup.secrets import tell_daemon
 from hob.core.errors import NotConfigured, NotFound
@@ -43,8 +43,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     folder = home / oauth.FOLDER
     names = sorted(each.name for each in folder.iterdir() if "." not in each.name) if folder.is_dir() else []
     views = [_view(name, oauth.TokenFile(home, name).read()) for name in names]
-    if json:
-        print_json({"logins": views})
+    if printed_json({"logins": views}, json):
         return
     for view in views:
         until = when(view["until"]) if view["until"] else "-"

@@ -16,7 +16,7 @@ from hob.app.home import make_home
 from hob.app.maintenance.secret_stores import put_in_file
 from hob.app.settings_sections import read_config, sections_of
 from hob.cli.language import _
-from hob.cli.output import confirm, line, paint, print_json
+from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.setup.secrets import tell_daemon
 from hob.config.editing import set_values, unset_value
 from hob.config.environment import process_environment
@@ -110,8 +110,7 @@ def list_(*, json: Json = False) -> None:
     """Every server: what it is, whether it is used, how many tools of it you accepted. None is reached."""
     config = read_config()
     views = [_view(config, name, server) for name, server in config[McpSettings].items()]
-    if json:
-        print_json({"servers": views})
+    if printed_json({"servers": views}, json):
         return
     for view in views:
         print(f"{paint(view['name'], 'bold')}  {_(view['state'])}  {view['tools']}  {line(view['where'], 80)}")

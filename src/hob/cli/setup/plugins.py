@@ -11,7 +11,7 @@ from hob.app.plugins.installed import OPENED, Installed, installed
 from hob.app.plugins.loading import load_plugin, manifest_of
 from hob.app.plugins.manifest import Manifest, read_manifests, write_manifest
 from hob.cli.language import _
-from hob.cli.output import confirm, line, paint, print_json
+from hob.cli.output import confirm, line, paint, printed_json
 from hob.cli.table import COMMANDS
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
@@ -31,8 +31,7 @@ def list_(*, json: Json = False) -> int:
     """List plug-ins: what each adds, and whether it is on. Loads none of them."""
     manifests, found = read_manifests(find_home(process_environment())), installed()
     views = [_view(name, manifests.get(name), found.get(name)) for name in sorted({*manifests, *found})]
-    if json:
-        print_json({"plugins": views})
+    if printed_json({"plugins": views}, json):
         return 0
     for view in views:
         print(

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings_sections import read_config
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, when
+from hob.cli.output import line, paint, print_json, printed_json, when
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
@@ -50,8 +50,7 @@ def list_(*, json: Json = False) -> None:
     """List the tokens with their scopes; the owner's own is not among them."""
     now = time.time()
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
-    if json:
-        print_json({"tokens": views})
+    if printed_json({"tokens": views}, json):
         return
     for view in views:
         scopes = ", ".join(view["scopes"])
@@ -71,8 +70,7 @@ def show(name: Annotated[str, Parameter(help="The token; your own if not given."
         print_json({"token": token}) if json else print(token)
         return
     view = _find(name).view(time.time())
-    if json:
-        print_json(view)
+    if printed_json(view, json):
         return
     told = _("{name}: {sender}, for {scopes}")
     title = paint(line(view["name"], 32), "bold")

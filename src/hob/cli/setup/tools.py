@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import confirm, line, paint, print_json, tame
+from hob.cli.output import confirm, line, paint, print_json, printed_json, tame
 
 app = App(name="tools", help="List, explain and try tools.", result_action="return_value")
 
@@ -22,8 +22,7 @@ Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
 def list_(*, json: Json = False) -> None:
     """List every tool by group: those always shown first, then those that a conversation opens when it needs them."""
     seen = reach("GET", "/tools")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     for group, tools in groupby(seen["tools"], lambda tool: tool["group"]):
         print(paint(group or _("always shown"), "bold"))
@@ -35,8 +34,7 @@ def list_(*, json: Json = False) -> None:
 def explain(name: Name, /, *, json: Json = False) -> None:
     """Explain a tool: what it takes, what it does to the world, and how the guard reads its arguments."""
     seen = reach("GET", f"/tools/{name}")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     print(f"{paint(seen['name'], 'bold')}  {tame(seen['about'])}")
     for label, value in _facts(seen):

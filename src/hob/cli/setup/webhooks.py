@@ -14,7 +14,7 @@ from hob.app.daemon.unix_http import NotRunning, upload
 from hob.app.home import socket_of
 from hob.app.settings_sections import read_config
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json
+from hob.cli.output import line, paint, printed_json
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.webhooks.schemes import signed
@@ -32,8 +32,7 @@ Json = Annotated[bool, Parameter(help="Print JSON.")]
 def list_(*, json: Json = False) -> None:
     """List incoming webhooks: address, signature, class of sender."""
     views = [_view(name, each) for name, each in read_config()[Webhooks].items()]
-    if json:
-        print_json({"webhooks": views})
+    if printed_json({"webhooks": views}, json):
         return
     for view in views:
         where = paint(f"POST /hooks/{view['name']}", "bold")
@@ -72,9 +71,7 @@ def try_(
                 translatable("webhook {name} is refused by the Hob that runs; `hob logs` says why", name=name)
             )
         raise error_of(answer.body)
-    if json:
-        print_json(answer.body)
-    else:
+    if not printed_json(answer.body, json):
         told = _("{state}: {id}; `hob tasks --all` shows what came of it")
         print(told.format(state=_(answer.body["state"]), id=answer.body["id"]))
 

@@ -10,7 +10,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
 from hob.cli.language import _, terminal_language
-from hob.cli.output import line, paint, print_json, tame, when
+from hob.cli.output import line, paint, printed_json, tame, when
 from hob.config.environment import find_home, process_environment
 
 app = App(name="approvals", help="Show and answer requests for approval.")
@@ -25,8 +25,7 @@ def list_(*, json: Json = False) -> None:
     """List open requests for approval, oldest first."""
 
     seen = reach("GET", "/approvals")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     for each in seen["approvals"]:
         about = line(subject_of(each), 100)
@@ -43,8 +42,7 @@ def show(id: Id, *, json: Json = False) -> None:
     """Show one request for approval in full, and its outcome."""
 
     seen = reach("GET", f"/approvals/{quote(id, safe='')}")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     show_approval(seen, sys.stdout)
     told = _("{id} in {session}: {state}{note}")
@@ -83,8 +81,7 @@ def grants(*, json: Json = False) -> None:
     """List approvals that hold for more than one call."""
 
     seen = reach("GET", "/grants")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     for each in seen["grants"]:
         where = _("in {session}").format(session=tame(each["session"])) if each["session"] else _("everywhere")

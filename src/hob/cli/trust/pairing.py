@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, tame, when
+from hob.cli.output import line, paint, printed_json, tame, when
 
 app = App(name="pairing", help="Let people in, or refuse them.")
 
@@ -19,8 +19,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     """List those who wait with a pairing code."""
 
     seen = reach("GET", "/pairing")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     for request in seen["requests"]:
         who = f"{line(request['address'], 60)}  {line(request['name'], 40)}".rstrip()

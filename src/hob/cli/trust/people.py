@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, tame
+from hob.cli.output import line, paint, printed_json, tame
 
 app = App(name="people", help="List, link and forget people who talk to Hob.")
 
@@ -20,8 +20,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     """List the people you have linked and the holders of API tokens."""
 
     seen = reach("GET", "/people")
-    if json:
-        print_json(seen)
+    if printed_json(seen, json):
         return
     width = max(len(line(id, 40)) for id in (_("person"), *(person["id"] for person in seen["people"])))
     title = _("name, and the addresses below")

@@ -7,7 +7,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
@@ -27,7 +27,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import MOST_CALLS, Growing, GrowingCall
-from hob.providers.http.decoder import MOST_TOKENS, count_of
+from hob.providers.http.decoder import MOST_TOKENS, count_of, objects_in
 from hob.providers.http.past_calls import result_text, sound_arguments
 from hob.providers.http.wire import Listed, Wire
 from hob.providers.media.sight import image_type
@@ -264,7 +264,7 @@ class Decoder(decoding.Decoder):
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thought, str) and thought:
             self._answer.think(thought)
-        for detail in _objects(delta.get("reasoning_details")):
+        for detail in objects_in(delta.get("reasoning_details")):
             self._take_detail(detail)
         content = delta.get("content")
         if isinstance(content, str):
@@ -275,7 +275,7 @@ class Decoder(decoding.Decoder):
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
             self._answer.say(refusal)  # the model's own words, in a place of their own
-        for fragment in _objects(delta.get("tool_calls")):
+        for fragment in objects_in(delta.get("tool_calls")):
             self._take_fragment(fragment)
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
@@ -332,11 +332,6 @@ class Decoder(decoding.Decoder):
                 call = self._answer.new_call() if fresh or not self._answer.calls else self._answer.calls[-1]
         self._answer.identify(call, identity)
         return call
-
-
-def _objects(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, list):
-        yield from (each for each in value if isinstance(each, dict))
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:

@@ -4,7 +4,7 @@ Format: https://developers.openai.com/api/reference/resources/responses
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 from hob.core.errors import ModelError, ModelFault
@@ -13,7 +13,7 @@ from hob.core.models import Continuation, ModelRequest, Stop, Usage
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import GrowingCall
-from hob.providers.http.decoder import count_of
+from hob.providers.http.decoder import count_of, objects_in
 from hob.providers.http.faults import describe
 from hob.providers.http.wire import Listed, Wire
 from hob.providers.wires.openai_chat.wire import ChatCompletions
@@ -172,7 +172,7 @@ class Decoder(decoding.Decoder):
     def _hear_unheard(self, response: Item) -> None:
         """Servers that tell all at once, at the end."""
         if not self._begun and not self._answer.begun:
-            for place, item in enumerate(_objects(response.get("output"))):
+            for place, item in enumerate(objects_in(response.get("output"))):
                 self._end(place, item)
 
     def _raise_failed(self, error: Any) -> NoReturn:
@@ -196,13 +196,8 @@ def _place(event: Mapping[str, Any], item: Mapping[str, Any] | None = None) -> o
     return name if isinstance(name, str) else ""
 
 
-def _objects(value: object) -> Iterator[Item]:
-    if isinstance(value, list):
-        yield from (each for each in value if isinstance(each, dict))
-
-
 def _texts(item: Mapping[str, Any], part: str) -> list[str]:
-    found = (each.get("text") or each.get("refusal") for each in _objects(item.get(part)))
+    found = (each.get("text") or each.get("refusal") for each in objects_in(item.get(part)))
     return [text for text in found if isinstance(text, str) and text]
 
 
