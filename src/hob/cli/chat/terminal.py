@@ -34,6 +34,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import LineKind, ScreenTranscript
 from hob.cli.conversation.questions import DECISIONS
+from hob.cli.language import model_line
 from hob.cli.output import tame
 from hob.config.loading import Config
 from hob.core.errors import HobError
@@ -143,7 +144,7 @@ class TerminalChat:
         self._names.models = arrival.models
         if arrival.config is not None:
             self._names.choosing = partial(self._choosing, arrival.config)
-        model = arrival.model or say(ChatSentence.NO_MODEL, language)
+        model = model_line(arrival.model, language) if arrival.model else say(ChatSentence.NO_MODEL, language)
         self.conversation.note(f"{say(ChatSentence.HELLO, language, model=model)} {say(ChatSentence.KEYS, language)}")
         for earlier in arrival.earlier:
             self.conversation.follow(earlier.id, earlier.title, ended=earlier.ended)
