@@ -18,12 +18,14 @@ from hob.core.steps import (
     Steered,
     Step,
     ToolIntended,
+    Transcribed,
     command_hash,
     dump_step,
     kind_of,
     load_step,
 )
 from hob.core.translation.language import translatable
+from hob.core.trust.labels import Origin
 from hob.core.turns import Finish
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row, marks
@@ -33,13 +35,14 @@ from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
 from hob.store.messages.transcript import write_entries
 from hob.store.requests import keep_request
+from hob.store.sessions import name_by_speech
 from hob.store.spending.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
 from hob.store.turns import end_turn, with_end
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state"
+_ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state, trace_id"
 _LOAD = (
     "SELECT kind, version, c.text FROM steps s JOIN content c ON c.id = s.body"
     " WHERE turn = ? AND n >= ? AND c.text IS NOT NULL ORDER BY n"
@@ -61,7 +64,7 @@ def write_steps(
     rows = all_rows(connection, _ADVANCE, (len(steps), turn))
     if not rows:
         raise NotFound(translatable("There is no turn {turn}.", turn=turn))
-    position, session, state = rows[0]
+    position, session, state, trace = rows[0]
     if TurnState(state) in FINAL_TURNS:
         raise IllegalMove(translatable("The turn {turn} is {state}; its journal is closed.", turn=turn, state=state))
     calls: list[ModelCallRow] = []
@@ -74,6 +77,8 @@ def write_steps(
                 keep_request(connection, turn, session, n, request, at)
         elif isinstance(step, ModelReplied | ModelFailed):
             calls.append(settle(connection, turn, step))
+        elif isinstance(step, Transcribed) and step.label.origin is not Origin.FILE:
+            name_by_speech(connection, keep, session, step.text, at, trace)
     return SessionKey(session), calls
 
 

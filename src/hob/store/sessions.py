@@ -55,8 +55,17 @@ def touch_session(
     if not found:
         _create(connection, keep, key, chat, at, title, trace)
     elif found[0][0] and title:
-        connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep(title), key))
-        write_events(connection, keep, (_event(key, "title", at, text=title, trace=trace),))
+        _name(connection, keep, key, title, at, trace)
+
+
+def name_by_speech(
+    connection: apsw.Connection, keep: ContentWriter, key: SessionKey, text: str, at: float, trace: TraceId
+) -> None:
+    """A session without a title gets it from what was spoken."""
+    untitled = find_row(connection, "SELECT key FROM sessions WHERE key = ? AND title IS NULL", (key,))
+    title = title_of(text)
+    if untitled and title:
+        _name(connection, keep, key, title, at, trace)
 
 
 def next_entries(connection: apsw.Connection, keep: ContentWriter, key: SessionKey, count: int, at: float) -> int:
@@ -68,6 +77,18 @@ def next_entries(connection: apsw.Connection, keep: ContentWriter, key: SessionK
         rows = all_rows(connection, sql, (count, at, key))
     last: int = rows[0][0]
     return last - count + 1
+
+
+def _name(
+    connection: apsw.Connection,
+    keep: ContentWriter,
+    key: SessionKey,
+    title: str,
+    at: float,
+    trace: TraceId,
+) -> None:
+    connection.execute("UPDATE sessions SET title = ? WHERE key = ?", (keep(title), key))
+    write_events(connection, keep, (_event(key, "title", at, text=title, trace=trace),))
 
 
 def _create(

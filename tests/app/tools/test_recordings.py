@@ -90,3 +90,21 @@ async def test_without_a_model_for_it_the_model_that_answers_is_told_why(tmp_pat
     async with listening(tmp_path, transcription="") as hob:
         await speak(hob)
         assert "not written down: no model for it is set (model.transcription)" in told(hob)
+
+
+async def test_conversation_is_named_by_what_was_spoken_and_memories_that_fit_it_are_recalled(tmp_path: Path) -> None:
+    async with listening(tmp_path) as hob:
+        await hob.answer("/remember The dentist in Ravensburg is called Huber.", ME)
+        await speak(hob, "When does the dentist open?")
+        assert "called Huber" in hob.seen.partition("Memories:")[2]
+        (session,) = await hob.app.store.sessions.find()
+        assert session.title == "When does the dentist open?"
+
+
+async def test_recording_that_was_sent_along_names_no_conversation_and_recalls_nothing(tmp_path: Path) -> None:
+    async with listening(tmp_path) as hob:
+        await hob.answer("/remember The dentist in Ravensburg is called Huber.", ME)
+        await speak(hob, "When does the dentist open?", voice=False)
+        assert "called Huber" not in hob.seen.partition("Memories:")[2]
+        (session,) = await hob.app.store.sessions.find()
+        assert session.title == ""

@@ -31,7 +31,7 @@ from hob.agent.prompt.tokens import PER_MESSAGE, begin, count_bytes, estimate_me
 from hob.agent.prompt.window import pair, select
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
-from hob.agent.turn.entries import opening_entries, step_entries
+from hob.agent.turn.entries import FILE_LABEL, opening_entries, step_entries
 from hob.core.clock import Clock
 from hob.core.content.files import BootstrapFile
 from hob.core.errors import ModelError, ModelFault
@@ -39,7 +39,7 @@ from hob.core.ids import SessionKey, SpanId, TraceId, TurnId
 from hob.core.memory import Memory, WorkingNote
 from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessage
 from hob.core.ports.memory import WorkingNotes
-from hob.core.steps import ApprovalAnswered, ModelAsked, Step, UserAnswered, Waited
+from hob.core.steps import ApprovalAnswered, ModelAsked, Step, Transcribed, UserAnswered, Waited
 from hob.core.tools import ToolSpec
 from hob.core.translation.sentences import Sentence
 from hob.core.trust.labels import HOB_LABEL, join
@@ -197,7 +197,7 @@ class PromptBuilder:
         key = (turn.id, sum(isinstance(step, _WAKES) for step in steps))
         moment = self._moments.get(key)
         if moment is None:
-            moment = await self._look_around(turn, view, model)
+            moment = await self._look_around(turn, view, model, steps)
             self._moments[key] = moment
             while len(self._moments) > _OPEN_TURNS:
                 self._moments.popitem(last=False)
@@ -205,9 +205,10 @@ class PromptBuilder:
             return moment.without(_OF_MEMORY)
         return moment
 
-    async def _look_around(self, turn: Turn, view: View, model: str) -> _Moment:
+    async def _look_around(self, turn: Turn, view: View, model: str, steps: Sequence[Step] = ()) -> _Moment:
         now = self._clock.now()
-        text = "\n".join(inbound.text for inbound in turn.inbounds)
+        spoken = (step.text for step in steps if isinstance(step, Transcribed) and step.label != FILE_LABEL)
+        text = "\n".join(filter(None, (*(inbound.text for inbound in turn.inbounds), *spoken)))
         memories: Sequence[Memory] = ()
         if self._memory is not None and text and self._settings.recall_limit and self._memory.allowed(turn, model):
             shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
