@@ -99,6 +99,11 @@ def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None
     )
     assert "hob.gateway.http.listener" in found
     assert found.isdisjoint({"websockets", "hob.gateway.live.connection"})
+    assert found.isdisjoint({"uvicorn.main", "click", "multiprocessing", "gettext"})
+
+
+def test_who_wants_all_of_uvicorn_beside_the_listener_has_it() -> None:
+    assert "uvicorn.main" in loaded("import hob.gateway.http.listener, uvicorn\nassert uvicorn.run and uvicorn.Server")
 
 
 def test_client_of_a_running_daemon_loads_no_settings_to_see_that_it_is_set_up(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from statistics import fmean
 from typing import Any
 
 from hob.core.errors import StoreError
@@ -83,14 +82,18 @@ def rated(record: SkillRecord) -> Expertise:
     """The score of what a skill did."""
     uses = record.successes + record.failures
     qualities = [_WORKED if worked else _FAILED for worked in record.recent]
-    score = 0.6 * record.successes / max(1, uses) + 0.3 * (fmean(qualities) if qualities else 0.0)
+    score = 0.6 * record.successes / max(1, uses) + 0.3 * _mean(qualities)
     score += 0.1 * min(1.0, uses / _MUCH)
     return Expertise(record.skill, score, _trend(qualities), uses, record.successes, record.failures, record.last_used)
 
 
+def _mean(qualities: Sequence[float]) -> float:
+    return sum(qualities) / max(1, len(qualities))  # `statistics` loads `decimal` and `fractions`
+
+
 def _trend(qualities: Sequence[float]) -> Trend:
     last, before = qualities[-_WINDOW:], qualities[-2 * _WINDOW : -_WINDOW]
-    change = fmean(last) - fmean(before) if before else 0.0
+    change = _mean(last) - _mean(before) if before else 0.0
     return Trend.IMPROVING if change > _CHANGED else Trend.DECLINING if change < -_CHANGED else Trend.STABLE
 
 

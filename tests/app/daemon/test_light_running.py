@@ -70,6 +70,7 @@ async def test_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
     assert set(found).isdisjoint(
         {"hob.app.tools.runtime", "hob.app.trust.guard", "hob.tools.filesystem.files", "hob.tools.exec.commands"}
     )
+    assert set(found).isdisjoint({"hob.tools.documents.documents", "statistics", "decimal"})
     assert set(found).isdisjoint({"hob.guard.policy.policy", "hob.guard.shell", "starlette", "uvicorn", "cyclopts"})
 
 

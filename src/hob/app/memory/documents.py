@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from hob.core.content.documents import DocumentUnreadable
+from hob.core.content.documents import Documents, DocumentUnreadable
 from hob.core.errors import NotFound
 from hob.core.memory import OWNER, Layer, Scope
 from hob.core.translation.language import translatable
@@ -14,7 +14,6 @@ from hob.core.values import dataclass
 from hob.memory.ingestion.documents import items_of_document
 from hob.store.memory.items import StoredItems
 from hob.store.messages.channel_state import StoredChannelState
-from hob.tools.documents.documents import DocumentReader
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +76,8 @@ class DocumentIndexer:
         await self._state.put(*_STATE, dict.fromkeys(gone, ""))
 
     async def _take_up(self, path: Path) -> Added:
+        from hob.tools.documents.documents import DocumentReader  # most owners add no documents
+
         files = await asyncio.to_thread(_files, path)
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
         reader, read, new, problems = DocumentReader(), 0, 0, []
@@ -119,7 +120,7 @@ def _below(folder: Path) -> Iterator[Path]:
             yield path
 
 
-async def _text_of(file: Path, reader: DocumentReader) -> str | None:
+async def _text_of(file: Path, reader: Documents) -> str | None:
     """What it says; None for what is no document."""
     if (await asyncio.to_thread(file.stat)).st_size > _MOST_BYTES:
         raise OSError(translatable("it has more than {bytes} bytes", bytes=f"{_MOST_BYTES:,}"))

@@ -11,11 +11,10 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from hob.gateway.http.failures import Failure
+from hob.gateway.http.uvicorn_server import Config, HttpToolsProtocol, RequestResponseCycle, Server
 from hob.gateway.openai.errors import response_at
 
 # Taking connections in from a listening socket, never more than there is room for.
@@ -288,7 +287,7 @@ async def serve(
     `message_bytes` is the largest message of a WebSocket, which ends with 1012 when the block does.
     """
     most_connections = max(1, most_connections)
-    config = uvicorn.Config(
+    config = Config(
         app,
         log_config=None,
         access_log=False,
@@ -310,7 +309,7 @@ async def serve(
     config.load()
     config.ssl = tls
     logging.getLogger("uvicorn.error").addFilter(_is_news)
-    server = uvicorn.Server(config)
+    server = Server(config)
     server.lifespan = config.lifespan_class(config)
     # uvicorn's own main loop wakes ten times a second for a date header and a counter that are off here; without
     # it an idle daemon is idle
@@ -325,7 +324,7 @@ async def serve(
 
 
 def _intake(
-    server: uvicorn.Server, config: uvicorn.Config, listener: socket.socket, group: asyncio.TaskGroup, turned_away: int
+    server: Server, config: Config, listener: socket.socket, group: asyncio.TaskGroup, turned_away: int
 ) -> ConnectionAcceptor:
     state = server.server_state
     return ConnectionAcceptor(

@@ -1,0 +1,37 @@
+"""uvicorn's server without its command line, which the package itself imports: click and multiprocessing, 2 MB that a
+daemon would hold for good.
+"""
+
+import sys
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+from typing import Any
+
+
+def _package() -> ModuleType:
+    """uvicorn's package with its modules alone; the rest is loaded for who asks it for something else."""
+    spec = find_spec("uvicorn")
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
+    package, load = module_from_spec(spec), spec.loader.exec_module
+
+    def whole(name: str) -> Any:
+        del package.__getattr__
+        load(package)
+        return getattr(package, name)
+
+    package.__getattr__ = whole  # type: ignore[method-assign]
+    return package
+
+
+if "uvicorn" not in sys.modules:
+    sys.modules["uvicorn"] = _package()
+
+from uvicorn.config import Config  # noqa: E402
+from uvicorn.server import Server  # noqa: E402
+
+sys.modules["uvicorn"].__dict__.update(Config=Config, Server=Server)  # what its own modules ask the package for
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle  # noqa: E402
+
+__all__ = ["Config", "HttpToolsProtocol", "RequestResponseCycle", "Server"]
