@@ -34,7 +34,7 @@ SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
 """Functions whose literal arguments are messages."""
 OF_PACKAGES = {
-    "app/diagnostics": {"critical", "warn", "info", "Check", "CheckResult", "Mend", "NotLooked"}
+    "app/diagnostics": {"critical", "warn", "info", "Check", "CheckResult", "Mend", "CheckSkipped"}
     | {"security_check", "_private"},
     "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from hob.app.contribution import Contribution, Wraps
-from hob.app.fold import having
+from hob.app.features import having
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.ports.channel import Channel

@@ -14,7 +14,7 @@ from hob.agent.commands.table import Moment, SlashCommand
 from hob.app.composition import App, open_app
 from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.app.settings_sections import SECTIONS
 from hob.app.subsystem import FeatureCommand, Open, Subsystem, ToolGroup
 from hob.config.loading import load_config

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hob.app.contribution import Job
 from hob.app.jobs import MOST_SECONDS, JobSupervisor
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.core.errors import StoreDamaged, StoreFull
 from hob.testing.clock import ManualClock, settle
 

@@ -1,4 +1,4 @@
-"""Hearing what a server says, without one."""
+"""OutputCallbacks what a server says, without one."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hob.app.contribution import Contribution
 from hob.app.daemon.lifecycle import run
-from hob.app.fold import Opening, open_subsystems
+from hob.app.features import Opening, open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations

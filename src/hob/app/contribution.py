@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from hob.agent.ports import PromptSection
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.config.loading import Config
 from hob.core.events.hooks import Hook
 from hob.core.events.timeline import EventKind, TimelineEvent

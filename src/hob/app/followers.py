@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hob.app.contribution import Follower, Job, Start
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.bus.waiting import backoff
 from hob.core.clock import Clock
 from hob.core.errors import StoreError

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hob.app.contribution import Job
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.bus.waiting import backoff, one_failure_as_itself
 from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreFull

@@ -25,8 +25,8 @@ from hob.agent.settings import AgentSettings
 from hob.agent.turn.dependencies import TurnDependencies
 from hob.agent.turn.driver import Driver
 from hob.agent.turn.hooks import Hooks
-from hob.app.daemon.background_tasks import Afterwards, open_background_tasks
-from hob.app.fold import Features
+from hob.app.daemon.background_tasks import BackgroundTasks, open_background_tasks
+from hob.app.features import Features
 from hob.app.followers import FollowerJob
 from hob.app.jobs import JobSupervisor
 from hob.app.kernel import CACHE, Kernel
@@ -59,7 +59,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings
-from hob.gateway.tools import ToolCatalog, ToolsAtHand
+from hob.gateway.tools import LazyTools, ToolCatalog
 from hob.guard.admission.pairing import PairingService
 from hob.guard.approvals.answers import may_answer
 from hob.guard.policy.modes import Autonomy, Mode
@@ -78,7 +78,7 @@ from hob.providers.settings import ModelSettings
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 from hob.tools.memory.remember import FurtherMemories
-from hob.tools.registry.default_set import Picked
+from hob.tools.registry.default_set import SelectedTools
 from hob.tools.registry.groups import Group, Groups
 from hob.workspace.settings import WorkspaceSettings
 
@@ -117,7 +117,7 @@ class TurnServices:
     prepare: Callable[[], None]
     """Begins what a daemon does before anybody waits for it."""
     background: BackgroundCalls
-    tools: ToolsAtHand
+    tools: LazyTools
 
 
 async def make_turn_services(
@@ -170,7 +170,7 @@ async def make_turn_services(
         followers,
         prepare,
         BackgroundCalls(thinking.model, thinking.budget, kernel.clock, thinking.default_model),
-        ToolsAtHand(partial(_open_catalog, kernel, registry, tool_runtime, reloading)),
+        LazyTools(partial(_open_catalog, kernel, registry, tool_runtime, reloading)),
     )
 
 
@@ -235,7 +235,7 @@ def _make_registry(
 ) -> Groups:
     """Hob's own tools, and a group for each that features declare. Raises NotConfigured where names clash."""
     declared = {
-        group.name: Group(group.line, Picked(contribution.toolsets, group.tools))
+        group.name: Group(group.line, SelectedTools(contribution.toolsets, group.tools))
         for subsystem, contribution in features.opened.values()
         for group in subsystem.tools
     } | {"gateway": Group(LINE, GatewayTools(operations).toolset)}
@@ -328,7 +328,7 @@ def _parts(
     thinking: _Thinking,
     toolset: Toolset,
     guard: LazyGuard,
-    background_tasks: Afterwards,
+    background_tasks: BackgroundTasks,
 ) -> TurnDependencies:
     store, settings = kernel.store, kernel.config[AgentSettings]
     hooks = [hook for each in features for hook in each.hooks]
@@ -509,7 +509,7 @@ def make_api(kernel: Kernel, features: Features, services: TurnServices, accept:
         services.model_catalog,
         kernel.known,
         services.attempts,
-        {**features.ports, ToolsAtHand: services.tools},
+        {**features.ports, LazyTools: services.tools},
         dashboard=dashboard,
         views=[
             {"name": view.name, "title": view.title, "asks": list(view.asks)}

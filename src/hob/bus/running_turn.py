@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from hob.bus.mailbox import serves
+from hob.bus.job_batches import serves
 from hob.core.ids import InboundId
 from hob.core.messages import Inbound
 from hob.core.turns import Turn

@@ -70,9 +70,9 @@ class SessionQueues:
     async def recover(self) -> None:
         """Take up what earlier runs left. Raises StoreErrors."""
         around = self._around
-        recovered = await around.store.turns.recover(around.say_set_aside)
+        recovered = await around.store.turns.recover(around.say_quarantined)
         for turn in recovered.set_aside:
-            log.warning("the turn %s was set aside after repeated unclean ends", turn)
+            log.warning("the turn %s was quarantined after repeated unclean ends", turn)
         for turn in recovered.quarantine:
             around.quarantine.add(turn)
         # Oldest first; suspects run alone, one after the other.
@@ -120,7 +120,7 @@ class SessionQueues:
         row = await turns.find(turn)
         if row is None or row.state is not TurnState.RUNNING:
             return row is not None
-        return await turns.stumble(turn, self._around.say_set_aside, sure=False) is TurnState.READY
+        return await turns.stumble(turn, self._around.say_quarantined, sure=False) is TurnState.READY
 
     def arrived(self, inbound: Inbound, session: SessionKey, command: bool) -> None:
         """A message is in the inbox of this session."""

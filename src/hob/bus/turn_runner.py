@@ -69,7 +69,7 @@ class BusContext:
             rows = tuple(row for row in rows if not row.inbound.hops)
         return rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
 
-    def say_set_aside(self, turn: TurnId) -> str:
+    def say_quarantined(self, turn: TurnId) -> str:
         """What the senders of a turn are told that was quarantined."""
         return say(Sentence.SET_ASIDE, self.language, id=turn)
 

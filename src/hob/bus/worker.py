@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from hob.bus.mailbox import next_batch, settled_down, waiting_plain
+from hob.bus.job_batches import next_batch, settled_down, waiting_plain
 from hob.bus.running_turn import RunningTurn
 from hob.bus.session_commands import settle_command
 from hob.bus.session_queue import SessionQueue
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Performers:
+class WorkerResources:
     """What queues are worked through with: who runs turns and commands, as tasks of which group, how many at once."""
 
     turns: Turns
@@ -40,7 +40,7 @@ class Performers:
 class QueueWorker:
     """Works while there is work for it in the session."""
 
-    def __init__(self, session_queue: SessionQueue, around: BusContext, by: Performers) -> None:
+    def __init__(self, session_queue: SessionQueue, around: BusContext, by: WorkerResources) -> None:
         self.session_queue = session_queue
         self.around = around
         self._by = by
@@ -257,10 +257,10 @@ class QueueWorker:
         turn = hand.turn
         if await self._state_of(hand) is not TurnState.RUNNING:
             return False  # it broke after its end was committed
-        state = await self.persist(lambda: turns.stumble(turn.id, around.say_set_aside))
+        state = await self.persist(lambda: turns.stumble(turn.id, around.say_quarantined))
         if state is TurnState.SET_ASIDE:
             note_end(around, turn, state, "")
-            publish_end(around, hand, state, around.say_set_aside(turn.id), OutboundKind.ERROR)
+            publish_end(around, hand, state, around.say_quarantined(turn.id), OutboundKind.ERROR)
             return False
         settings = around.settings
         await self.rest(backoff(failures, settings.failure_seconds, settings.failure_most_seconds), hand.poked)

@@ -9,7 +9,7 @@ from typing import Any
 from hob.bus.session_queue import SessionQueue
 from hob.bus.session_queues import SessionQueues
 from hob.bus.waiting import backoff, wait_for_event
-from hob.bus.worker import Performers, QueueWorker
+from hob.bus.worker import QueueWorker, WorkerResources
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.messages import Inbound
 from hob.core.ports.turns import Commands, Turns
@@ -29,7 +29,7 @@ class QueueWorkers:
         self._queues = session_queues
         self._around = session_queues.context
         slots = asyncio.Semaphore(session_queues.context.settings.slots)
-        self._by = Performers(turns, commands, group, slots)
+        self._by = WorkerResources(turns, commands, group, slots)
 
     @contextmanager
     def working(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.app.loading import uncollected
+from hob.app.import_speed import uncollected
 from hob.app.plugins import MANIFESTS
 from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
@@ -38,7 +38,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("timeline", "Show what happened, message by message."),
     ("logs", "Show Hob's log; --follow keeps going."),
     ("prompt", "Show the next request to the model, by section."),
-    ("retry", "Bring back what failed or was quarantined."),
+    ("retry", "Bring back what failed or was quarantined; without an ID: all that found no model."),
     ("undo", "Undo what a turn changed in files."),
     ("replay", "Ask another model what a turn was asked, and compare."),
     ("models", "List, choose and test models."),

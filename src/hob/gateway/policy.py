@@ -22,7 +22,7 @@ class PolicyExplainer(Protocol):
         """What would be said of this call, and by which rule."""
 
 
-class PolicyAtHand(NamedTuple):
+class LazyPolicy(NamedTuple):
     """Leads to it; loaded when somebody asks."""
 
     get: Callable[[], PolicyExplainer]

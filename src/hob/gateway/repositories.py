@@ -66,7 +66,7 @@ class Repositories(Protocol):
         """Whether GitHub's program is there and signed in."""
 
 
-class RepositoriesAtHand(NamedTuple):
+class LazyRepositories(NamedTuple):
     """Leads to the repositories, which are loaded when they are first looked at."""
 
     get: Callable[[], Repositories]

@@ -21,7 +21,7 @@ class ToolCatalog(Protocol):
         """
 
 
-class ToolsAtHand(NamedTuple):
+class LazyTools(NamedTuple):
     """Leads to them; loaded when somebody asks."""
 
     get: Callable[[], ToolCatalog]

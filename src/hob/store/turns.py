@@ -429,14 +429,14 @@ def _stumble(connection: apsw.Connection, turn: TurnId, say: Say, at: float, *, 
     sql = "UPDATE turns SET attempts = ?, sure = max(sure, ?), crash_position = ? WHERE id = ?"
     connection.execute(sql, (attempts, sure, place, turn))
     if attempts >= MOST_ATTEMPTS:
-        _set_aside(connection, turn, say(turn), at)
+        _quarantine(connection, turn, say(turn), at)
         return TurnState.SET_ASIDE
     move_turn(connection, turn, TurnState.READY, at)
     connection.execute("UPDATE turns SET run = NULL WHERE id = ?", (turn,))
     return TurnState.READY
 
 
-def _set_aside(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
+def _quarantine(connection: apsw.Connection, turn: TurnId, text: str, at: float) -> None:
     reason = f"ended uncleanly {MOST_ATTEMPTS} times at the same step"
     keep = ContentWriter(connection)
     move_turn(connection, turn, TurnState.SET_ASIDE, at, keep, TurnState.SET_ASIDE.value, text)

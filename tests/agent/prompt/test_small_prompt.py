@@ -9,8 +9,8 @@ from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.compaction.compaction import Compactor
 from hob.agent.prompt.builder import PromptBuilder
+from hob.agent.prompt.context_fitting import choose_tools
 from hob.agent.prompt.context_room import ContextRoom
-from hob.agent.prompt.fit import choose_tools
 from hob.agent.prompt.system import Prompt
 from hob.agent.prompt.tokens import begin
 from hob.agent.settings import AgentSettings

@@ -15,7 +15,7 @@ import pytest
 
 from hob.app.followers import FollowerJob
 from hob.app.memory.opening import follower_of
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.core.clock import SystemClock
 from hob.core.ids import SessionKey
 from hob.core.memory import Fact, FactChange, Layer, MemoryItem, Scope

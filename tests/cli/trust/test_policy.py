@@ -10,8 +10,8 @@ import pytest
 
 from hob.cli.trust.policy import explain_call
 from hob.core.trust.labels import SenderClass
+from hob.guard.policy.hypothetical_calls import Guarding, Supposed
 from hob.guard.policy.modes import Mode
-from hob.guard.policy.supposed import Guarding, Supposed
 from tests.confined import BACKEND
 from tests.guard.calling import POLICY, READER, SPECS
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.agent.prompt.seed_sections import SEED_SECTIONS
+from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.core.errors import ModelError, ModelFault
 from tests.gateway.conftest import Machine, machine
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.providers.wires.openai_responses.encoding import replay
-from hob.providers.wires.openai_responses.wire import Decoder
+from hob.providers.wires.openai_responses.wire import ResponsesDecoder
 from tests.providers.hearing import last, sse
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -68,7 +68,7 @@ def test_answer_goes_back_as_it_came(items: list[dict[str, Any]]) -> None:
 
 
 def _heard(events: list[dict[str, Any]]) -> Any:
-    decoder = Decoder()
+    decoder = ResponsesDecoder()
     end = {"type": "response.completed", "response": {}}
     return [*decoder.feed(sse(*events, end)), *decoder.finish()]
 

@@ -9,7 +9,7 @@ from hob.core.errors import ModelFault
 from hob.core.ids import CallId
 from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
 from hob.core.tools import ToolCall
-from hob.providers.wires.anthropic.wire import Decoder
+from hob.providers.wires.anthropic.wire import AnthropicDecoder
 from tests.providers.hearing import failure, hear, last, sse
 
 Event = dict[str, Any]
@@ -44,12 +44,12 @@ def end(reason: str | None = "end_turn", **usage: Any) -> list[Event]:
 
 
 def reply_to(*events: Event) -> ModelReply:
-    return last(hear(Decoder(salt="s"), sse(*events)))
+    return last(hear(AnthropicDecoder(salt="s"), sse(*events)))
 
 
 def test_text_is_told_as_it_comes_with_a_ping_between() -> None:
     pieces = [sse(event) for event in (start(), *text(0, "A", "B"), {"type": "ping"}, *end())]
-    events = hear(Decoder(), *pieces)
+    events = hear(AnthropicDecoder(), *pieces)
     assert events == [TextDelta("A"), TextDelta("B"), ModelReply("AB", model="claude-x")]
 
 
@@ -78,7 +78,7 @@ def test_server_that_counts_nothing_tells_nothing() -> None:
 
 def test_calls_are_told_at_once_and_their_arguments_joined() -> None:
     one = call(0, "toolu_1", "read", "", '{"path": "a\\', 'n"}')
-    events = hear(Decoder(), sse(start(), *one, *call(1, "toolu_2", "clock"), *end("tool_use")))
+    events = hear(AnthropicDecoder(), sse(start(), *one, *call(1, "toolu_2", "clock"), *end("tool_use")))
     calls = (ToolCall(CallId("toolu_1"), "read", '{"path": "a\\n"}'), ToolCall(CallId("toolu_2"), "clock", "{}"))
     assert events == [
         CallStarted("read"),
@@ -113,7 +113,7 @@ def thought(index: int, words: str, signature: str) -> list[Event]:
 
 def test_signed_and_sealed_thoughts_are_kept_in_their_places() -> None:
     events = hear(
-        Decoder(),
+        AnthropicDecoder(),
         sse(
             start(),
             *thought(0, "First this.", "sig="),
@@ -160,7 +160,7 @@ def test_stop_reason_is_read(reason: str, stop: Stop) -> None:
 def test_refusal_is_told_with_its_reason_and_is_no_answer() -> None:
     ended = {"stop_reason": "refusal", "stop_details": {"type": "refusal", "explanation": "Blocked under the policy."}}
     error = failure(
-        Decoder(host="h"), sse(start(), *text(0, "I"), {"type": "message_delta", "delta": ended}, *end(None))
+        AnthropicDecoder(host="h"), sse(start(), *text(0, "I"), {"type": "message_delta", "delta": ended}, *end(None))
     )
     assert error.fault is ModelFault.FILTERED
     assert "Blocked under the policy." in str(error)
@@ -168,7 +168,7 @@ def test_refusal_is_told_with_its_reason_and_is_no_answer() -> None:
 
 def test_context_that_was_full_before_the_first_word_is_too_long() -> None:
     stream = sse(start(), *end("model_context_window_exceeded"))
-    assert failure(Decoder(), stream).fault is ModelFault.CONTEXT_OVERFLOW
+    assert failure(AnthropicDecoder(), stream).fault is ModelFault.CONTEXT_OVERFLOW
 
 
 @pytest.mark.parametrize(
@@ -187,11 +187,11 @@ def test_context_that_was_full_before_the_first_word_is_too_long() -> None:
 )
 def test_error_after_text_is_an_error(kind: str, fault: ModelFault) -> None:
     stream = sse(start(), *text(0, "Half"), {"type": "error", "error": {"type": kind, "message": "Sorry"}})
-    assert failure(Decoder(), stream).fault is fault
+    assert failure(AnthropicDecoder(), stream).fault is fault
 
 
 def test_stream_that_ends_before_its_stop_reason_was_cut() -> None:
-    assert failure(Decoder(), sse(start(), *text(0, "Half an"))).fault is ModelFault.CUT
+    assert failure(AnthropicDecoder(), sse(start(), *text(0, "Half an"))).fault is ModelFault.CUT
 
 
 def test_stream_may_lack_its_last_event() -> None:
@@ -224,7 +224,7 @@ def test_whole_answer_instead_of_a_stream_is_understood() -> None:
         "stop_reason": "tool_use",
         "usage": {"input_tokens": 3},
     }
-    reply = last(hear(Decoder(), json.dumps(answer).encode()))
+    reply = last(hear(AnthropicDecoder(), json.dumps(answer).encode()))
     assert (reply.text, reply.reasoning, reply.stop) == ("Let me see.", "Hm.", Stop.TOOLS)
     assert reply.calls == (ToolCall(CallId("a"), "look", '{"at": "ü"}'),)
     assert reply.continuation is not None

@@ -11,11 +11,11 @@ from hob.providers.cli.events import CliFailed
 from hob.providers.http.decoder import Decoder
 from hob.providers.routing.failover import ModelRoute
 from hob.providers.routing.failover_model import Failover
-from hob.providers.wires.anthropic.wire import Decoder as Anthropic
-from hob.providers.wires.gemini.wire import Decoder as Gemini
-from hob.providers.wires.ollama.wire import Decoder as Ollama
-from hob.providers.wires.openai_chat.wire import Decoder as Chat
-from hob.providers.wires.openai_responses.wire import Decoder as Responses
+from hob.providers.wires.anthropic.wire import AnthropicDecoder as Anthropic
+from hob.providers.wires.gemini.wire import GeminiDecoder as Gemini
+from hob.providers.wires.ollama.wire import OllamaDecoder as Ollama
+from hob.providers.wires.openai_chat.wire import ChatDecoder as Chat
+from hob.providers.wires.openai_responses.wire import ResponsesDecoder as Responses
 from hob.testing.clock import ManualClock
 from hob.testing.model import ScriptedModel
 from tests.providers.hearing import failure, sse

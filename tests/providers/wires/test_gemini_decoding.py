@@ -9,7 +9,7 @@ from hob.core.errors import ModelFault
 from hob.core.ids import CallId
 from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
 from hob.core.tools import ToolCall
-from hob.providers.wires.gemini.wire import Decoder
+from hob.providers.wires.gemini.wire import GeminiDecoder
 from tests.providers.hearing import failure, hear, last, sse
 
 Part = dict[str, Any]
@@ -39,17 +39,17 @@ END = chunk(text(""), finish="STOP")
 def test_key_in_the_words_at_the_end_is_not_shown() -> None:
     for reason in ("MALFORMED_FUNCTION_CALL", "SAFETY"):
         candidate = {"finishReason": reason, "finishMessage": "What is hush-hush?"}
-        error = failure(Decoder(secrets=("hush-hush",)), sse({"candidates": [candidate]}))
+        error = failure(GeminiDecoder(secrets=("hush-hush",)), sse({"candidates": [candidate]}))
         assert "What is •••?" in str(error)
 
 
 def reply_to(*chunks: Part) -> ModelReply:
-    return last(hear(Decoder(salt="s"), sse(*chunks)))
+    return last(hear(GeminiDecoder(salt="s"), sse(*chunks)))
 
 
 def test_text_is_told_as_it_comes_and_thoughts_beside_it() -> None:
     chunks = (chunk(text("Hm.", thought=True)), chunk(text("A")), chunk(text("B")), END)
-    assert hear(Decoder(), *(sse(event) for event in chunks)) == [
+    assert hear(GeminiDecoder(), *(sse(event) for event in chunks)) == [
         ReasoningDelta("Hm."),
         TextDelta("A"),
         TextDelta("B"),
@@ -75,7 +75,7 @@ def test_count_may_come_after_the_end() -> None:
 
 def test_calls_of_one_response_keep_the_ids_they_have() -> None:
     parts = (call("look", {"at": "ü", "n": 1}, "fc1"), call("clock"))
-    events = hear(Decoder(salt="s"), sse(chunk(*parts), END))
+    events = hear(GeminiDecoder(salt="s"), sse(chunk(*parts), END))
     reply = last(events)
     assert events[:2] == [CallStarted("look"), CallStarted("clock")]
     assert reply.stop is Stop.TOOLS
@@ -111,7 +111,7 @@ def test_other_candidates_and_strange_parts_mean_nothing() -> None:
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "LANGUAGE"])
 def test_withheld_answer_is_no_answer(reason: str) -> None:
     candidate = {"content": {"parts": [text("Half")]}, "finishReason": reason, "finishMessage": "Because."}
-    error = failure(Decoder(), sse({"candidates": [candidate]}))
+    error = failure(GeminiDecoder(), sse({"candidates": [candidate]}))
     assert error.fault is ModelFault.FILTERED
     assert reason.lower() in str(error)
     assert "Because." in str(error)
@@ -119,50 +119,50 @@ def test_withheld_answer_is_no_answer(reason: str) -> None:
 
 def test_prompt_that_is_blocked_says_why() -> None:
     stream = sse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}})
-    error = failure(Decoder(), stream)
+    error = failure(GeminiDecoder(), stream)
     assert error.fault is ModelFault.FILTERED
     assert "prohibited_content" in str(error)
 
 
 @pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "OTHER", "BRAND_NEW"])
 def test_answer_that_the_server_gave_up_may_be_asked_for_again(reason: str) -> None:
-    error = failure(Decoder(), sse({"candidates": [{"finishReason": reason, "finishMessage": "print(x)"}]}))
+    error = failure(GeminiDecoder(), sse({"candidates": [{"finishReason": reason, "finishMessage": "print(x)"}]}))
     assert error.fault is ModelFault.EMPTY
     assert "print(x)" in str(error)
 
 
 def test_answer_at_the_limit_is_told_as_such() -> None:
     assert reply_to(chunk(text("Half a"), finish="MAX_TOKENS")).stop is Stop.LENGTH
-    assert failure(Decoder(), sse({"candidates": [{"finishReason": "MAX_TOKENS"}]})).fault is ModelFault.EMPTY
+    assert failure(GeminiDecoder(), sse({"candidates": [{"finishReason": "MAX_TOKENS"}]})).fault is ModelFault.EMPTY
 
 
 def test_answer_without_anything_in_it_is_empty() -> None:
-    assert failure(Decoder(), sse(END)).fault is ModelFault.EMPTY
+    assert failure(GeminiDecoder(), sse(END)).fault is ModelFault.EMPTY
     nothing = sse({"candidates": [], "usageMetadata": {"promptTokenCount": 5}})
-    assert failure(Decoder(), nothing).fault is ModelFault.EMPTY
+    assert failure(GeminiDecoder(), nothing).fault is ModelFault.EMPTY
 
 
 def test_stream_that_ends_before_its_reason_was_cut() -> None:
-    assert failure(Decoder(), sse(chunk(text("Half")))).fault is ModelFault.CUT
+    assert failure(GeminiDecoder(), sse(chunk(text("Half")))).fault is ModelFault.CUT
 
 
 def test_error_after_text_is_an_error() -> None:
     error = {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}
-    assert failure(Decoder(), sse(chunk(text("Half")), {"error": error})).fault is ModelFault.OVERLOAD
+    assert failure(GeminiDecoder(), sse(chunk(text("Half")), {"error": error})).fault is ModelFault.OVERLOAD
 
 
 @pytest.mark.parametrize("lines", [False, True])
 def test_array_instead_of_events_is_understood(lines: bool) -> None:
     data = json.dumps([chunk(text("A")), chunk(call("look", {"n": 1})), END], indent=2 if lines else None).encode()
-    reply = last(hear(Decoder(), data[:20], data[20:]))
+    reply = last(hear(GeminiDecoder(), data[:20], data[20:]))
     assert (reply.text, reply.calls[0].arguments) == ("A", '{"n": 1}')
-    assert failure(Decoder(), data[:-30]).fault is ModelFault.CUT
+    assert failure(GeminiDecoder(), data[:-30]).fault is ModelFault.CUT
     failed = json.dumps([{"error": {"code": 429, "message": "slow"}}]).encode()
-    assert failure(Decoder(), failed).fault is ModelFault.RATE_LIMIT
+    assert failure(GeminiDecoder(), failed).fault is ModelFault.RATE_LIMIT
 
 
 def test_call_counts_whatever_new_word_the_server_ends_with() -> None:
     reply = reply_to(chunk(call("look", {"at": "x"})), chunk(text(""), finish="BRAND_NEW"))
     assert (reply.stop, [each.name for each in reply.calls]) == (Stop.TOOLS, ["look"])
     spoilt = sse(chunk(call("look", {"at": "x"})), chunk(text(""), finish="MALFORMED_FUNCTION_CALL"))
-    assert failure(Decoder(), spoilt).fault is ModelFault.EMPTY
+    assert failure(GeminiDecoder(), spoilt).fault is ModelFault.EMPTY

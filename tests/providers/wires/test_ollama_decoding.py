@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelFault
 from hob.core.models import Beat, CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
-from hob.providers.wires.ollama.wire import Decoder
+from hob.providers.wires.ollama.wire import OllamaDecoder
 from tests.providers.hearing import failure, hear, last
 
 
@@ -28,11 +28,11 @@ def end(reason: str | None = "stop", **fields: Any) -> bytes:
 
 
 def reply_to(*lines: bytes) -> ModelReply:
-    return last(hear(Decoder(salt="s"), *lines))
+    return last(hear(OllamaDecoder(salt="s"), *lines))
 
 
 def test_text_is_told_as_it_comes() -> None:
-    assert hear(Decoder(), said("Grüß "), said("dich"), end()) == [
+    assert hear(OllamaDecoder(), said("Grüß "), said("dich"), end()) == [
         TextDelta("Grüß "),
         TextDelta("dich"),
         ModelReply("Grüß dich", model="qwen3:8b"),
@@ -40,13 +40,13 @@ def test_text_is_told_as_it_comes() -> None:
 
 
 def test_thinking_is_told_apart() -> None:
-    events = hear(Decoder(), said("", thinking="Hm."), said("So."), end())
+    events = hear(OllamaDecoder(), said("", thinking="Hm."), said("So."), end())
     assert events[:2] == [ReasoningDelta("Hm."), TextDelta("So.")]
     assert last(events).reasoning == "Hm."
 
 
 def test_calls_come_whole_and_get_ids_here() -> None:
-    events = hear(Decoder(salt="s"), called("add", {"a": 1}), called("add", {"a": 2}), end())
+    events = hear(OllamaDecoder(salt="s"), called("add", {"a": 1}), called("add", {"a": 2}), end())
     reply = last(events)
     assert [json.loads(call.arguments) for call in reply.calls] == [{"a": 1}, {"a": 2}]
     assert len({call.id for call in reply.calls} - {""}) == 2
@@ -80,12 +80,12 @@ def test_reason_that_no_one_knows_is_an_end() -> None:
 
 @pytest.mark.parametrize("reason", ["load", "unload"])
 def test_model_that_is_being_loaded_is_not_ready(reason: str) -> None:
-    assert failure(Decoder(), end(reason)).fault is ModelFault.OVERLOAD
+    assert failure(OllamaDecoder(), end(reason)).fault is ModelFault.OVERLOAD
 
 
 def test_answer_without_an_end_was_cut() -> None:
-    assert failure(Decoder(), said("A")).fault is ModelFault.CUT
-    assert failure(Decoder(), said("A"), end()[:-9]).fault is ModelFault.CUT
+    assert failure(OllamaDecoder(), said("A")).fault is ModelFault.CUT
+    assert failure(OllamaDecoder(), said("A"), end()[:-9]).fault is ModelFault.CUT
 
 
 def test_last_line_needs_no_newline() -> None:
@@ -101,16 +101,16 @@ def test_last_line_needs_no_newline() -> None:
     ],
 )
 def test_error_midway_says_why(words: str, fault: ModelFault) -> None:
-    assert failure(Decoder(), said("A"), line(error=words)).fault is fault
+    assert failure(OllamaDecoder(), said("A"), line(error=words)).fault is fault
 
 
 @pytest.mark.parametrize("data", [b"<html>", b"Ollama is running\n", b"[1]\n", b'{"message": \n'])
 def test_malformed_answer_is_garbage(data: bytes) -> None:
-    assert failure(Decoder(), data).fault is ModelFault.GARBAGE
+    assert failure(OllamaDecoder(), data).fault is ModelFault.GARBAGE
 
 
 def test_blank_lines_mean_that_the_server_lives() -> None:
-    decoder = Decoder()
+    decoder = OllamaDecoder()
     decoder.feed(said("A"))
     assert decoder.feed(b"\n") == [Beat()]
 

@@ -17,7 +17,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall
 from hob.providers.catalog.catalog import find_provider
-from hob.providers.wires.openai_chat.wire import ChatCompletions, Decoder, read_cost
+from hob.providers.wires.openai_chat.wire import ChatCompletions, ChatDecoder, read_cost
 
 CALL = ToolCall(CallId("toolu_01ABC"), "clock", "{}")
 TALK = (
@@ -47,7 +47,7 @@ def test_mistral_gets_ids_of_nine_characters_and_never_a_user_after_a_tool() -> 
 
 def test_deepseek_gets_its_reasoning_back_within_the_turn() -> None:
     assert sent("deepseek", ModelRequest("m", "", TALK))["messages"][1]["reasoning_content"] == "hm"
-    decoder = Decoder(returns_reasoning=True)
+    decoder = ChatDecoder(returns_reasoning=True)
     fragment = {"index": 0, "id": "c", "function": {"name": "clock", "arguments": "{}"}}
     lines: list[dict[str, Any]] = [
         {"reasoning_content": "let me "},
@@ -65,7 +65,7 @@ def test_openrouters_signed_reasoning_comes_back_in_one_piece_and_its_price_is_b
         {"reasoning_details": [{"type": "reasoning.text", "index": 0, "signature": "sig"}]},
         {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "clock", "arguments": "{}"}}]},
     ]
-    reply = heard(Decoder(), pieces, usage={"prompt_tokens": 9, "completion_tokens": 3, "cost": 0.000123})
+    reply = heard(ChatDecoder(), pieces, usage={"prompt_tokens": 9, "completion_tokens": 3, "cost": 0.000123})
     assert reply.cost == 123
     assert reply.continuation is not None
     whole = {"type": "reasoning.text", "index": 0, "text": "let me see", "signature": "sig"}
@@ -137,7 +137,7 @@ def test_listing_tells_what_its_server_knows() -> None:
     assert (plain.name, plain.context_tokens, plain.tools, plain.input_price) == ("plain", None, None, None)
 
 
-def heard(decoder: Decoder, deltas: list[dict[str, Any]], usage: dict[str, Any] | None = None) -> ModelReply:
+def heard(decoder: ChatDecoder, deltas: list[dict[str, Any]], usage: dict[str, Any] | None = None) -> ModelReply:
     chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}], "usage": usage})
     events = decoder.feed("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode())

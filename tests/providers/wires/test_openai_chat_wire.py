@@ -26,7 +26,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.wires.openai_chat.settings import Dialect
-from hob.providers.wires.openai_chat.wire import Decoder, encode_request
+from hob.providers.wires.openai_chat.wire import ChatDecoder, encode_request
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
 
@@ -89,7 +89,7 @@ def test_error_that_says_so_itself_is_not_marked_twice() -> None:
 def test_event_of_two_lines_may_be_cut_between_the_two_halves_of_a_line_end() -> None:
     chunk = b'data: {"choices": [{"index": 0, "delta": {"content": "hi"},\r\ndata:  "finish_reason": "stop"}]}\r\n\r\n'
     for cut in range(len(chunk)):
-        decoder = Decoder()
+        decoder = ChatDecoder()
         decoder.feed(chunk[:cut])
         decoder.feed(chunk[cut:])
         reply = decoder.finish()[-1]
@@ -100,7 +100,7 @@ def test_event_of_two_lines_may_be_cut_between_the_two_halves_of_a_line_end() ->
 def test_whole_message_at_the_end_of_the_pieces_is_not_said_again() -> None:
     pieces = ({"index": 0, "delta": {"content": "one "}}, {"index": 0, "delta": {"content": "two"}})
     end = {"index": 0, "message": {"role": "assistant", "content": "one two"}, "finish_reason": "stop"}
-    decoder = Decoder()
+    decoder = ChatDecoder()
     for choice in (*pieces, end):
         decoder.feed(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
     reply = decoder.finish()[-1]
@@ -140,7 +140,7 @@ END = chunk({}, "stop") + DONE
 
 
 def decode(*data: str | bytes, taken: Sequence[str] = ()) -> list[ModelEvent]:
-    decoder = Decoder(salt="s", taken=taken)
+    decoder = ChatDecoder(salt="s", taken=taken)
     events = [
         event for piece in data for event in decoder.feed(piece.encode() if isinstance(piece, str) else piece)
     ] + decoder.finish()
@@ -183,7 +183,7 @@ def test_text_reasoning_and_usage() -> None:
 
 
 def test_bytes_without_meaning_are_a_beat() -> None:
-    decoder = Decoder()
+    decoder = ChatDecoder()
     assert decoder.feed(b": ping\n\n") == [Beat()]
     assert decoder.feed(b"data: {") == [Beat()]
 
@@ -281,7 +281,7 @@ def test_reason_for_stopping(finish: str | None, stop: Stop) -> None:
 
 
 def test_answer_is_whole_with_a_finish_reason_even_if_the_connection_breaks() -> None:
-    decoder = Decoder()
+    decoder = ChatDecoder()
     decoder.feed((chunk({"content": "x"}) + chunk({}, "stop")).encode())
     assert [type(event) for event in decoder.finish(broken=True)] == [ModelReply]
 

@@ -7,7 +7,7 @@ import pytest
 
 from hob.core.errors import ModelFault
 from hob.core.models import CallStarted, ModelReply, ReasoningDelta, Stop, TextDelta, Usage
-from hob.providers.wires.openai_responses.wire import Decoder
+from hob.providers.wires.openai_responses.wire import ResponsesDecoder
 from tests.providers.hearing import failure, hear, last, sse
 
 Event = dict[str, Any]
@@ -42,23 +42,23 @@ def end(kind: str = "completed", **response: Any) -> Event:
 
 
 def reply_to(*events: Event) -> ModelReply:
-    return last(hear(Decoder(salt="s"), sse(*events)))
+    return last(hear(ResponsesDecoder(salt="s"), sse(*events)))
 
 
 def fault_of(*events: Event) -> ModelFault:
-    return failure(Decoder(), sse(*events)).fault
+    return failure(ResponsesDecoder(), sse(*events)).fault
 
 
 def test_text_is_told_as_it_comes() -> None:
     pieces = [sse(each) for each in (event("created", response={}), *text(0, "A", "B"), end())]
-    events = hear(Decoder(), *pieces)
+    events = hear(ResponsesDecoder(), *pieces)
     assert events == [TextDelta("A"), TextDelta("B"), ModelReply("AB", model="gpt-x")]
 
 
 def test_calls_come_in_pieces_and_mixed() -> None:
     first, second = call(0, "a", '{"x": "\\', 'n"}'), call(1, "b", "{", "}")
     mixed = [each for pair in zip(first, second, strict=True) for each in pair]
-    events = hear(Decoder(), sse(*mixed, end()))
+    events = hear(ResponsesDecoder(), sse(*mixed, end()))
     reply = last(events)
     assert [(one.id, one.name, one.arguments) for one in reply.calls] == [
         ("a", "clock", '{"x": "\\n"}'),
@@ -95,7 +95,7 @@ def test_summary_of_the_reasoning_is_told_part_by_part() -> None:
         event("reasoning_summary_part.added", output_index=0, summary_index=1),
         event("reasoning_summary_text.delta", output_index=0, delta="Then that."),
     ]
-    events = hear(Decoder(), *(sse(each) for each in (*thoughts, *text(1, "So."), end())))
+    events = hear(ResponsesDecoder(), *(sse(each) for each in (*thoughts, *text(1, "So."), end())))
     assert last(events).reasoning == "First this.\n\nThen that."
     assert events[0] == ReasoningDelta("First this.")
 
@@ -211,7 +211,7 @@ WHOLE: Event = {
 
 
 def test_whole_answer_is_understood() -> None:
-    reply = last(hear(Decoder(), json.dumps(WHOLE).encode()))
+    reply = last(hear(ResponsesDecoder(), json.dumps(WHOLE).encode()))
     assert (reply.text, reply.reasoning, len(reply.calls), reply.model) == ("I look.", "Hm.", 1, "gpt-x")
     assert reply.continuation is not None
 
@@ -227,12 +227,12 @@ def test_items_that_come_whole_are_understood() -> None:
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
 def test_whole_answer_that_failed_is_none(status: str) -> None:
     whole = json.dumps({**WHOLE, "status": status}).encode()
-    assert failure(Decoder(), whole).fault is ModelFault.OVERLOAD
+    assert failure(ResponsesDecoder(), whole).fault is ModelFault.OVERLOAD
 
 
 def test_whole_answer_that_is_not_ready_is_none() -> None:
     whole = json.dumps({**WHOLE, "status": "queued", "output": []}).encode()
-    assert failure(Decoder(), whole).fault is ModelFault.GARBAGE
+    assert failure(ResponsesDecoder(), whole).fault is ModelFault.GARBAGE
 
 
 def test_call_of_nothing_is_garbage() -> None:
@@ -240,7 +240,7 @@ def test_call_of_nothing_is_garbage() -> None:
 
 
 def test_ids_of_calls_are_made_where_they_are_missing_or_taken() -> None:
-    reply = last(hear(Decoder(salt="s", taken={"a"}), sse(*call(0, "a", "{}"), *call(1, "", "{}"), end())))
+    reply = last(hear(ResponsesDecoder(salt="s", taken={"a"}), sse(*call(0, "a", "{}"), *call(1, "", "{}"), end())))
     ids = {one.id for one in reply.calls}
     assert len(ids) == 2
     assert not ids & {"", "a"}

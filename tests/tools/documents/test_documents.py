@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from hob.core.content.documents import Document, DocumentUnreadable, Section
+from hob.core.content.documents import Document, DocumentSection, DocumentUnreadable
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.documents.media_types import CSV, DOCX, EPUB, HTML, MAIL, PDF, XLSX, document_kind
 from tests.tools.documents import samples
@@ -40,7 +40,7 @@ def test_kind_is_told_by_content_and_of_texts_by_name_too() -> None:
 async def test_pdf_has_a_section_for_each_page(reader: DocumentReader) -> None:
     pytest.importorskip("pypdf")
     document = await read(reader, samples.pdf("Hello there", "Second page"), PDF)
-    assert document.sections == (Section("Hello there", page=1), Section("Second page", page=2))
+    assert document.sections == (DocumentSection("Hello there", page=1), DocumentSection("Second page", page=2))
     assert document.text == "[page 1]\nHello there\n[page 2]\nSecond page"
 
 
@@ -62,19 +62,19 @@ async def test_word_document_has_headings_by_style_and_tables_by_row(reader: Doc
         "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
         "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
     })  # fmt: skip
-    assert (await read(reader, data, DOCX)).sections == (Section("Text\na\tb", "Anfang"),)
+    assert (await read(reader, data, DOCX)).sections == (DocumentSection("Text\na\tb", "Anfang"),)
 
 
 async def test_excel_has_a_section_for_each_sheet_with_dates_as_dates(reader: DocumentReader) -> None:
     document = await read(reader, samples.xlsx(), XLSX)
     row = "Müller\t12.5\t2023-03-15\t2023-03-15 12:00:00\t3\tTRUE"
-    assert document.sections == (Section(f"Who\t\tWhen\n{row}", "Bills"), Section("", "Notes"))
+    assert document.sections == (DocumentSection(f"Who\t\tWhen\n{row}", "Bills"), DocumentSection("", "Notes"))
 
 
 async def test_book_is_read_in_the_order_of_its_spine(reader: DocumentReader) -> None:
     document = await read(reader, samples.epub(), EPUB)
     assert document.title == "The Whale"
-    assert document.sections == (Section("Call me.", "First"), Section("It sank.", "Second"))
+    assert document.sections == (DocumentSection("Call me.", "First"), DocumentSection("It sank.", "Second"))
 
 
 async def test_mail_tells_people_words_attachments_and_what_it_holds(reader: DocumentReader) -> None:
@@ -85,7 +85,7 @@ async def test_mail_tells_people_words_attachments_and_what_it_holds(reader: Doc
         "From: Anna Müller <anna@example.org>\nTo: me@example.org\nDate: Mon, 02 Nov 2026 10:00:00 +0100\n"
         "Attachment: bill.pdf (application/pdf)\n\nPlease pay."
     )
-    assert second == Section("From: x@example.org\n\nOlder words.", "Before")
+    assert second == DocumentSection("From: x@example.org\n\nOlder words.", "Before")
 
 
 PAGE = (

@@ -20,7 +20,7 @@ from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.registry.declaration import Tools
-from hob.tools.registry.default_set import SHOWN, Picked, default_tools
+from hob.tools.registry.default_set import SHOWN, SelectedTools, default_tools
 from hob.tools.registry.groups import LOAD, MOST_SHOWN, Group
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import file_tools
@@ -81,7 +81,7 @@ async def test_missing_tools_are_not_missed(tmp_path: Path) -> None:
 
 
 async def test_picked_tools_alone_can_be_called(tmp_path: Path) -> None:
-    picked = Picked(toolsets(tmp_path), ["glob", "nothing"])
+    picked = SelectedTools(toolsets(tmp_path), ["glob", "nothing"])
     assert [spec.name for spec in picked.specs()] == ["glob"]
     with pytest.raises(ToolFailed, match="no tool"):
         await made(picked, "list_dir")

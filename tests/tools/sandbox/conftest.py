@@ -13,7 +13,7 @@ from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
 from hob.tools.sandbox.job import Job, JobFinished, JobRoot, Limits
 from hob.tools.sandbox.launcher.launcher import Backend
-from hob.tools.sandbox.running_command import Hearing, run
+from hob.tools.sandbox.running_command import OutputCallbacks, run
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_caches
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
@@ -27,7 +27,7 @@ class Place:
     sandbox_environment: SandboxEnvironment
     work: Path
     outside: Path
-    hearing: Hearing = field(default_factory=Hearing)
+    callbacks: OutputCallbacks = field(default_factory=OutputCallbacks)
 
     @property
     def canary(self) -> Path:
@@ -41,7 +41,7 @@ class Place:
         limits = self.sandbox_environment.limits
         job = self.job(*argv, **more)
         return await run(
-            self.backend, job, SystemClock(), limits=limits, seconds=seconds, stdin=stdin, hearing=self.hearing
+            self.backend, job, SystemClock(), limits=limits, seconds=seconds, stdin=stdin, callbacks=self.callbacks
         )
 
     async def sh(self, script: str, **more: object) -> str:

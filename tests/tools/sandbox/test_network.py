@@ -13,7 +13,7 @@ from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name, public_address
 from hob.tools.sandbox.network.proxy import Internet, NotTls, ProxyRefused, parse_request, server_name
-from hob.tools.sandbox.running_command import Hearing
+from hob.tools.sandbox.running_command import OutputCallbacks
 from tests.tools.sandbox.conftest import Place
 
 ALLOWED = "packages.example.org"
@@ -53,7 +53,9 @@ async def opened(place: Place, address: str = "127.0.0.1", *, private: bool = Fa
         internet = Internet(resolve, public_address if private else lambda _: True, port, port)
         outside = Outside(place, port, heard)
         outside.place = replace(
-            place, backend=replace(backend, internet=internet), hearing=Hearing(network=outside.decided.append)
+            place,
+            backend=replace(backend, internet=internet),
+            callbacks=OutputCallbacks(network=outside.decided.append),
         )
         yield outside
 

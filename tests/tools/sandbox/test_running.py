@@ -17,7 +17,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotFound, ToolFailed
 from hob.tools.sandbox.job import EndReason, Limits, Window
 from hob.tools.sandbox.processes import open_processes
-from hob.tools.sandbox.running_command import Hearing, run, start
+from hob.tools.sandbox.running_command import OutputCallbacks, run, start
 from tests.tools.sandbox.conftest import Place, make_backend
 
 
@@ -82,7 +82,7 @@ async def test_command_without_input_has_nothing_to_read(place: Place) -> None:
 
 async def test_beginning_and_end_of_a_long_output_are_kept_and_all_of_it_is_heard(place: Place) -> None:
     heard: list[bytes] = []
-    listening = replace(place, hearing=Hearing(output=heard.append))
+    listening = replace(place, callbacks=OutputCallbacks(output=heard.append))
     finished = await listening.run("seq", "200000")
     assert finished.output.startswith(b"1\n2\n")
     assert finished.output.endswith(b"199999\n200000\n")
@@ -221,8 +221,8 @@ except KeyboardInterrupt:
 """
     job = place.job("python3", "-c", code, window=Window())
     heard = asyncio.Event()
-    hearing = Hearing(output=lambda piece: heard.set() if b"begun" in piece else None)
-    running = await start(place.backend, job, SystemClock(), limits=Limits(), interactive=True, hearing=hearing)
+    callbacks = OutputCallbacks(output=lambda piece: heard.set() if b"begun" in piece else None)
+    running = await start(place.backend, job, SystemClock(), limits=Limits(), interactive=True, callbacks=callbacks)
     await heard.wait()
     running.write(b"\x03")
     finished = await running.wait(60)
@@ -234,8 +234,8 @@ async def test_command_in_the_background_is_talked_with(place: Place) -> None:
     async with open_processes(place.backend, SystemClock(), Limits()) as processes:
         job = place.job("sh", "-c", "read name; echo hello $name; read rest; exit 4")
         heard = asyncio.Event()
-        hearing = Hearing(output=lambda piece: heard.set() if b"Anna" in piece else None)
-        name, _ = await processes.start(job, "session", hearing=hearing)
+        callbacks = OutputCallbacks(output=lambda piece: heard.set() if b"Anna" in piece else None)
+        name, _ = await processes.start(job, "session", callbacks=callbacks)
         processes.write(name, "session", b"Anna\n")
         await heard.wait()
         polled = await processes.poll(name, "session")

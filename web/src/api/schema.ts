@@ -163,15 +163,6 @@ export interface ConnectedAnswer {
   kept: boolean;
 }
 
-/** A model that is to be connected. */
-export interface Connecting {
-  provider: string;
-  base_url?: string | null;
-  key?: string | null;
-  model?: string | null;
-  anyway?: boolean | null;
-}
-
 /** A verdict on one call. */
 export interface DecisionAnswer {
   tool: string;
@@ -614,6 +605,15 @@ export interface MemoryTotals {
   max_chunks: number;
   oldest: number | null;
   newest: number | null;
+}
+
+/** A model that is to be connected. */
+export interface ModelConnection {
+  provider: string;
+  base_url?: string | null;
+  key?: string | null;
+  model?: string | null;
+  anyway?: boolean | null;
 }
 
 /** Models by their references and the owner's names for them. */
@@ -1418,7 +1418,7 @@ export interface Routes {
   "POST /api/v1/models/connect": {
     path: undefined;
     query: undefined;
-    body: Connecting;
+    body: ModelConnection;
     answer: ConnectedAnswer;
   };
   "POST /api/v1/models/test": {

@@ -7,7 +7,7 @@ from typing import Any
 from hob.agent.commands.model_names import real_name
 from hob.agent.ports import tools_of
 from hob.agent.prompt.builder import PromptBuilder
-from hob.agent.prompt.seed_sections import seed_section
+from hob.agent.prompt.section_aliases import seed_section
 from hob.agent.prompt.window import load_limit
 from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError

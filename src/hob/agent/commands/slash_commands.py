@@ -114,7 +114,7 @@ class SlashCommands:
         """
         self._more = {row.name: perform for row, perform in (more or {}).items()}
         self._rows = {**BY_NAME, **{row.name: row for row in more or {}}}
-        self._desk = operations
+        self._operations = operations
         self._sessions = sessions
         self._budget = budget
         self._clock = clock
@@ -170,7 +170,7 @@ class SlashCommands:
         return f"{told}\n{answer(Answer.HELP_ANSWERS, call.language)}" if owner else told
 
     async def _status(self, call: CommandCall) -> str:
-        seen = await self._desk.status()
+        seen = await self._operations.status()
         asked = seen["for_approval"] + seen["for_answer"]
         held = (
             (Answer.STATUS_FOR_LEAVE, seen["for_approval"]),
@@ -196,8 +196,8 @@ class SlashCommands:
         if call.rest.lower() == "all":
             if call.inbound.sender.cls is not SenderClass.OWNER:
                 return answer(Answer.NEEDS_OWNER, call.language)
-            return answer(Answer.HALTED, call.language, count=await self._desk.stop_all("/stop all"))
-        stopped = await self._desk.stop(call.session, "/stop")
+            return answer(Answer.HALTED, call.language, count=await self._operations.stop_all("/stop all"))
+        stopped = await self._operations.stop(call.session, "/stop")
         return answer(Answer.STOPPED if stopped else Answer.NOTHING_RUNS, call.language)
 
     async def _pause(self, call: CommandCall) -> str:
@@ -206,18 +206,18 @@ class SlashCommands:
 
     async def _resume(self, call: CommandCall) -> str:
         await self._sessions.change(call.session, paused=False)
-        await self._desk.resume(call.session)
-        return answer(Answer.LIFTED if await self._desk.lift() else Answer.RESUMED, call.language)
+        await self._operations.resume(call.session)
+        return answer(Answer.LIFTED if await self._operations.lift() else Answer.RESUMED, call.language)
 
     async def _cancel(self, call: CommandCall) -> str:
         if not call.rest:
             return answer(Answer.CANCEL_USAGE, call.language)
-        done = await self._desk.cancel(call.rest, "/cancel")
+        done = await self._operations.cancel(call.rest, "/cancel")
         return answer(Answer.CANCELLED if done else Answer.NOT_CANCELLED, call.language, id=call.rest)
 
     async def _tasks(self, call: CommandCall) -> str:
         # the command itself is a task that is open while it runs
-        rows = [row for row in await self._desk.tasks() if row[0] != call.inbound.id]
+        rows = [row for row in await self._operations.tasks() if row[0] != call.inbound.id]
         if not rows:
             return answer(Answer.NO_TASKS, call.language)
         lines = (answer(Answer.TASK_LINE, call.language, id=id, state=state, title=title) for id, state, title in rows)
@@ -225,7 +225,7 @@ class SlashCommands:
 
     async def _usage(self, call: CommandCall) -> str:
         now, ledger = self._clock.now().timestamp(), self._budget.ledger
-        month = await self._desk.spent_by_model(now - 30 * DAY_SECONDS)
+        month = await self._operations.spent_by_model(now - 30 * DAY_SECONDS)
         scopes = [
             (call.session, await ledger.spent(session=call.session)),
             ("24 h", await ledger.spent(since=now - DAY_SECONDS)),
@@ -252,7 +252,7 @@ class SlashCommands:
         )
 
     async def _context(self, call: CommandCall) -> str:
-        prompt = await self._desk.prompt(call.session)
+        prompt = await self._operations.prompt(call.session)
         lines = (
             answer(
                 Answer.CONTEXT_LINE,
@@ -323,11 +323,11 @@ class SlashCommands:
 
     async def _compact(self, call: CommandCall) -> str:
         if call.rest.lower() == "undo":
-            undone = await self._desk.undo_compaction(call.session)
+            undone = await self._operations.undo_compaction(call.session)
             return answer(Answer.COMPACTION_UNDONE if undone else Answer.NO_COMPACTION, call.language)
         session = await self._sessions.get(call.session)
         model = chosen_name(self._model_behind, session.model, self._default_model)
-        done = await self._desk.compact(call.session, model)
+        done = await self._operations.compact(call.session, model)
         if isinstance(done, str):
             return answer(Answer.NOT_COMPACTED, call.language, reason=done)
         return answer(Answer.COMPACTED, call.language, messages=done[0], chars=done[1])
@@ -336,7 +336,7 @@ class SlashCommands:
         owner = call.inbound.sender.cls is SenderClass.OWNER
         match call.rest.split():
             case []:
-                done = await self._desk.undo_turn(call.session)
+                done = await self._operations.undo_turn(call.session)
                 if done is None:
                     return answer(Answer.NOTHING_TO_UNDO, call.language)
                 return told_words(done, call.language, owner=owner)
@@ -352,7 +352,7 @@ class SlashCommands:
 
     async def _undo_files(self, call: CommandCall, name: str = "", *, preview: bool = False) -> str:
         try:
-            seen = await self._desk.undo_files(call.session, name, call.inbound.id, preview=preview)
+            seen = await self._operations.undo_files(call.session, name, call.inbound.id, preview=preview)
         except NotFound:
             if name:
                 raise

@@ -32,7 +32,7 @@ def told_words(done: UndoResult, language: str, *, owner: bool) -> str:
 
 
 def told_files(seen: Mapping[str, Any], language: str) -> str:
-    """What was put back and what was not. `seen` is as `Desk.undo_files` gives it."""
+    """What was put back and what was not. `seen` is as `Operations.undo_files` gives it."""
     restored, kept = seen["restored"], seen["kept"]
     parts: list[str] = []
     if restored:
@@ -50,7 +50,7 @@ def told_files(seen: Mapping[str, Any], language: str) -> str:
 
 
 def told_preview(seen: Mapping[str, Any], language: str) -> str:
-    """What `/undo files` would do. `seen` is as `Desk.undo_files` gives it."""
+    """What `/undo files` would do. `seen` is as `Operations.undo_files` gives it."""
     diff = seen["diff"]
     if not diff:
         return answer(Answer.FILES_AS_BEFORE, language, text=seen["words"])

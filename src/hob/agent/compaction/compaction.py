@@ -22,10 +22,10 @@ from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget, HeldAmount
 from hob.agent.commands.model_names import real_name
 from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, outline, read_draft
-from hob.agent.prompt.aging import hide, summary_stub
 from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.rendering import Marks
 from hob.agent.prompt.tokens import estimate_tokens, shorten
+from hob.agent.prompt.untrusted_expiry import hide, summary_stub
 from hob.agent.prompt.window import back_to_safe, pair
 from hob.agent.remarks import render
 from hob.agent.sessions import is_group

@@ -19,15 +19,15 @@ from dataclasses import replace
 
 from hob.agent.ports import Bootstrap, PromptSection, TurnMemory
 from hob.agent.prompt import context
-from hob.agent.prompt.aging import age, age_summary
 from hob.agent.prompt.assessment import LINES, assess
+from hob.agent.prompt.context_fitting import choose_tools, cost, estimate_tool, fit, write_tool
 from hob.agent.prompt.context_room import ContextRoom, Room
-from hob.agent.prompt.fit import choose_tools, cost, estimate_tool, fit, write_tool
 from hob.agent.prompt.rendering import Marks, add_user, render
 from hob.agent.prompt.repeats import without_repeats
 from hob.agent.prompt.sections import FeatureSections, limited
-from hob.agent.prompt.system import Audience, Prompt, Section, SystemText, audience_of, build_system, unaccepted
+from hob.agent.prompt.system import Audience, Prompt, SectionSize, SystemText, audience_of, build_system, unaccepted
 from hob.agent.prompt.tokens import PER_MESSAGE, begin, count_bytes, estimate_messages, estimate_tokens, shorten
+from hob.agent.prompt.untrusted_expiry import age, age_summary
 from hob.agent.prompt.window import pair, select
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
@@ -123,7 +123,7 @@ class PromptBuilder:
         self._zone = zone_of(settings.timezone)
         self._moments: OrderedDict[tuple[TurnId, int], _Moment] = OrderedDict()
         self._systems: dict[tuple[Audience, int, bool], tuple[tuple[BootstrapFile, ...], SystemText]] = {}
-        self._tools: dict[bool, tuple[tuple[ToolSpec, ...], Section]] = {}
+        self._tools: dict[bool, tuple[tuple[ToolSpec, ...], SectionSize]] = {}
 
     async def build(
         self,
@@ -265,7 +265,7 @@ class PromptBuilder:
 
     def _tools_that_fit(
         self, tools: tuple[ToolSpec, ...], steps: Sequence[Step], limits: Room
-    ) -> tuple[tuple[ToolSpec, ...], Section]:
+    ) -> tuple[tuple[ToolSpec, ...], SectionSize]:
         """All of them where they take no more than a third of the prompt; a small model is told of few."""
         most, room = len(tools), limits.prompt // 3
         if limits.small:
@@ -275,22 +275,22 @@ class PromptBuilder:
         tools = choose_tools(tools, steps, most, room)
         return tools, self._tool_section(tools, True)
 
-    def _tool_section(self, tools: tuple[ToolSpec, ...], small: bool) -> Section:
+    def _tool_section(self, tools: tuple[ToolSpec, ...], small: bool) -> SectionSize:
         known = self._tools.get(small)
         if known is None or (known[0] is not tools and known[0] != tools):
             size = sum(count_bytes(write_tool(tool)) + 40 for tool in tools)
-            known = self._tools[small] = (tools, Section("tools", size, sum(map(estimate_tool, tools)), True))
+            known = self._tools[small] = (tools, SectionSize("tools", size, sum(map(estimate_tool, tools)), True))
         return known[1]
 
     def _conversation(
         self, foreign: list[Entry], summary: list[Entry], history: list[Entry], own: list[Entry], moment: _Moment
-    ) -> list[Section]:
+    ) -> list[SectionSize]:
         return [
             _measure("not accepted", foreign, True),
             _measure("summary", summary, True),
             _measure("history", history, True),
             _measure("this turn", own, False),
-            *(Section(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
+            *(SectionSize(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
         ]
 
 
@@ -320,9 +320,9 @@ def _opening_length(own: Sequence[Entry], opening: int) -> int:
     return min(opening, first)
 
 
-def _measure(name: str, entries: Sequence[Entry], cached: bool) -> Section:
+def _measure(name: str, entries: Sequence[Entry], cached: bool) -> SectionSize:
     size = sum(count_bytes(entry.text) + sum(count_bytes(call.arguments) for call in entry.calls) for entry in entries)
-    return Section(name, size, sum(map(cost, entries)), cached)
+    return SectionSize(name, size, sum(map(cost, entries)), cached)
 
 
 def _foreign_entries(files: Sequence[BootstrapFile], settings: AgentSettings, room: int) -> list[Entry]:

@@ -1,4 +1,4 @@
-"""Reading back what a prompt only names: untrusted text that has grown old (`hob.agent.prompt.aging`).
+"""Reading back what a prompt only names: untrusted text that has grown old (`hob.agent.prompt.untrusted_expiry`).
 
 What is read back is untrusted again, whatever it was: so it taints the turn that reads it, and grows old like the rest.
 """
@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from hob.agent.ports import SessionHistory
-from hob.agent.prompt.aging import READ_BACK, THE_SUMMARY
+from hob.agent.prompt.untrusted_expiry import READ_BACK, THE_SUMMARY
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.models import Entry

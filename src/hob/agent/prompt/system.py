@@ -19,7 +19,7 @@ from hob.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SectionSize:
     """One named part of a request. `cached` parts are the same next time, so that a provider's cache can hold them."""
 
     name: str
@@ -38,7 +38,7 @@ class Prompt:
     """
 
     request: ModelRequest
-    sections: tuple[Section, ...]
+    sections: tuple[SectionSize, ...]
     trust: Trust
     input_estimate: int
     limit: int
@@ -89,14 +89,14 @@ class SystemText:
     """The text and its parts."""
 
     text: str
-    sections: tuple[Section, ...]
+    sections: tuple[SectionSize, ...]
     tokens: int
 
     def with_parts(self, parts: Sequence[tuple[str, str]]) -> "SystemText":
         """Followed by these, each a name and a text."""
         if not parts:
             return self
-        sections = tuple(Section(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
+        sections = tuple(SectionSize(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
         text = "\n\n".join((self.text, *(text for _, text in parts)))
         return SystemText(text, (*self.sections, *sections), self.tokens + sum(each.tokens + 1 for each in sections))
 
@@ -145,7 +145,7 @@ def build_system(
             break
         total = min(total, sum(map(len, texts.values()))) * 3 // 4
     parts += cut if total >= 10 else []
-    sections = tuple(Section(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
+    sections = tuple(SectionSize(name, count_bytes(text), estimate_tokens(text), True) for name, text in parts)
     text = "\n\n".join(text for _, text in parts)
     return SystemText(text, sections, estimate_tokens(text))
 

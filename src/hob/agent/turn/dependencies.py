@@ -104,7 +104,7 @@ class Stopwatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class StepOutcome:
     """A step and the timeline event that goes with it."""
 
     step: Step

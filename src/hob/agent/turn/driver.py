@@ -8,7 +8,7 @@ from typing import assert_never
 
 from hob.agent.commands.model_names import chosen_name
 from hob.agent.turn.client_terms import terms_of, tools_of_turn
-from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
+from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.ending import finish_of
 from hob.agent.turn.loops import LoopRules
 from hob.agent.turn.model_call import ask, out_of_time
@@ -215,7 +215,7 @@ class Driver:
         if isinstance(step, ToolReceived) and (item := calls.get(step.result.call)) and item.intent is None:
             show_unmade(run.parts, run.turn, item.call, step.status)
 
-    def _take(self, run: TurnRun, happened: Happened) -> None:
+    def _take(self, run: TurnRun, happened: StepOutcome) -> None:
         run.record.add(happened.step, happened.event)
 
     async def _stopped(self, run: TurnRun, reason: str) -> Outcome:

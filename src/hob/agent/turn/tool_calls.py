@@ -10,7 +10,7 @@ from hob.agent.prompt.context_room import result_characters
 from hob.agent.remarks import render
 from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage_of
 from hob.agent.turn.client_terms import tools_of_turn
-from hob.agent.turn.dependencies import Happened, Stopwatch, TurnDependencies
+from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
 from hob.agent.turn.turn import CallState, answer_of
 from hob.core.errors import AnswerNeeded, ResultPending, StoreError, ToolFailed, ToolRefused
@@ -41,17 +41,17 @@ class ToolCalls:
         self._tools = tools_of_turn(parts.toolset, turn)
         self._specs = {spec.name: spec for spec in self._tools.specs()}
 
-    async def prepare(self, item: CallState, trust: Trust) -> Happened:
+    async def prepare(self, item: CallState, trust: Trust) -> StepOutcome:
         """What comes before the call: an intent, or a result in its place, or a question to the owner."""
         if item.intent is not None:  # a crash came after the intent, and the tool may be called again
-            return Happened(item.intent)
+            return StepOutcome(item.intent)
         watch = Stopwatch.start(self._parts.clock)
         call = item.call
         spec = self._specs.get(call.name)
         if spec is None:
             return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
         if item.allowed_by:  # it has asked the user something, and is made with the answer
-            return Happened(ToolIntended(call, spec.restart, item.allowed_by))
+            return StepOutcome(ToolIntended(call, spec.restart, item.allowed_by))
         if problem := _problem(call, spec):
             return self._answered(call, problem, "bad_arguments", watch)
         if self._parts.hooks:
@@ -62,7 +62,7 @@ class ToolCalls:
                 call = replace(call, arguments=json.dumps(dict(decided.arguments), default=str))
         return await self._judged(replace(item, call=call), spec, trust, watch)
 
-    async def perform(self, intent: ToolIntended, trust: Trust, seconds: float) -> Happened:
+    async def perform(self, intent: ToolIntended, trust: Trust, seconds: float) -> StepOutcome:
         """Make the call, in at most this many seconds. Always a result or a question, whatever the tool does."""
         call, clock = intent.call, self._parts.clock
         spec = self._specs.get(call.name)
@@ -74,7 +74,7 @@ class ToolCalls:
             result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
         except AnswerNeeded as question:
             self._publish("tool_done", call.name, "asked")
-            return Happened(
+            return StepOutcome(
                 UserAsked(call.id, self._clean(str(question)), question.again),
                 watch.event(self._turn, EventKind.TOOL, call.name, "asked"),
             )
@@ -82,7 +82,7 @@ class ToolCalls:
             self._publish("tool_done", call.name, "asked")
             until = None if pending.seconds is None else clock.now().timestamp() + pending.seconds
             event = watch.event(self._turn, EventKind.TOOL, call.name, pending.on)
-            return Happened(ResultAwaited(call.id, pending.on, until), event)
+            return StepOutcome(ResultAwaited(call.id, pending.on, until), event)
         result = replace(result, call=call.id, text=self._clean(result.text))
         if self._parts.hooks:
             decided = await self._parts.hooks.decide(AfterTool(self._turn, call, result))
@@ -94,14 +94,14 @@ class ToolCalls:
         result = replace(await self._sized(result, spec), remarks=())
         self._publish("tool_done", call.name, status)
         event = watch.event(self._turn, EventKind.TOOL, call.name, status)
-        return Happened(ToolReceived(result, watch.seconds, status, told), replace(event, label=result.label))
+        return StepOutcome(ToolReceived(result, watch.seconds, status, told), replace(event, label=result.label))
 
-    async def _judged(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> Happened:
+    async def _judged(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> StepOutcome:
         call = item.call
         verdict = await self._parts.judge.judge(call, spec, self._turn, trust)
         match verdict:
             case Allow(rule):
-                return Happened(ToolIntended(call, spec.restart, rule))
+                return StepOutcome(ToolIntended(call, spec.restart, rule))
             case Deny(rule, reason):
                 text = f"Not allowed here: {reason}"
                 return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
@@ -111,7 +111,7 @@ class ToolCalls:
                     return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
                 approval = await self._parts.approvals.ask(call, reason, self._turn)
                 event = watch.event(self._turn, EventKind.APPROVAL, call.name, "asked")
-                return Happened(ApprovalAsked(approval, call.id, reason), event)
+                return StepOutcome(ApprovalAsked(approval, call.id, reason), event)
 
     async def _walled(self, call: ToolCall, spec: ToolSpec, trust: Trust, seconds: float) -> tuple[ToolResult, str]:
         clock = self._parts.clock
@@ -167,12 +167,12 @@ class ToolCalls:
         watch: Stopwatch,
         kind: EventKind = EventKind.TOOL,
         rule: str = "",
-    ) -> Happened:
+    ) -> StepOutcome:
         show_unmade(self._parts, self._turn, call, status)
         event = watch.event(self._turn, kind, call.name, rule or status)
         if kind is EventKind.POLICY:
             event = replace(event, authorized=False)
-        return Happened(answer_of(call.id, text, status), event)
+        return StepOutcome(answer_of(call.id, text, status), event)
 
     def _clean(self, text: str) -> str:
         """What a tool said, as it may be kept and shown to the model."""

@@ -8,11 +8,11 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-Afterwards = Callable[[Coroutine[Any, Any, None]], None]
+BackgroundTasks = Callable[[Coroutine[Any, Any, None]], None]
 
 
 @asynccontextmanager
-async def open_background_tasks() -> AsyncIterator[Afterwards]:
+async def open_background_tasks() -> AsyncIterator[BackgroundTasks]:
     """Something that takes such work while the block is open; what has not ended then is given up."""
     tasks: set[asyncio.Task[None]] = set()
     try:

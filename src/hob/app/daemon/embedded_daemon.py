@@ -19,7 +19,7 @@ from hob.app.settings_sections import read_config
 
 
 @contextlib.contextmanager
-def resident(home: Path) -> Iterator[None]:
+def embedded_daemon(home: Path) -> Iterator[None]:
     """Own the home and serve `hob.sock` from a thread while the block is open, or until a daemon takes over.
 
     Raises HomeTaken, ConfigInvalid, StoreErrors.

@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from hob.app.contribution import Job
-from hob.app.fold import Features
+from hob.app.features import Features
 from hob.app.kernel import Kernel
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.app.turn_services import TurnServices, erasure_of
 from hob.bus.bus import Bus, run_bus
 from hob.bus.delivery import SkipsMessages

@@ -28,7 +28,7 @@ ANSWER_SECONDS = 5.0
 """How long the owner of a home may take to say how it is."""
 
 
-class NotLooked(HobError):
+class CheckSkipped(HobError):
     """This could not be looked at. The message says why."""
 
 
@@ -68,10 +68,10 @@ class DiagnosticContext:
 
     @property
     def config(self) -> Config:
-        """The settings. Raises NotLooked where they are wrong."""
+        """The settings. Raises CheckSkipped where they are wrong."""
         config = self._read[0]
         if config is None:
-            raise NotLooked("the settings are wrong")
+            raise CheckSkipped("the settings are wrong")
         return config
 
     @cached_property
@@ -83,7 +83,7 @@ class DiagnosticContext:
 
     @cached_property
     def security(self) -> SecurityFacts:
-        """What the security audit looks at. Raises NotLooked where the settings are wrong."""
+        """What the security audit looks at. Raises CheckSkipped where the settings are wrong."""
         return gather(self.config, self.environ)
 
     def with_facts(self, facts: SecurityFacts) -> "DiagnosticContext":
@@ -94,7 +94,7 @@ class DiagnosticContext:
 
     @cached_property
     def choice(self) -> Choice:
-        """What there is to ask. Raises NotLooked where the settings are wrong."""
+        """What there is to ask. Raises CheckSkipped where the settings are wrong."""
         return Choice(self.config[ModelSettings], self.environ)
 
     @cached_property
@@ -110,31 +110,31 @@ class DiagnosticContext:
         return Owner(name, answer.body if answer.status == 200 else None)
 
     def status(self) -> Mapping[str, Any]:
-        """What the owner tells of itself. Raises NotLooked where no one does."""
+        """What the owner tells of itself. Raises CheckSkipped where no one does."""
         if self.owner is None or self.owner.status is None:
-            raise NotLooked("Hob is not running")
+            raise CheckSkipped("Hob is not running")
         return self.owner.status
 
     def need_home(self) -> Path:
-        """The home, which is there. Raises NotLooked."""
+        """The home, which is there. Raises CheckSkipped."""
         if not self.home.is_dir():
-            raise NotLooked("there is no home yet")
+            raise CheckSkipped("there is no home yet")
         return self.home
 
     @property
     def database(self) -> Path:
-        """The database, which is there. Raises NotLooked."""
+        """The database, which is there. Raises CheckSkipped."""
         file = self.need_home() / NAME
         if not file.is_file():
-            raise NotLooked("there is no database yet")
+            raise CheckSkipped("there is no database yet")
         return file
 
     @property
     def examined(self) -> Examined:
-        """A quick look at the database. Raises NotLooked where that is not possible, which a check of its own tells."""
+        """A quick look at the database. Raises CheckSkipped where that is not possible, which another check tells."""
         result = self.examination
         if isinstance(result, HobError):
-            raise NotLooked("the database cannot be read")
+            raise CheckSkipped("the database cannot be read")
         return result
 
     @cached_property
@@ -161,6 +161,6 @@ class DiagnosticContext:
         return Path(found) if found else None
 
     def need_network(self) -> None:
-        """Raises NotLooked where nothing may be asked over the network."""
+        """Raises CheckSkipped where nothing may be asked over the network."""
         if not self._online:
-            raise NotLooked("of --offline")
+            raise CheckSkipped("of --offline")

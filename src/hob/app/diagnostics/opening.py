@@ -6,21 +6,21 @@ from contextlib import asynccontextmanager
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.core.lazy import Lazy
-from hob.gateway.house import House, HouseAtHand
+from hob.gateway.administration import Administration, LazyAdministration
 
 
 @Lazy
-def _over() -> Callable[..., House]:
-    from hob.app.diagnostics.house import OwnerHouse
+def _over() -> Callable[..., Administration]:
+    from hob.app.diagnostics.administration import OwnerAdministration
 
-    return OwnerHouse
+    return OwnerAdministration
 
 
 @asynccontextmanager
-async def open_house(kernel: Kernel) -> AsyncIterator[Contribution]:
+async def open_administration(kernel: Kernel) -> AsyncIterator[Contribution]:
     """Nothing is looked at before somebody asks."""
 
-    def make() -> House:
+    def make() -> Administration:
         return _over()(kernel.config.home, kernel.environ, kernel.store, kernel.channels)
 
-    yield Contribution(provides={HouseAtHand: HouseAtHand(Lazy(make))})
+    yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))})

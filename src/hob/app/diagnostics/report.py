@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from hob.app.diagnostics.check import Check, CheckResult, Mend, Severity, warn
-from hob.app.diagnostics.context import DiagnosticContext, NotLooked
+from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.home import own
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
@@ -66,7 +66,7 @@ def examine_house(
         begins(check)
         try:
             findings += [Finding(check.id, found, check.id in accepted) for found in check.look(diagnostics)]
-        except NotLooked as reason:
+        except CheckSkipped as reason:
             skipped.append((check.id, reason.args[0]))
         except Exception as error:  # noqa: BLE001 - the wall: what no one thought of is what a doctor is for
             told = translatable("this could not be looked at: {kind}: {error}", kind=type(error).__name__, error=error)

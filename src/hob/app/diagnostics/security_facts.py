@@ -187,10 +187,10 @@ def _gateway(config: Config) -> GatewayFacts:
     except NotConfigured:
         token = None
     webhooks = _section(config, Webhooks).items()
-    obeyed = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
+    owner_webhooks = tuple(f"webhooks.{name}" for name, each in webhooks if each.sender is SenderClass.OWNER)
     if token is None:  # it is made at the first start, and well
-        return GatewayFacts(settings.host, settings.port, tls=tls, obeyed=obeyed)
-    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, obeyed)
+        return GatewayFacts(settings.host, settings.port, tls=tls, owner_webhooks=owner_webhooks)
+    return GatewayFacts(settings.host, settings.port, len(token), len(set(token)), tls, owner_webhooks)
 
 
 def _secrets(config: Config, environ: Mapping[str, str], secrets: Mapping[str, Secret]) -> SecretFacts:

@@ -65,7 +65,7 @@ class GatewayFacts:
     token_length: int = 43
     token_signs: int = 30
     tls: bool = False
-    obeyed: tuple[str, ...] = ()
+    owner_webhooks: tuple[str, ...] = ()
     """Webhooks whose senders count as the owner."""
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.core.clock import Clock
 from hob.core.memory import OWNER, Layer, Scope
 from hob.memory.er1.client import Er1Client, Er1Failed

@@ -17,7 +17,7 @@ from hob.app.memory.control import OwnerMemory
 from hob.app.memory.documents import DocumentIndexer
 from hob.app.memory.embedding import open_embedder
 from hob.app.memory.service import MemoryPolicy, open_service
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.config.loading import Config
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import TurnId

@@ -9,7 +9,7 @@ from hob.app.contribution import Contribution, Follower, Job
 from hob.app.kernel import Kernel
 from hob.app.notifications.owner_notifier import OwnerNotifier
 from hob.app.notifications.webhook_dispatcher import KINDS, NAME, WebhookDispatcher
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.channels.webhooks.channel import OutgoingWebhooks
 from hob.channels.webhooks.settings import WebhooksOut
 from hob.config.loading import Config

@@ -15,7 +15,7 @@ from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
 from hob.app.diagnostics.check import Check, CheckResult, warn
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.fold import Features, Opening, SubsystemRefused, having, open_subsystems
+from hob.app.features import Features, Opening, SubsystemRefused, having, open_subsystems
 from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests

@@ -7,7 +7,7 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.config.loading import Config
 from hob.core.lazy import Lazy
-from hob.gateway.repositories import Repositories, RepositoriesAtHand
+from hob.gateway.repositories import LazyRepositories, Repositories
 from hob.workspace.settings import WorkspaceSettings
 
 
@@ -28,5 +28,5 @@ async def open_repositories(kernel: Kernel) -> AsyncIterator[Contribution]:
         now = config[WorkspaceSettings]
 
     folders = {"work": lambda: now.work, "identity": lambda: now.path}
-    at_hand = RepositoriesAtHand(Lazy(lambda: _over()(folders, kernel.environ)))
-    yield Contribution(provides={RepositoriesAtHand: at_hand}, on_settings=become)
+    at_hand = LazyRepositories(Lazy(lambda: _over()(folders, kernel.environ)))
+    yield Contribution(provides={LazyRepositories: at_hand}, on_settings=become)

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from hob.app.running import Running
+from hob.app.running_app import Running
 from hob.app.subagents.settings import SubagentSettings
 from hob.bus.waiting import wait_for_event
 from hob.core.clock import Clock
@@ -31,7 +31,7 @@ from hob.core.steps import ModelAsked
 from hob.core.tools import ToolResult
 from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
-from hob.core.trust.self_made import SELF
+from hob.core.trust.self_messages import SELF
 from hob.store.store import Store
 from hob.store.subagents import SEND, SPAWN, OwedMessage, SubagentRow
 

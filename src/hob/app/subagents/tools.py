@@ -18,7 +18,7 @@ from hob.core.money import dollars
 from hob.core.ports.tools import CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
-from hob.core.trust.self_made import self_made
+from hob.core.trust.self_messages import self_made
 from hob.core.turns import Session, Turn
 from hob.store.subagents import SEND, SPAWN, SubagentRow
 from hob.tools.registry.declaration import Tools, tool

@@ -21,16 +21,16 @@ def _audit() -> Checks:
 
 @Lazy
 def _api_v1() -> Endpoints:
-    from hob.gateway.dashboard.house import ENDPOINTS
+    from hob.gateway.dashboard.administration import ENDPOINTS
 
     return ENDPOINTS
 
 
 @Lazy
 def _open() -> Open:
-    from hob.app.diagnostics.opening import open_house
+    from hob.app.diagnostics.opening import open_administration
 
-    return open_house
+    return open_administration
 
 
 DOCTOR = Subsystem(name="doctor", checks=_checks, api_v1=_api_v1, open=_open)

@@ -23,7 +23,7 @@ from hob.core.turns import Turn
 from hob.guard.approvals.question_text import visible
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.explanation import arguments_from, explain, explanation
-from hob.guard.policy.supposed import Guarding, Supposed, context_of, decision_view
+from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.registry.groups import Groups

@@ -23,7 +23,7 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
-from hob.gateway.policy import PolicyAtHand, PolicyExplainer
+from hob.gateway.policy import LazyPolicy, PolicyExplainer
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.memory.ports import KnownFacts, MemoryPorts
@@ -204,9 +204,9 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
         lambda: _outside()(kernel),
     )  # fmt: skip
     async with opening as tool_runtime:
-        policy = PolicyAtHand(lambda: _explaining()(now, tool_runtime, kernel.known))
+        policy = LazyPolicy(lambda: _explaining()(now, tool_runtime, kernel.known))
         yield Contribution(
-            provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime, PolicyAtHand: policy},
+            provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime, LazyPolicy: policy},
             erase=tool_runtime.erase,
             on_settings=become,
         )

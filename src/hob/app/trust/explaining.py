@@ -11,8 +11,8 @@ from hob.core.trust.labels import SenderClass
 from hob.gateway.policy import SupposedCall
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.explanation import arguments_from, explain, explanation
+from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.policy.modes import Autonomy, Mode
-from hob.guard.policy.supposed import Guarding, Supposed, context_of, decision_view
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 
 

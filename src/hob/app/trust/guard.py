@@ -5,7 +5,7 @@ from functools import partial
 from os.path import lexists
 from pathlib import Path
 
-from hob.agent.prompt.aging import age
+from hob.agent.prompt.untrusted_expiry import age
 from hob.agent.prompt.window import pair, select
 from hob.agent.settings import AgentSettings
 from hob.app.notifications.owner_notifier import OwnerNotifier

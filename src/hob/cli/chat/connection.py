@@ -31,7 +31,7 @@ class ChatConnection:
         self._path = socket_of(home)
         self._stack = stack
         self._opening = threading.Lock()
-        self.resident = False
+        self.embedded = False
         """Whether this process became the owner."""
 
     def open(self) -> None:
@@ -48,10 +48,10 @@ class ChatConnection:
             except (NotRunning, ConnectionLost):
                 pass
             try:
-                from hob.app.daemon.embedded_daemon import resident
+                from hob.app.daemon.embedded_daemon import embedded_daemon
 
-                self._stack.enter_context(resident(self._home))
-                self.resident = True
+                self._stack.enter_context(embedded_daemon(self._home))
+                self.embedded = True
                 return
             except HomeTaken:
                 # somebody else was faster, or the former owner is still ending

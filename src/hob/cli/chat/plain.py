@@ -10,7 +10,7 @@ from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.language import chat_language
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.unseen import find_earlier
+from hob.cli.chat.unseen_messages import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame, width_of_screen
 from hob.core.translation.language import translated

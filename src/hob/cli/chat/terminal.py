@@ -17,7 +17,6 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.input import create_input
 
 from hob.agent.settings import AgentSettings
-from hob.cli.chat.arrival import Arrival, arrive
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import Conversation, Question
 from hob.cli.chat.follower import Follower
@@ -31,6 +30,7 @@ from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.startup import Arrival, arrive
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import LineKind, ScreenTranscript
 from hob.cli.conversation.questions import DECISIONS
@@ -47,7 +47,7 @@ def talk(connection: ChatConnection, body: Mapping[str, Any], home: Path) -> int
     """Talk until the person leaves; the command's exit status."""
     terminal = asyncio.run(_talk(connection, body, home))
     conversation = terminal.conversation
-    if conversation.busy and connection.resident:
+    if conversation.busy and connection.embedded:
         print(say(ChatSentence.LEAVING, conversation.language), file=sys.stderr)
         show_ends(
             connection,

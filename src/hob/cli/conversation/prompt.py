@@ -1,6 +1,6 @@
 """`hob prompt`."""
 
-from hob.agent.prompt.seed_sections import SEED_SECTIONS
+from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import paint, printed_json

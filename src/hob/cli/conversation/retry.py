@@ -14,7 +14,7 @@ NO_MODEL = "no_model"
 
 
 def retry(id: str = "", /) -> None:
-    """Bring back what failed or was set aside; without an ID all that came while no model could be asked.
+    """Bring back what failed or was quarantined; without an ID: all that found no model.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from cyclopts import Parameter
 
 from hob import __version__
-from hob.app.diagnostics.context import DiagnosticContext, NotLooked
+from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.service.steps import ask
 from hob.cli.language import _
 from hob.cli.output import paint, print_json
@@ -191,7 +191,7 @@ def _ran_before(diagnostics: DiagnosticContext) -> str:
     """Which Hob ran in this home last; nothing where none did."""
     try:
         return diagnostics.examined.last
-    except NotLooked:
+    except CheckSkipped:
         return ""
 
 

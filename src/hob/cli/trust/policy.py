@@ -24,9 +24,9 @@ from hob.core.trust.labels import SenderClass
 from hob.guard.approvals.question_text import visible
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.explanation import arguments_from, explain, explanation
+from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.policy.policy import PolicyDecisionTrace
-from hob.guard.policy.supposed import Guarding, Supposed, context_of, decision_view
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store

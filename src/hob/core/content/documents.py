@@ -12,7 +12,7 @@ class DocumentUnreadable(HobError):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocumentSection:
     """A part of a document: the heading it stands under and the page it begins on, where there are such."""
 
     text: str
@@ -24,7 +24,7 @@ class Section:
 class Document:
     """What a document says. `kind` is its media type; `cut`: it says more than was read."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[DocumentSection, ...]
     title: str = ""
     kind: str = ""
     cut: bool = False
@@ -35,7 +35,7 @@ class Document:
         return "\n".join(_lines(self.sections))
 
 
-def _lines(sections: tuple[Section, ...]) -> Iterator[str]:
+def _lines(sections: tuple[DocumentSection, ...]) -> Iterator[str]:
     page, heading = 0, ""
     for section in sections:
         if section.page != page:

@@ -8,7 +8,7 @@ from hob.gateway.dashboard.naming import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import json_response
-from hob.gateway.policy import PolicyAtHand, SupposedCall
+from hob.gateway.policy import LazyPolicy, SupposedCall
 from hob.guard.policy.modes import Autonomy, Mode
 
 
@@ -30,7 +30,7 @@ async def explain(call: EndpointCall[Explaining]) -> Response:
     supposed = SupposedCall(
         asked.tool, asked.arguments, asked.tainted, asked.mode or "", asked.autonomy or "", asked.words
     )
-    return json_response(await call.api.port(PolicyAtHand).get().explain(supposed))
+    return json_response(await call.api.port(LazyPolicy).get().explain(supposed))
 
 
 ENDPOINTS = (own("POST", "/policy/explain", explain, TokenScope.READ, Explaining),)

@@ -11,7 +11,7 @@ from hob.gateway.dashboard.naming import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import etagged, json_response
-from hob.gateway.repositories import PullRequest, Repositories, RepositoriesAtHand
+from hob.gateway.repositories import LazyRepositories, PullRequest, Repositories
 
 _REPOS = ("work", "identity")
 _WHICH = "`work`, or the folder of the identity files: `identity`"
@@ -88,7 +88,7 @@ class RepoPullRequest:
 
 
 def _repos(call: EndpointCall[Any]) -> Repositories:
-    return call.api.port(RepositoriesAtHand).get()
+    return call.api.port(LazyRepositories).get()
 
 
 async def work_repo(call: EndpointCall[Nothing]) -> Response:

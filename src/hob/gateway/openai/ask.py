@@ -26,7 +26,7 @@ from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal, failure_of
 from hob.gateway.openai.client_calls import open_calls
-from hob.gateway.openai.conversation import ConversationRequest, Handed
+from hob.gateway.openai.conversation import ConversationRequest, UploadedFile
 from hob.gateway.openai.errors import OpenAIProblem, failed, refused
 from hob.gateway.openai.joined_requests import Attempt, Joining, attempt_of, seal_of
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
@@ -146,7 +146,7 @@ async def _accept(api: Api, caller: ApiCaller, inbound: Inbound, attempt: Attemp
     )
 
 
-async def _keep(api: Api, file: Handed) -> Attachment:
+async def _keep(api: Api, file: UploadedFile) -> Attachment:
     media_type = media_type_of(file.data[:HEAD])
     return Attachment(media_type, file.name, await api.store.blobs.put(file.data, media_type), size=len(file.data))
 

@@ -34,7 +34,7 @@ _WRITTEN = frozenset({"application/pdf", "application/rtf"})
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class UploadedFile:
     """A file within a message."""
 
     data: bytes
@@ -49,7 +49,7 @@ class ClientMessage:
 
     role: str
     text: str
-    files: tuple[Handed, ...] = ()
+    files: tuple[UploadedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ConversationRequest:
     """What is to be answered, with the files of the conversation, and what came before it."""
 
     text: str
-    files: tuple[Handed, ...] = ()
+    files: tuple[UploadedFile, ...] = ()
     quoted: tuple[Quoted, ...] = ()
 
 
@@ -88,7 +88,7 @@ def _before(said: Sequence[ClientMessage]) -> Iterator[Quoted]:
         yield Quoted("\n\n".join([_EARLIER, *earlier]), CLIENT_LABEL)
 
 
-def _read_out(file: Handed) -> Quoted:
+def _read_out(file: UploadedFile) -> Quoted:
     return Quoted(f"File {file.name or 'without a name'}:\n\n{file.text}", CLIENT_LABEL)
 
 
@@ -140,7 +140,7 @@ def _read(message: Any, param: str) -> ClientMessage:
     return ClientMessage(role, text, files)
 
 
-def _content(content: Any, param: str) -> tuple[str, tuple[Handed, ...]]:
+def _content(content: Any, param: str) -> tuple[str, tuple[UploadedFile, ...]]:
     if isinstance(content, str):
         return _text(content, param), ()
     if not isinstance(content, list) or not content:
@@ -172,7 +172,7 @@ def _text(text: Any, param: str) -> str:
     return text
 
 
-def _image(part: dict[str, Any], param: str) -> Handed:
+def _image(part: dict[str, Any], param: str) -> UploadedFile:
     found = part.get("image_url")
     url = found.get("url") if isinstance(found, dict) else found
     if not isinstance(url, str) or not url.startswith("data:"):
@@ -181,10 +181,10 @@ def _image(part: dict[str, Any], param: str) -> Handed:
     data = _data(url, f"{param}.image_url")
     if media_type_of(data[:HEAD]) not in _SHOWN:
         raise wrong(f"{param}.image_url", "it is no picture that models see; send PNG, JPEG, GIF or WebP")
-    return Handed(data, "")
+    return UploadedFile(data, "")
 
 
-def _file(part: dict[str, Any], param: str) -> Handed:
+def _file(part: dict[str, Any], param: str) -> UploadedFile:
     inner = part.get("file")
     file: dict[str, Any] = inner if isinstance(inner, dict) else part
     data, name = file.get("file_data"), file.get("filename") or ""
@@ -192,21 +192,21 @@ def _file(part: dict[str, Any], param: str) -> Handed:
         raise wrong(f"{param}.file_data", "send the file itself as a `data:` URL; none is kept here under an id")
     clean = "".join(char for char in name if char.isprintable())[:200]
     url = data if data.startswith("data:") else f"data:;base64,{data}"
-    return _handed(_data(url, f"{param}.file_data"), clean, param)
+    return _uploaded(_data(url, f"{param}.file_data"), clean, param)
 
 
-def _handed(data: bytes, name: str, param: str) -> Handed:
+def _uploaded(data: bytes, name: str, param: str) -> UploadedFile:
     """A picture or a sound as it is, a text by what it says. Raises Refusal: nothing is passed over unread."""
     kind = media_type_of(data[:HEAD])
     if kind in _SHOWN or kind.startswith("audio/"):
-        return Handed(data, name)
+        return UploadedFile(data, name)
     try:
         text = data.decode()
     except UnicodeDecodeError:
         text = ""
     if "\0" in text or not text.strip() or kind in _WRITTEN:
         raise wrong(f"{param}.file_data", f"files of the kind {kind} are not read here; send what it says as text")
-    return Handed(data, name, text)
+    return UploadedFile(data, name, text)
 
 
 def _data(url: str, param: str) -> bytes:

@@ -7,7 +7,7 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import json_response
-from hob.gateway.tools import ToolsAtHand
+from hob.gateway.tools import LazyTools
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +20,18 @@ class Trying:
 
 async def all_tools(call: EndpointCall[Nothing]) -> Response:
     """Every tool that sessions can open, those that are always shown first."""
-    return json_response({"tools": list(call.api.port(ToolsAtHand).get().all())})
+    return json_response({"tools": list(call.api.port(LazyTools).get().all())})
 
 
 async def one_tool(call: EndpointCall[Nothing]) -> Response:
     """One tool, as models and the guard see it."""
-    return json_response(call.api.port(ToolsAtHand).get().one(call.id))
+    return json_response(call.api.port(LazyTools).get().one(call.id))
 
 
 async def try_tool(call: EndpointCall[Trying]) -> Response:
     """Make one call, judged by the policy as if the owner had asked for it, and tell what came of it."""
     asked = call.asked
-    found = await call.api.port(ToolsAtHand).get().test(call.id, asked.arguments, confirmed=asked.confirmed)
+    found = await call.api.port(LazyTools).get().test(call.id, asked.arguments, confirmed=asked.confirmed)
     return json_response(found)
 
 

@@ -20,11 +20,23 @@ from hob.guard.shell.rules import (
     permissions,
     remote,
     secrets,
-    versions,
+    version_control,
 )
 from hob.guard.shell.rules import execution as running
 
-_PARTS = (deletion, devices, control, permissions, versions, secrets, network, packages, remote, environment, running)
+_PARTS = (
+    deletion,
+    devices,
+    control,
+    permissions,
+    version_control,
+    secrets,
+    network,
+    packages,
+    remote,
+    environment,
+    running,
+)
 _RULES: dict[str, tuple[Rule, ...]] = {}
 for _part in _PARTS:
     for _name, _rule in _part.RULES.items():

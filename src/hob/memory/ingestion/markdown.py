@@ -12,7 +12,7 @@ _FENCE = re.compile(r"\s*(```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MarkdownSection:
     """A piece of a document, with its heading and the lines it stands in (from 1, both included)."""
 
     heading: str
@@ -21,7 +21,7 @@ class Section:
     last: int
 
 
-def split_sections(text: str, title: str, level: int = 6) -> Iterator[Section]:
+def split_sections(text: str, title: str, level: int = 6) -> Iterator[MarkdownSection]:
     """The sections that headings up to this level begin, in pieces; what stands before the first has the title."""
     text = _COMMENT.sub(
         lambda found: "\n" * found[0].count("\n"), text
@@ -38,7 +38,7 @@ def split_sections(text: str, title: str, level: int = 6) -> Iterator[Section]:
     yield from _pieces(heading, lines, begun)
 
 
-def _pieces(heading: str, lines: list[str], begun: int) -> Iterator[Section]:
+def _pieces(heading: str, lines: list[str], begun: int) -> Iterator[MarkdownSection]:
     """Paragraphs together as far as they are short enough; those of a section after the first say its heading too."""
     start, size, head = 0, 0, ""
     for place, line in enumerate([*lines, ""]):
@@ -48,7 +48,7 @@ def _pieces(heading: str, lines: list[str], begun: int) -> Iterator[Section]:
             last = begun + max(start, place - 1)
             if text and text.lstrip("# ") != heading:
                 for cut in range(0, len(text), LONGEST):  # a line may be longer than a piece
-                    yield Section(heading, head + text[cut : cut + LONGEST], begun + start, last)
+                    yield MarkdownSection(heading, head + text[cut : cut + LONGEST], begun + start, last)
                     head = f"{heading}\n"
             start, size = place, 0
         size += len(line) + 1

@@ -11,7 +11,7 @@ from hob.core.ids import ONE_TURN, SessionKey
 from hob.core.memory import OWNER, Layer, MemoryItem, Scope, is_private
 from hob.core.models import Entry
 from hob.core.trust.labels import Origin
-from hob.core.trust.self_made import SELF
+from hob.core.trust.self_messages import SELF
 from hob.core.turns import Turn, scope_of
 from hob.memory.settings import MemorySettings
 

@@ -117,7 +117,7 @@ class CliModel:
                 environ=self._environ,
             )
             text = render_new(request.messages[known.heard :]) if known else render(request.messages, self._mark)
-            heard = _Heard(self._cli, ask, known, request.patience, self._clock, _secrets_of(self._variables(ask)))
+            heard = _CliRun(self._cli, ask, known, request.patience, self._clock, _secrets_of(self._variables(ask)))
             async with aclosing(self._run(ask, text, heard)) as events:
                 async for event in events:
                     yield event
@@ -127,7 +127,7 @@ class CliModel:
             shutil.rmtree(scratch, ignore_errors=True)
         yield heard.reply
 
-    async def _run(self, ask: CliRequest, text: str, heard: "_Heard") -> AsyncGenerator[ModelEvent]:
+    async def _run(self, ask: CliRequest, text: str, heard: "_CliRun") -> AsyncGenerator[ModelEvent]:
         facts = self._cli.facts
         prompt = ask.scratch / "prompt.txt"
         prompt.write_text(self._cli.prompt(text), "utf-8", errors="replace")
@@ -159,7 +159,7 @@ class CliModel:
         except OSError as error:
             raise ModelError(ModelFault.SETTINGS, f"{facts.title} cannot be run: {error}") from error
 
-    async def _close(self, process: Process, ask: CliRequest, heard: "_Heard") -> None:
+    async def _close(self, process: Process, ask: CliRequest, heard: "_CliRun") -> None:
         """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
         if heard.stopped_short:
             return
@@ -211,7 +211,7 @@ class _Lost(Exception):
     """The CLI does not have the conversation any more."""
 
 
-class _Heard:
+class _CliRun:
     """What one run has said, from its lines to the reply."""
 
     def __init__(

@@ -117,7 +117,7 @@ class Failover:
             try:
                 events = cast("AsyncGenerator[ModelEvent]", self._open_route(route).stream(asked))
                 async with aclosing(events):
-                    heard = _Heard(events, self._clock, self._silence if walk.others_left else None)
+                    heard = _AnswerStream(events, self._clock, self._silence if walk.others_left else None)
                     async for event in heard:
                         kind = type(event)
                         if not shown and kind not in _UNSHOWN:
@@ -234,7 +234,7 @@ def _remark(walk: FailoverPlan, route: ModelRoute) -> Remark | None:
     return Remark(OF_STAND_IN[passed[1]], (("model", passed[0]), ("other", route.ref))) if passed is not None else None
 
 
-class _Heard:
+class _AnswerStream:
     """The events of one answer. While `silence` is a number of seconds, longer silence is a ModelError (TIMEOUT)."""
 
     __slots__ = ("_clock", "_events", "silence")
@@ -244,7 +244,7 @@ class _Heard:
         self._clock = clock
         self.silence = silence
 
-    def __aiter__(self) -> "_Heard":
+    def __aiter__(self) -> "_AnswerStream":
         return self
 
     def __anext__(self) -> Awaitable[ModelEvent]:

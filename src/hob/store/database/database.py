@@ -85,9 +85,9 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
             translatable("{path} cannot be written: {reason}.", path=path, reason=error.strerror)
         ) from error
     if not _looks_right(path):
-        raise _set_aside(home, path, now, "it is no SQLite database")
+        raise _move_aside(home, path, now, "it is no SQLite database")
     if empty and was_used(home):
-        raise _set_aside(home, path, now, "it is empty, although this home has been used")
+        raise _move_aside(home, path, now, "it is empty, although this home has been used")
     connection: WriteConnection | None = None
     again = partial(connect, settings=settings, vfs=vfs, writes=True)
     try:
@@ -109,7 +109,7 @@ def open_database(home: Path, settings: StoreSettings, now: datetime, vfs: str |
         _close(connection)
         raise
     _close(connection)
-    raise _set_aside(home, path, now, problem)
+    raise _move_aside(home, path, now, problem)
 
 
 def _begin_run(connection: apsw.Connection, now: datetime) -> tuple[int, bool]:
@@ -210,7 +210,7 @@ def _look_at_roots(connection: apsw.Connection) -> None:
             connection.execute(f'SELECT 1 FROM "{table}" INDEXED BY "{name}"{among} LIMIT 1').fetchall()  # noqa: S608
 
 
-def _set_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:
+def _move_aside(home: Path, path: Path, now: datetime, problem: str) -> StoreDamaged:
     aside = move_database(path, path.with_name(f"{path.name}.damaged-{stamp(now)}"))
     check_note(path).unlink(missing_ok=True)
     return StoreDamaged(

@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from hob.core.content.documents import Document, DocumentUnreadable, Section
+from hob.core.content.documents import Document, DocumentSection, DocumentUnreadable
 from hob.core.libraries import install_command
 from hob.tools.documents.media_types import DOCUMENTS, document_kind
 from hob.tools.documents.worker import MISSING, SECONDS
@@ -39,7 +39,7 @@ class DocumentReader:
             raise DocumentUnreadable(f"to read a {DOCUMENTS[kind]} document a library is missing; the owner can: {how}")
         if "error" in answer:
             raise DocumentUnreadable(f"this {DOCUMENTS[kind]} document cannot be read: {answer['error']}")
-        sections = tuple(Section(text, heading, page) for text, heading, page in answer["sections"])
+        sections = tuple(DocumentSection(text, heading, page) for text, heading, page in answer["sections"])
         return Document(sections, answer["title"], kind, cut=answer["cut"])
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 from hob.tools.documents.media_types import CSV, DOCX, EPUB, HTML, MAIL, ODT, PDF, XLSX
 from hob.tools.documents.text import decode
 
@@ -69,7 +69,7 @@ def _answer(data: bytes, asked: Answer) -> Answer:
         return {"error": f"{type(error).__name__}: {error}"[-300:]}
 
 
-def _capped(sections: Iterable[Section]) -> Answer:
+def _capped(sections: Iterable[DocumentSection]) -> Answer:
     room, made, cut = MOST_TEXT, list[tuple[str, str, int]](), False
     for section in sections:
         if len(section.text) > room:
@@ -81,17 +81,17 @@ def _capped(sections: Iterable[Section]) -> Answer:
     return {"sections": made, "cut": cut}
 
 
-_Reader = Callable[[bytes, Answer], tuple[str, Iterable[Section]]]
+_Reader = Callable[[bytes, Answer], tuple[str, Iterable[DocumentSection]]]
 
 
-def _pdf(data: bytes, _: Answer) -> tuple[str, Iterator[Section]]:
+def _pdf(data: bytes, _: Answer) -> tuple[str, Iterator[DocumentSection]]:
     from hob.tools.documents.formats import pdf
 
     return "", pdf.read(data)
 
 
 def _office(name: str) -> _Reader:
-    def read(data: bytes, _: Answer) -> tuple[str, Iterable[Section]]:
+    def read(data: bytes, _: Answer) -> tuple[str, Iterable[DocumentSection]]:
         from hob.tools.documents.formats import office
 
         readers = {DOCX: office.docx, ODT: office.odt, XLSX: office.xlsx}
@@ -100,30 +100,30 @@ def _office(name: str) -> _Reader:
     return read
 
 
-def _epub(data: bytes, _: Answer) -> tuple[str, Iterable[Section]]:
+def _epub(data: bytes, _: Answer) -> tuple[str, Iterable[DocumentSection]]:
     from hob.tools.documents.formats import epub
 
     return epub.read(data)
 
 
-def _mail(data: bytes, _: Answer) -> tuple[str, Iterable[Section]]:
+def _mail(data: bytes, _: Answer) -> tuple[str, Iterable[DocumentSection]]:
     from hob.tools.documents.formats import mail
 
     return mail.read(data)
 
 
-def _html(data: bytes, asked: Answer) -> tuple[str, Iterable[Section]]:
+def _html(data: bytes, asked: Answer) -> tuple[str, Iterable[DocumentSection]]:
     from hob.tools.documents.formats import html
 
     source = html.text_of(data, asked.get("charset", ""))
     return html.title_of(source), html.read(source, asked.get("base", ""))
 
 
-def _csv(data: bytes, _: Answer) -> tuple[str, Iterable[Section]]:
+def _csv(data: bytes, _: Answer) -> tuple[str, Iterable[DocumentSection]]:
     text = decode(data)
     if text is None:
         raise ValueError("it is no text")
-    return "", [Section(text.shown)]
+    return "", [DocumentSection(text.shown)]
 
 
 _READERS: dict[str, _Reader] = {

@@ -30,7 +30,7 @@ from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
 from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
-from hob.tools.sandbox.running_command import Heard, Hearing, RunningCommand
+from hob.tools.sandbox.running_command import OutputCallback, OutputCallbacks, RunningCommand
 from hob.tools.sandbox.secret_files import NO_KEY_FILES, KeyFiles, find_secret_files
 from hob.tools.undo.snapshots.entries import What
 
@@ -267,8 +267,8 @@ class CommandTools:
 
             try:
                 given = stdin.encode("utf-8", "replace")
-                hearing = self._hearing(hear, context)
-                finished = await self._processes.run(job, seconds=seconds, stdin=given, hearing=hearing)
+                callbacks = self._callbacks(hear, context)
+                finished = await self._processes.run(job, seconds=seconds, stdin=given, callbacks=callbacks)
                 how = _how(finished, seconds)
             except asyncio.CancelledError:
                 how = "interrupted"
@@ -286,8 +286,8 @@ class CommandTools:
         said = f"({how}, {finished.seconds:.1f} s{_names(doings)}{_empty(job.hidden)})\n{text}"
         return ToolOutput(said, is_error=failed, rest=rest, remarks=remarks)
 
-    def _hearing(self, output: Heard, context: CallContext) -> Hearing:
-        return Hearing(output, lambda decision: self._note(context, decision))
+    def _callbacks(self, output: OutputCallback, context: CallContext) -> OutputCallbacks:
+        return OutputCallbacks(output, lambda decision: self._note(context, decision))
 
     def _note(self, context: CallContext, decision: Decision) -> None:
         self._watching.create_task(self._reached(context, decision))
@@ -311,8 +311,8 @@ class CommandTools:
     async def _begin(self, begun: Begun, job: Job, stdin: str, call: ToolCall, context: CallContext) -> ToolOutput:
         live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
         try:
-            hearing = self._hearing(live.hear, context)
-            _, running = await self._processes.start(job, begun.session, name=begun.process, hearing=hearing)
+            callbacks = self._callbacks(live.hear, context)
+            _, running = await self._processes.start(job, begun.session, name=begun.process, callbacks=callbacks)
         except BaseException:
             await self._ended(begun, "not started")
             raise

@@ -15,7 +15,7 @@ from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.stdio import LastWords, open_streams
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.job import Job, JobRoot
-from hob.tools.sandbox.running_command import Hearing, RunningCommand, start
+from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
 from hob.tools.sandbox.sandbox_environment import (
     SandboxEnvironment,
     checked_root,
@@ -46,13 +46,13 @@ def connection_to(name: str, server: McpServer, around: Around, protocol: str = 
     return Connection(name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient)
 
 
-async def start_program(name: str, server: McpServer, around: Around, hearing: Hearing) -> RunningCommand:
+async def start_program(name: str, server: McpServer, around: Around, callbacks: OutputCallbacks) -> RunningCommand:
     """Start a server's program: it sees its own folder and those that were named. Raises NotConfigured, ToolFailed."""
     environment, job = job_of(name, server, around)
     found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
     limits = replace(limits_of(around.sandbox), output=1 << 62)
     return await start(
-        found.backend, job, around.clock, limits=limits, interactive=True, hearing=hearing, records=around.records
+        found.backend, job, around.clock, limits=limits, interactive=True, callbacks=callbacks, records=around.records
     )
 
 

@@ -11,7 +11,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from hob.core.errors import ToolFailed
-from hob.tools.sandbox.running_command import Hearing, RunningCommand
+from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ _GRACE = 2.0
 
 Streams = tuple[Any, Any]
 """What is read from a server and what is written to it, as the SDK's client takes them."""
-Start = Callable[[Hearing], Awaitable[RunningCommand]]
+Start = Callable[[OutputCallbacks], Awaitable[RunningCommand]]
 
 
 class LastWords:
@@ -41,7 +41,7 @@ async def open_streams(start: Start, words: LastWords, ended: Callable[[], None]
     heard, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     write, written = anyio.create_memory_object_stream[SessionMessage](0)
     lines = _Lines(heard.send_nowait)
-    running = await start(Hearing(output=lines.feed, errors=words.hear))
+    running = await start(OutputCallbacks(output=lines.feed, errors=words.hear))
 
     async def watch() -> None:
         await running.wait()

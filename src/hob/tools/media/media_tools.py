@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from hob.core.argument_roles import ArgumentRole
-from hob.core.content.documents import Documents, DocumentUnreadable, Section
+from hob.core.content.documents import Documents, DocumentSection, DocumentUnreadable
 from hob.core.content.media import Description, Speech
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import ModelError, ModelFault, NotFound, ToolFailed
@@ -189,7 +189,7 @@ def _range(pages: str) -> tuple[int, int]:
     return first, last
 
 
-def _paged(sections: Sequence[Section]) -> str:
+def _paged(sections: Sequence[DocumentSection]) -> str:
     lines: list[str] = []
     page = None
     for each in sections:

@@ -39,7 +39,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-class Picked:
+class SelectedTools:
     """Implements `Toolset`: those tools of others that are named, in the order of the names."""
 
     def __init__(self, toolsets: Sequence[Toolset], names: Sequence[str]) -> None:
@@ -66,6 +66,6 @@ def default_tools(
 
     What is in none of these toolsets is not missed: where there is no sandbox, there is no `exec`.
     """
-    groups = {name: Group(line, Picked(toolsets, tools)) for name, (line, tools) in GROUPS.items()}
+    groups = {name: Group(line, SelectedTools(toolsets, tools)) for name, (line, tools) in GROUPS.items()}
     there = {name: group for name, group in groups.items() if group.toolset.specs()}
-    return Groups(Picked(toolsets, SHOWN), {**there, **(more or {})}, opened)
+    return Groups(SelectedTools(toolsets, SHOWN), {**there, **(more or {})}, opened)

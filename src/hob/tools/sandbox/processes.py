@@ -11,7 +11,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
 from hob.tools.sandbox.launcher.launcher import Backend
-from hob.tools.sandbox.running_command import Hearing, RunningCommand, run, start
+from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, run, start
 
 MOST_RUNNING = 16
 MOST_REMEMBERED = 64
@@ -65,22 +65,30 @@ class Processes:
         self._count += 1
         return f"p{self._run}-{self._count}"
 
-    async def run(self, job: Job, *, seconds: float, stdin: bytes = b"", hearing: Hearing | None = None) -> JobFinished:
+    async def run(
+        self, job: Job, *, seconds: float, stdin: bytes = b"", callbacks: OutputCallbacks | None = None
+    ) -> JobFinished:
         """Run a command to its end, or for so many seconds; it has no id. Raises NotConfigured and ToolFailed."""
         return await run(
-            self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, hearing=hearing,
+            self.backend, job, self._clock, limits=self._limits, seconds=seconds, stdin=stdin, callbacks=callbacks,
             records=self._records,
         )  # fmt: skip
 
     async def start(
-        self, job: Job, owner: str, *, name: str = "", interactive: bool = True, hearing: Hearing | None = None
+        self,
+        job: Job,
+        owner: str,
+        *,
+        name: str = "",
+        interactive: bool = True,
+        callbacks: OutputCallbacks | None = None,
     ) -> tuple[str, RunningCommand]:
         """Start a command; its id and itself. Raises NotConfigured and ToolFailed, also where too many run already."""
         if self.running >= MOST_RUNNING:
             raise ToolFailed(f"{MOST_RUNNING} commands run already. End one that is no longer needed.")
         began = self._clock.monotonic()
         running = await start(
-            self.backend, job, self._clock, limits=self._limits, interactive=interactive, hearing=hearing,
+            self.backend, job, self._clock, limits=self._limits, interactive=interactive, callbacks=callbacks,
             records=self._records,
         )  # fmt: skip
         name = name or self.new_id()

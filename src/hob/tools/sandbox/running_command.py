@@ -24,7 +24,7 @@ from hob.tools.sandbox.network.hosts import Decided, Decision
 MOST_KEPT = 256 * 1024
 _HEAD = 0.4  # the share that the beginning may have; what matters more stands at the end
 
-Heard = Callable[[bytes], None]
+OutputCallback = Callable[[bytes], None]
 
 
 def ignore(_: object) -> None:
@@ -34,7 +34,7 @@ def ignore(_: object) -> None:
 class CommandOutputBuffer:
     """Takes pieces as they come. `heard` is given every piece, also what is not kept."""
 
-    def __init__(self, heard: Heard = ignore, most: int = MOST_KEPT) -> None:
+    def __init__(self, heard: OutputCallback = ignore, most: int = MOST_KEPT) -> None:
         self.total = 0
         self._heard = heard
         self._room = int(most * _HEAD)
@@ -92,15 +92,15 @@ _NOT_STARTED = 126
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class OutputCallbacks:
     """Who hears what a command does: each piece of its output, each new decision about its network.
 
     `errors`: its error output is apart, and heard by this; what of its network was refused is told there too.
     """
 
-    output: Heard = ignore
+    output: OutputCallback = ignore
     network: Decided = ignore
-    errors: Heard | None = None
+    errors: OutputCallback | None = None
 
 
 class HostDecisions:
@@ -108,7 +108,7 @@ class HostDecisions:
     what a proxy answers them.
     """
 
-    def __init__(self, output: Heard, tell: Decided) -> None:
+    def __init__(self, output: OutputCallback, tell: Decided) -> None:
         self._output = output
         self._tell = tell
         self._told: set[Decision] = set()
@@ -142,7 +142,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
         clock: Clock,
         output: CommandOutputBuffer,
         limits: Limits,
-        errors: Heard = ignore,
+        errors: OutputCallback = ignore,
     ) -> None:
         self.output = output
         self._launch = launch
@@ -330,7 +330,7 @@ async def start(
     *,
     limits: Limits,
     interactive: bool = False,
-    hearing: Hearing | None = None,
+    callbacks: OutputCallbacks | None = None,
     records: ProcessRecords | None = None,
 ) -> RunningCommand:
     """Start a command, which is in `records` until it ends. With `interactive` it can be written to, else it reads
@@ -338,12 +338,14 @@ async def start(
 
     Anyone who starts it ends it: with `stop`, or by waiting for its end. Raises NotConfigured and ToolFailed.
     """
-    hearing = hearing or Hearing()
+    callbacks = callbacks or OutputCallbacks()
     with ExitStack() as before, ExitStack() as after:
-        output = CommandOutputBuffer(hearing.output)
-        launch = backend.prepare(job, HostDecisions(hearing.errors or output.feed, hearing.network).hear, before, after)
+        output = CommandOutputBuffer(callbacks.output)
+        launch = backend.prepare(
+            job, HostDecisions(callbacks.errors or output.feed, callbacks.network).hear, before, after
+        )
         streams, (stdin, stdout) = _open_streams(job.window, interactive, before)
-        running = RunningCommand(launch, streams, clock, output, limits, hearing.errors or ignore)
+        running = RunningCommand(launch, streams, clock, output, limits, callbacks.errors or ignore)
         held = after.pop_all()
         running.keep(held)
         try:
@@ -352,7 +354,7 @@ async def start(
                 *launch.argv,
                 stdin=stdin,
                 stdout=stdout,
-                stderr=stdout if hearing.errors is None else asyncio.subprocess.PIPE,
+                stderr=stdout if callbacks.errors is None else asyncio.subprocess.PIPE,
                 env=dict(launch.environ),
                 cwd=launch.folder,
                 pass_fds=launch.fds,
@@ -383,14 +385,16 @@ async def run(
     limits: Limits,
     seconds: float = 60.0,
     stdin: bytes = b"",
-    hearing: Hearing | None = None,
+    callbacks: OutputCallbacks | None = None,
     records: ProcessRecords | None = None,
 ) -> JobFinished:
     """Run a command to its end, or for so many seconds. Nothing of it is left afterwards, also when this is cancelled.
 
     Raises NotConfigured and ToolFailed.
     """
-    running = await start(backend, job, clock, limits=limits, interactive=bool(stdin), hearing=hearing, records=records)
+    running = await start(
+        backend, job, clock, limits=limits, interactive=bool(stdin), callbacks=callbacks, records=records
+    )
     try:
         if stdin:
             running.write(stdin, end=True)

@@ -114,7 +114,7 @@ def _loose_journals(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
                 )
             else:
                 mend = Mend(
-                    translatable("put {log} aside", log=log), partial(_set_aside, log, diagnostics.clock), alone=True
+                    translatable("put {log} aside", log=log), partial(_move_aside, log, diagnostics.clock), alone=True
                 )
                 yield warn(
                     "the newest changes of a database that is not there",
@@ -125,7 +125,7 @@ def _loose_journals(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
                 )
 
 
-def _set_aside(log: Path, clock: Clock) -> bool:
+def _move_aside(log: Path, clock: Clock) -> bool:
     try:
         log.rename(free_name(log.with_name(f"{log.name}.loose-{stamp(clock.now())}")))
     except OSError:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import hob
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
-from hob.app.diagnostics.context import DiagnosticContext, NotLooked
+from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.diagnostics.server_clock import date_of
 from hob.app.service.steps import ask
 from hob.core.errors import ModelError, NotConfigured
@@ -66,7 +66,7 @@ def _places(diagnostics: DiagnosticContext) -> Iterator[tuple[str, Path]]:
     yield translatable("the disk for temporary files"), Path(tempfile.gettempdir())
     try:
         yield translatable("the workspace's disk"), diagnostics.config[WorkspaceSettings].path.expanduser()
-    except NotLooked:
+    except CheckSkipped:
         return
 
 
@@ -95,7 +95,7 @@ def _other_clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_network()
     there = date_of(_usual_server(diagnostics))
     if there is None:
-        raise NotLooked("no server tells the time")
+        raise CheckSkipped("no server tells the time")
     wrong = diagnostics.now - there
     if abs(wrong) < _MINUTES:
         return
@@ -170,7 +170,7 @@ def _libraries(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     try:
         requirements = metadata.requires("hob") or []
     except metadata.PackageNotFoundError:
-        raise NotLooked("Hob is not installed as a package") from None
+        raise CheckSkipped("Hob is not installed as a package") from None
     for requirement in requirements:
         needed = _REQUIREMENT.match(requirement)
         if needed is None or "extra ==" in requirement:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
-from hob.app.diagnostics.context import ANSWER_SECONDS, DiagnosticContext, NotLooked
+from hob.app.diagnostics.context import ANSWER_SECONDS, CheckSkipped, DiagnosticContext
 from hob.app.logs.log_file import FOLDER, NAME
 from hob.app.service.service_manager import read_text
 from hob.core.translation.language import translatable
@@ -130,7 +130,7 @@ def _open_files(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     limits = Path(f"/proc/{diagnostics.status().get('pid', 0)}/limits")
     found = re.search(r"^Max open files\s+(\d+)", read_text(limits), re.MULTILINE)
     if found is None:
-        raise NotLooked("the system does not say")
+        raise CheckSkipped("the system does not say")
     if int(found[1]) < _FEW_FILES:
         yield warn(
             translatable(

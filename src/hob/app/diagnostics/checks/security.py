@@ -504,7 +504,7 @@ CHANNELS: tuple[Check, ...] = (
     ),
     security_check(
         "channels.webhook_owner", Severity.WARN, "anyone who has this webhook's secret counts as you, and Hob may act",
-        "set sender of the webhook to stranger or member", lambda facts: facts.gateway.obeyed,
+        "set sender of the webhook to stranger or member", lambda facts: facts.gateway.owner_webhooks,
     ),
     security_check(
         "channels.many_messages", Severity.INFO, "one sender may write more than a message every half second",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
-from hob.app.diagnostics.context import DiagnosticContext, NotLooked
+from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.service.plan import make_plan
 from hob.bus.settings import BusSettings
 from hob.core.translation.language import translatable
@@ -14,9 +14,9 @@ _AGAIN = translatable("`hob service install` repairs it")
 
 def _need_service(diagnostics: DiagnosticContext) -> None:
     if not diagnostics.service_manager.file.exists():
-        raise NotLooked("no service is installed")
+        raise CheckSkipped("no service is installed")
     if diagnostics.service_manager.home() != str(diagnostics.home):
-        raise NotLooked("the service is for another home")
+        raise CheckSkipped("the service is for another home")
 
 
 def _other_home(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -46,7 +46,7 @@ def _differs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _down(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     _need_service(diagnostics)
     if obstacle := diagnostics.service_manager.obstacle():
-        raise NotLooked(obstacle)
+        raise CheckSkipped(obstacle)
     state = diagnostics.service_manager.state()
     if not state.running and diagnostics.owner is None:
         yield critical(

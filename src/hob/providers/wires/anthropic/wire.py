@@ -45,7 +45,7 @@ _COUNTED = frozenset(
 )
 
 
-class Decoder(decoding.Decoder):
+class AnthropicDecoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
@@ -208,7 +208,7 @@ class AnthropicMessages(Wire):
     """Implements `Wire`."""
 
     name = WIRE
-    decodes = Decoder
+    decodes = AnthropicDecoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         return versioned(base_url, "/v1", "/messages") + "/messages"

@@ -45,7 +45,7 @@ _WITHHELD = frozenset(
 )
 
 
-class Decoder(decoding.Decoder):
+class GeminiDecoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
@@ -187,7 +187,7 @@ class GenerateContent(Wire):
     """Implements `Wire`."""
 
     name = WIRE
-    decodes = Decoder
+    decodes = GeminiDecoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"

@@ -164,7 +164,7 @@ _STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH}
 _NOT_READY = frozenset({"load", "unload"})
 
 
-class Decoder(decoding.Decoder):
+class OllamaDecoder(decoding.Decoder):
     """Decodes one answer."""
 
     lines_of_json = True
@@ -228,7 +228,7 @@ class OllamaChat(Wire):
     """Implements `Wire`."""
 
     name = "ollama"
-    decodes = Decoder
+    decodes = OllamaDecoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         return f"{server_root(base_url)}/api/chat"

@@ -181,7 +181,7 @@ _STOPS: Mapping[str, Stop] = {
 _GROWING = ("text", "summary", "data")
 
 
-class Decoder(decoding.Decoder):
+class ChatDecoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
@@ -375,7 +375,7 @@ class ChatCompletions(Wire):
     """Implements `Wire` in one server's dialect."""
 
     name = WIRE
-    decodes = Decoder
+    decodes = ChatDecoder
 
     def __init__(self, dialect: Dialect | None = None) -> None:
         self._dialect = dialect or Dialect()
@@ -392,8 +392,8 @@ class ChatCompletions(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, dialect=self._dialect, images=images)
 
-    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> Decoder:
-        return Decoder(
+    def decoder(self, *, host: str, salt: str, taken: Collection[str], secrets: tuple[str, ...]) -> ChatDecoder:
+        return ChatDecoder(
             host=host,
             salt=salt,
             taken=taken,

@@ -40,7 +40,7 @@ _FAILURES = (
 )
 
 
-class Decoder(decoding.Decoder):
+class ResponsesDecoder(decoding.Decoder):
     """Decodes one answer."""
 
     def __init__(
@@ -229,7 +229,7 @@ class Responses(Wire):
     """Implements `Wire`. Addresses, key and list of models are those of chat completions."""
 
     name = WIRE
-    decodes = Decoder
+    decodes = ResponsesDecoder
 
     def chat_url(self, base_url: str, model: str) -> str:
         return endpoint(base_url.strip().rstrip("/").removesuffix("/responses"), "/responses")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 from hob.tools.documents.formats import html
 from hob.tools.documents.formats.archive import Archive
 
@@ -14,7 +14,7 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 
 
-def read(data: bytes) -> tuple[str, Iterator[Section]]:
+def read(data: bytes) -> tuple[str, Iterator[DocumentSection]]:
     """The title, and what its pages say."""
     archive = Archive(data)
     root = archive.xml("META-INF/container.xml").find(f".//{_CONTAINER}rootfile")
@@ -25,7 +25,7 @@ def read(data: bytes) -> tuple[str, Iterator[Section]]:
     return package.findtext(f".//{_DC}title", "").strip(), _pages(archive, package, posixpath.dirname(path))
 
 
-def _pages(archive: Archive, package: ET.Element, folder: str) -> Iterator[Section]:
+def _pages(archive: Archive, package: ET.Element, folder: str) -> Iterator[DocumentSection]:
     items = {item.get("id"): item.get("href", "") for item in package.iter(f"{_OPF}item")}
     names = set(archive.names())
     for item in package.iter(f"{_OPF}itemref"):

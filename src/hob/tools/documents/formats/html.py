@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urljoin
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 from hob.tools.documents.formats.sections import by_heading
 from hob.tools.documents.text import decode
 
@@ -46,7 +46,7 @@ def title_of(source: str) -> str:
     return _SPACES.sub(" ", unescape(found[1])).strip() if found else ""
 
 
-def read(source: str, base: str = "") -> Iterator[Section]:
+def read(source: str, base: str = "") -> Iterator[DocumentSection]:
     """What a page says, in Markdown; links lead on from `base`."""
     readable = _readable(source, base)
     if len(readable) < _LEAST:
@@ -55,12 +55,12 @@ def read(source: str, base: str = "") -> Iterator[Section]:
     return _sections(readable)
 
 
-def read_plain(source: str) -> Iterator[Section]:
+def read_plain(source: str) -> Iterator[DocumentSection]:
     """All that a page says: of a book nothing is to be left out."""
     return _sections(plain_text(source))
 
 
-def _sections(text: str) -> Iterator[Section]:
+def _sections(text: str) -> Iterator[DocumentSection]:
     return by_heading((found is not None, found[1] if found else line) for line, found in _marked(text))
 
 

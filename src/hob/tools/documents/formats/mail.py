@@ -4,20 +4,20 @@ from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 from hob.tools.documents.formats import html
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _MOST_NESTED = 5
 
 
-def read(data: bytes) -> tuple[str, Iterator[Section]]:
+def read(data: bytes) -> tuple[str, Iterator[DocumentSection]]:
     """The subject, and the message with those it holds."""
     message = message_from_bytes(data, _class=EmailMessage, policy=policy.default)
     return _header(message, "Subject"), _sections(message, 0)
 
 
-def _sections(message: EmailMessage, depth: int) -> Iterator[Section]:
+def _sections(message: EmailMessage, depth: int) -> Iterator[DocumentSection]:
     lines = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
     subject = _header(message, "Subject")
     nested = []
@@ -29,7 +29,7 @@ def _sections(message: EmailMessage, depth: int) -> Iterator[Section]:
         else:
             name = part.get_filename() or "without a name"
             lines.append(f"Attachment: {name} ({part.get_content_type()})")
-    yield Section("\n".join([*lines, "", text.strip()]).strip(), subject)
+    yield DocumentSection("\n".join([*lines, "", text.strip()]).strip(), subject)
     for each in nested:
         yield from _sections(each, depth + 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from xml.etree import ElementTree as ET
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 from hob.tools.documents.formats.archive import Archive
 from hob.tools.documents.formats.sections import by_heading
 
@@ -20,7 +20,7 @@ _DATE_FORM = re.compile(r"(?:\[[^\]]*\]|\"[^\"]*\"|\\.)|([dymhs])", re.IGNORECAS
 _MOST_ROWS = 100_000
 
 
-def docx(data: bytes) -> Iterator[Section]:
+def docx(data: bytes) -> Iterator[DocumentSection]:
     """ECMA-376, part 1, section 17: paragraphs `p` of runs with texts `t`, tabs and breaks; tables row by row."""
     archive = Archive(data)
     body = archive.xml("word/document.xml")
@@ -64,7 +64,7 @@ def _word_text(paragraph: ET.Element) -> str:
     return "".join(parts)
 
 
-def odt(data: bytes) -> Iterator[Section]:
+def odt(data: bytes) -> Iterator[DocumentSection]:
     """OpenDocument 1.3, part 3, section 5: headings `h` and paragraphs `p`."""
     content = Archive(data).xml("content.xml")
     blocks = (block for block in content.iter() if block.tag in (f"{_OPEN}p", f"{_OPEN}h"))
@@ -83,7 +83,7 @@ def _odt_text(block: ET.Element) -> Iterator[str]:
         yield piece.tail or ""
 
 
-def xlsx(data: bytes) -> Iterator[Section]:
+def xlsx(data: bytes) -> Iterator[DocumentSection]:
     """ECMA-376, part 1, section 18: a section for each sheet, its rows with tabs between the cells."""
     archive = Archive(data)
     names = archive.names()
@@ -98,7 +98,7 @@ def xlsx(data: bytes) -> Iterator[Section]:
         path = target.lstrip("/") if target.startswith("/") else posixpath.normpath(f"xl/{target}")
         if path in names:
             rows = _rows(archive.xml(path), shared, dates, since_1904=since_1904)
-            yield Section("\n".join(rows), sheet.get("name", ""))
+            yield DocumentSection("\n".join(rows), sheet.get("name", ""))
 
 
 def _shared(archive: Archive) -> list[str]:

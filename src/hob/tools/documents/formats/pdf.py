@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 
 LIBRARIES = ("pypdf",)
 
 
-def read(data: bytes) -> Iterator[Section]:
+def read(data: bytes) -> Iterator[DocumentSection]:
     """A section for each page. Raises ModuleNotFoundError without pypdf, ValueError for what is broken."""
     pypdf: Any = import_module("pypdf")
     said = False
@@ -21,7 +21,7 @@ def read(data: bytes) -> Iterator[Section]:
         for n, page in enumerate(reader.pages, start=1):
             text = page.extract_text()
             said = said or bool(text.strip())
-            yield Section(text, page=n)
+            yield DocumentSection(text, page=n)
     except (pypdf.errors.PyPdfError, pypdf.errors.DependencyError) as error:
         raise ValueError(str(error)) from error
     if not said:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from hob.core.content.documents import Section
+from hob.core.content.documents import DocumentSection
 
 
-def by_heading(blocks: Iterable[tuple[bool, str]]) -> Iterator[Section]:
+def by_heading(blocks: Iterable[tuple[bool, str]]) -> Iterator[DocumentSection]:
     """Sections of blocks, each a heading or a text."""
     heading, texts = "", list[str]()
     for is_heading, text in blocks:
@@ -13,7 +13,7 @@ def by_heading(blocks: Iterable[tuple[bool, str]]) -> Iterator[Section]:
             texts.append(text)
             continue
         if heading or any(texts):
-            yield Section("\n".join(texts), heading)
+            yield DocumentSection("\n".join(texts), heading)
         heading, texts = " ".join(text.split()), []
     if heading or any(texts):
-        yield Section("\n".join(texts), heading)
+        yield DocumentSection("\n".join(texts), heading)

@@ -30,7 +30,7 @@ Probe = Callable[[str, str], Awaitable[Mapping[str, Any]]]
 """Asks a model of this name with a draft for a word and a tool call."""
 
 
-class House(Protocol):
+class Administration(Protocol):
     """Looks at log, health, channels and plug-ins; connects models."""
 
     async def logs(self, wanted: LogFilter) -> Sequence[Mapping[str, Any]]:
@@ -49,7 +49,7 @@ class House(Protocol):
         """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""
 
 
-class HouseAtHand(NamedTuple):
+class LazyAdministration(NamedTuple):
     """Leads to it; loaded when somebody looks."""
 
-    get: Callable[[], House]
+    get: Callable[[], Administration]

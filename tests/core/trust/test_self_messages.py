@@ -8,7 +8,7 @@ from hob.agent.turn.entries import opening_entries
 from hob.core.ids import InboundId
 from hob.core.messages import Address, Inbound
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
-from hob.core.trust.self_made import self_made
+from hob.core.trust.self_messages import self_made
 from hob.core.turns import Turn, View
 from tests.agent.prompting import MEMBER, WEB, builder, inbound, turn
 

@@ -21,15 +21,15 @@ from hob.bus.directory import ChannelDirectory
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, ModelError
 from hob.core.translation.language import translatable
-from hob.gateway.house import LogFilter, NewModel, Probe
+from hob.gateway.administration import LogFilter, NewModel, Probe
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.store.store import Store
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
-class OwnerHouse:
-    """Implements the gateway's `House`."""
+class OwnerAdministration:
+    """Implements the gateway's `Administration`."""
 
     def __init__(self, home: Path, environ: Mapping[str, str], store: Store, channels: ChannelDirectory) -> None:
         self._home = home

@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
+from hob.gateway.administration import Administration, LazyAdministration, LogFilter, NewModel
 from hob.gateway.dashboard.naming import Known, own
-from hob.gateway.house import House, HouseAtHand, LogFilter, NewModel
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import etagged, json_response
@@ -25,14 +25,14 @@ class LogsQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Examining:
+class HealthQuery:
     """How far the doctor looks."""
 
     online: bool = field("ask models and other servers too", False)
 
 
 @dataclass(frozen=True, slots=True)
-class Connecting:
+class ModelConnection:
     """A model that is to be connected."""
 
     provider: str = field("who runs it, as `anthropic`; `server`: a server of one's own", characters=(1, 80))
@@ -42,20 +42,20 @@ class Connecting:
     anyway: bool = field("take one too that answers but calls no tools", False)
 
 
-def _house(call: EndpointCall[Any]) -> House:
-    return call.api.port(HouseAtHand).get()
+def _administration(call: EndpointCall[Any]) -> Administration:
+    return call.api.port(LazyAdministration).get()
 
 
 async def logs(call: EndpointCall[LogsQuery]) -> Response:
     """What stands in the log, the newest last."""
     asked = call.asked
     wanted = LogFilter(asked.level, asked.text, asked.trace_id, asked.limit)
-    return etagged(call.request, {"lines": await _house(call).logs(wanted)})
+    return etagged(call.request, {"lines": await _administration(call).logs(wanted)})
 
 
-async def doctor(call: EndpointCall[Examining]) -> Response:
+async def doctor(call: EndpointCall[HealthQuery]) -> Response:
     """What is wrong, and what to do about it, what matters most first. Nothing is changed."""
-    return json_response(await _house(call).examine(online=call.asked.online))
+    return json_response(await _administration(call).examine(online=call.asked.online))
 
 
 async def models(call: EndpointCall[Nothing]) -> Response:
@@ -63,14 +63,14 @@ async def models(call: EndpointCall[Nothing]) -> Response:
     return etagged(call.request, {"models": list(call.api.models.names())})
 
 
-async def connect(call: EndpointCall[Connecting]) -> Response:
+async def connect(call: EndpointCall[ModelConnection]) -> Response:
     """Ask a model for a word and a tool call with a key that is not kept yet; if it answers, it is Hob's from now on.
 
     What was kept while there was no model is answered then. What it costs is the task `test`.
     """
     asked, operations = call.asked, call.api.operations
     new = NewModel(asked.provider, asked.base_url, asked.key, asked.model, asked.anyway)
-    told = await _house(call).connect(new, operations.probe_model)
+    told = await _administration(call).connect(new, operations.probe_model)
     if told["kept"]:
         operations.reload()
         await operations.retry_all("no_model")
@@ -79,23 +79,23 @@ async def connect(call: EndpointCall[Connecting]) -> Response:
 
 async def channels(call: EndpointCall[Nothing]) -> Response:
     """The channels that run, with how many messages could not be delivered."""
-    return etagged(call.request, {"channels": await _house(call).channels()})
+    return etagged(call.request, {"channels": await _administration(call).channels()})
 
 
 async def plugins(call: EndpointCall[Nothing]) -> Response:
     """The plug-ins that are installed here."""
-    return etagged(call.request, {"plugins": await _house(call).plugins()})
+    return etagged(call.request, {"plugins": await _administration(call).plugins()})
 
 
 _same = Known(OWN).same
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 ENDPOINTS = (
     own("GET", "/logs", logs, ADMIN, LogsQuery),
-    own("GET", "/doctor", doctor, ADMIN, Examining),
+    own("GET", "/doctor", doctor, ADMIN, HealthQuery),
     own("GET", "/models", models, READ),
     own("GET", "/channels", channels, READ),
     own("GET", "/plugins", plugins, READ),
-    own("POST", "/models/connect", connect, ADMIN, Connecting),
+    own("POST", "/models/connect", connect, ADMIN, ModelConnection),
     _same("POST", "/models/test"),
     _same("GET", "/people"),
     _same("POST", "/people/link"),

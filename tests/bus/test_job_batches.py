@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hob.bus.mailbox import next_batch
+from hob.bus.job_batches import next_batch
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.turns import QueueMode

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.contribution import Contribution
-from hob.app.fold import open_subsystems
+from hob.app.features import open_subsystems
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.settings_sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem

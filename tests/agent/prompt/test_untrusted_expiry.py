@@ -1,6 +1,6 @@
 """Untrusted text grows old in steps, never sooner than the settings say."""
 
-from hob.agent.prompt.aging import age
+from hob.agent.prompt.untrusted_expiry import age
 from hob.agent.settings import AgentSettings
 from hob.core.models import Entry
 from tests.agent.prompting import fetched

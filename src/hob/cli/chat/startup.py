@@ -7,7 +7,7 @@ from hob.app.settings_sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.input.masks import secrets_out
-from hob.cli.chat.unseen import Earlier, find_earlier
+from hob.cli.chat.unseen_messages import Earlier, find_earlier
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.values import dataclass
