@@ -112,10 +112,29 @@ def test_every_field_of_a_step_has_a_stored_key() -> None:
         assert set(names.values()) == {field.name for field in fields(cls)}, cls
 
 
+def test_detail_of_a_failed_model_call_is_read_back_as_text_that_can_be_translated() -> None:
+    detail = translatable("{n} files", n=2)
+    read = again(ModelFailed("network", detail))
+    assert isinstance(read, ModelFailed)
+    assert isinstance(read.detail, Translatable)
+    assert (read.detail, translated(read.detail, "de")) == (detail, translated(detail, "de"))
+
+
+def test_text_of_a_result_is_stored_in_english_whatever_it_was_made_of() -> None:
+    result = ToolResult(CallId("c"), translatable("{n} files", n=2), Label(Origin.OWNER, Trust.TRUSTED))
+    read = again(ToolReceived(result))
+    assert isinstance(read, ToolReceived)
+    assert read.result.text == "2 files"
+
+
+def again(step: Step) -> Step:
+    return load_step(kind_of(step), VERSION, dump_step(step))
+
+
 def test_reason_of_a_question_is_stored_with_its_values() -> None:
     reason = translatable("{reason}, and {why}", reason="it would change settings", why=translatable("{n} files", n=2))
     asked = ApprovalAsked(ApprovalId("a"), CallId("c"), reason)
-    (read,) = [load_step(kind_of(asked), VERSION, dump_step(asked))]
+    read = again(asked)
     assert isinstance(read, ApprovalAsked)
     assert isinstance(read.reason, Translatable)
     assert read == asked

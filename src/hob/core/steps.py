@@ -346,11 +346,14 @@ def _made(cls: type[Any], data: dict[str, Any], what: str = "a part of a step") 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Translatable):
-        return packed(value)
     if (names := _FIELDS.get(type(value))) is not None:
-        return {key: _plain(getattr(value, name)) for key, name in names.items()}
+        return {key: _field(key, getattr(value, name)) for key, name in names.items()}
     return value
+
+
+def _field(key: str, value: Any) -> Any:
+    # only these are read back as translatable; elsewhere the English text is kept
+    return packed(value) if key in _TRANSLATED and isinstance(value, Translatable) else _plain(value)
 
 
 def _revive(key: str, value: Any) -> Any:
@@ -381,6 +384,7 @@ def _result(value: dict[str, Any]) -> ToolResult:
     )
 
 
+_TRANSLATED = ("detail", "reason")
 _READERS: dict[str, Any] = {
     "calls": lambda value: tuple(_made(ToolCall, call) for call in value),
     "usage": lambda value: _made(Usage, value),
@@ -393,7 +397,7 @@ _READERS: dict[str, Any] = {
         RecalledMemory(each["id"], each["score"], tuple((name, part) for name, part in each["parts"])) for each in value
     ),
     "call": _call,
-    "reason": lambda value: unpacked(value) if isinstance(value, dict) else value,
+    **dict.fromkeys(_TRANSLATED, lambda value: unpacked(value) if isinstance(value, dict) else value),
     "restart": Restart,
     "result": _result,
     "label": _label,
