@@ -29,6 +29,11 @@ class AcceptedFiles:
         """Whether anything was ever written down, be it that nothing is accepted."""
         return self._path.exists()
 
+    @property
+    def any(self) -> bool:
+        """Whether any file was ever accepted."""
+        return bool(self._read())
+
     def stamp(self) -> tuple[int, ...] | None:
         """What changes when the accepted hashes do; None while nothing was written down."""
         try:

@@ -33,6 +33,7 @@ from hob.store.backup.inspection import find_damage
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 from hob.testing.clock import ManualClock
+from hob.workspace.acceptance import FILE, AcceptedFiles
 from tests.app.managers import put_managers
 
 KEYS = {"OPENAI_API_KEY": "sk-test-Zq8Lw2mxKt7Vb31"}
@@ -598,9 +599,14 @@ def test_workspace_that_is_gone_is_told(home: Path) -> None:
     workspace = home.parent / "hob"
     assert found(home, "workspace.unusable") == []
     (workspace / "work").rmdir()
+    (home / "tools" / "snapshots" / "trees").mkdir(parents=True)
     assert found(home, "workspace.unusable") == []  # no tool was called yet
-    (home / "tools" / "snapshots").mkdir(parents=True)
+    (home / "tools" / "snapshots" / "trees" / "0a").mkdir()
     assert one(home, "workspace.unusable").where == str(workspace / "work")
     workspace.rmdir()
+    accepted = AcceptedFiles(home / FILE)
+    accepted.accept({})
+    assert found(home, "workspace.unusable") == []  # `hob ask` makes none
+    accepted.accept({"SOUL.md": "0a"})
     gone = one(home, "workspace.unusable")
     assert (gone.severity, gone.where) == (Severity.CRITICAL, str(workspace))

@@ -16,6 +16,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.input import create_input
 
+from hob.agent.commands.table import parse
 from hob.agent.settings import AgentSettings
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import Conversation, Question
@@ -170,12 +171,11 @@ class TerminalChat:
         self.buffer.reset()
         self._leaving = False
         letter = self._draft.whole(text.encode("utf-8", "replace").decode())
+        files, rest = self._draft.split_files(letter.draft)
+        if files and parse(rest) is not None:  # the files wait for a message
+            self.buffer.insert_text(files)
+            letter = self._draft.whole(rest)
         self._history.keep(letter.text)
-        attached, command, path = letter.draft.rpartition("/attach ")
-        if command and attached and self._draft.are_marks(attached):
-            self.buffer.insert_text(attached)
-            self._attach(path.strip())
-            return
         name, _, rest = letter.text.strip().partition(" ")
         match name:
             case "/exit" | "/quit":

@@ -12,7 +12,6 @@ from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
 from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.webhooks.settings import Webhooks
-from hob.store.database.database import NAME
 from hob.workspace.acceptance import FILE, AcceptedFiles
 from hob.workspace.bootstrap import BootstrapFiles
 from hob.workspace.settings import WorkspaceSettings
@@ -79,7 +78,7 @@ def _tokens(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 
 
 def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    """The first start makes it, the first call of a tool the folder in it: where either was, it is missed."""
+    """It is missed once identity files of it were accepted, the folder in it once tools left a snapshot of it."""
     settings = diagnostics.config[WorkspaceSettings]
     path, work = settings.path.expanduser(), settings.work.expanduser()
     advice = "make it a folder that you may write, or set workspace.path to another one"
@@ -87,7 +86,7 @@ def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield warn("the workspace is not a folder", advice, str(path))
     elif not diagnostics.may_write(path):
         yield warn("the workspace cannot be written", advice, str(path))
-    elif not path.exists() and (diagnostics.home / NAME).is_file():
+    elif not path.exists() and AcceptedFiles(diagnostics.home / FILE).any:
         lost = translatable(
             "its identity files, notes and skills are missing, and the next start makes new ones from templates"
         )
@@ -96,7 +95,7 @@ def _workspace(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             "put it back, or set workspace.path to where it is",
             str(path),
         )
-    elif not work.exists() and (diagnostics.home / "tools" / "snapshots").is_dir():
+    elif not work.exists() and any((diagnostics.home / "tools" / "snapshots" / "trees").glob("*")):
         yield warn("the folder where tools work is gone", "put it back, or set workspace.work_repo", str(work))
 
 

@@ -43,8 +43,8 @@ class InputDraft:
         self._pasted: dict[str, None] = {}
 
     def paste(self, text: str) -> str:
-        """A pasted text as it is shown while it is edited; one of several lines is remembered as pasted."""
-        if "\n" in text.strip("\n") or len(text) > LONG_CHARACTERS:
+        """A pasted text as it is shown while it is edited; one of more than a word is remembered as pasted."""
+        if len(text.split()) > 1 or len(text) > LONG_CHARACTERS:
             self._pasted[text] = None
         return self.shorten(text)
 
@@ -68,11 +68,13 @@ class InputDraft:
         """The mark that the text ends with, if it does."""
         return next((mark for mark in self._marks if text.endswith(mark)), "")
 
-    def are_marks(self, text: str) -> bool:
-        """Whether there is nothing but marks of files in it."""
-        for mark, meant in self._marks.items():
-            text = text.replace(mark, "") if isinstance(meant, Path) else text
-        return not text.strip()
+    def split_files(self, text: str) -> tuple[str, str]:
+        """The marks of files that the text begins with, and the rest."""
+        rest = text
+        files = [mark for mark, meant in self._marks.items() if isinstance(meant, Path)]
+        while mark := next((each for each in files if rest.startswith(each)), ""):
+            rest = rest.removeprefix(mark).lstrip()
+        return text.removesuffix(rest), rest
 
     def whole(self, text: str) -> DraftedMessage:
         """What is sent for this text."""
