@@ -60,4 +60,5 @@ def _show_one(finding: Finding) -> None:
         print(paint(f"{_('accepted')}  {finding.id}{where}", "dim"))
         return
     print(f"{paint(_(found.severity.value).ljust(8), COLOURS[found.severity])}  {paint(finding.id, 'bold')}{where}")
-    print(f"          {tame(_(found.title).rstrip('.'))}; {tame(_(found.advice))}")
+    advice = tame(_(found.advice))
+    print(f"          {tame(_(found.title).rstrip('.'))}{'.' if advice[:1].isupper() else ';'} {advice}")

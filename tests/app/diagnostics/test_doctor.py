@@ -515,6 +515,20 @@ def test_disk_that_takes_few_more_files_is_told(home: Path) -> None:
 # Models
 
 
+def test_daemon_that_does_not_listen_where_it_says_is_told(home: Path) -> None:
+    diagnostics = DiagnosticContext(home, {})
+    vars(diagnostics)["owner"] = Owner("hob serve, pid 1", {"address": "http://127.0.0.1:1"})
+    (told,) = [each for check in CHECKS if check.id == "gateway.port" for each in check.look(diagnostics)]
+    assert (told.title, told.where) == ("Hob runs and does not listen there", "127.0.0.1:1")
+
+
+def test_daemon_that_answers_with_an_error_is_not_called_hung(home: Path) -> None:
+    diagnostics = DiagnosticContext(home, {})
+    vars(diagnostics)["owner"] = Owner("hob serve, pid 1", None, "The database is damaged.")
+    (told,) = [each for check in CHECKS if check.id == "daemon.hung" for each in check.look(diagnostics)]
+    assert told.title == "it answers that something is wrong: The database is damaged."
+
+
 def test_machine_without_a_model_is_told_what_to_set(home: Path) -> None:
     told = one(home, "models.none", OPENAI_API_KEY="", PATH="/usr/bin", OLLAMA_HOST="127.0.0.1:9")
     assert "set ANTHROPIC_API_KEY" in told.advice
@@ -606,7 +620,7 @@ def test_workspace_that_is_gone_is_told(home: Path) -> None:
     workspace.rmdir()
     accepted = AcceptedFiles(home / FILE)
     accepted.accept({})
-    assert found(home, "workspace.unusable") == []  # `hob ask` makes none
+    assert one(home, "workspace.unusable").severity is Severity.WARN  # `hob ask` makes none: only the folder is missed
     accepted.accept({"SOUL.md": "0a"})
     gone = one(home, "workspace.unusable")
     assert (gone.severity, gone.where) == (Severity.CRITICAL, str(workspace))

@@ -100,10 +100,14 @@ async def test_another_version_that_still_runs_is_told() -> None:
         assert f"Hob 0.0.9 is running, and this is Hob {__version__}" in titles(report, "versions.running")[0]
 
 
-async def test_port_that_the_daemon_does_not_have_is_told() -> None:
+async def test_running_daemon_is_not_judged_by_the_environment_of_the_shell() -> None:
+    none = {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": "", "OLLAMA_HOST": "127.0.0.1:9"}
     async with open_world() as world, world.serve():
-        report, _ = await examined(world, "--offline", HOB_GATEWAY_PORT="1")
-        assert titles(report, "gateway.port") == ["Hob runs and does not listen there"]
+        report, _ = await examined(world, "--offline", HOB_GATEWAY_PORT="1", **none)
+        assert not ids(report) & {"gateway.port", "models.none"}
+        said = await world.hob("models", stdin=None, **none)
+        assert "Current model: none" not in said.out
+        assert "in this shell's environment it would be: none (" in said.out
 
 
 @pytest.mark.parametrize(

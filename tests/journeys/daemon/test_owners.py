@@ -8,6 +8,8 @@ import pytest
 from hob.testing.model_server import Reply
 from tests.journeys.world import LOST, World, until
 
+NO_MODEL = {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": "", "OLLAMA_HOST": "127.0.0.1:9"}
+
 
 async def test_second_daemon_says_who_holds_the_home_and_exits(world: World) -> None:
     async with world.serve() as daemon:
@@ -94,6 +96,20 @@ async def test_killed_question_can_be_resumed_without_a_daemon_too(world: World)
     id = said.out.split()[0]
     resumed = await world.hob("ask", "--resume", id)
     assert (resumed.status, resumed.out) == (0, "You said: hello\n")
+
+
+async def test_client_without_a_model_leaves_the_turn_to_the_daemon_that_has_one(world: World) -> None:
+    """It ended the killed daemon's turn as `no_model`, and the message was never answered."""
+    world.model.script.append(Reply("never heard", delay=20))
+    async with world.serve() as daemon, world.running("ask", "hello", **NO_MODEL) as asking:
+        await until(lambda: len(world.model.chats) == 1)
+        daemon.kill()
+        _, err = await asking.communicate()
+    assert b"no model is connected in this environment; the message is kept" in err
+    id = err.decode().split()[-1]
+    async with world.serve():
+        said = await world.hob("ask", "--resume", id)
+    assert (said.status, said.out) == (0, "You said: hello\n")
 
 
 async def test_attached_question_outlives_the_daemon_that_took_it(world: World) -> None:

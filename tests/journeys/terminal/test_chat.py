@@ -297,6 +297,10 @@ async def test_text_file_is_attached_by_its_completed_path(world: World) -> None
         await terminal.see_now("> [file notes.txt]")
         terminal.type(f"/attach {world.root}/more.txt", ENTER)
         await terminal.see_now("> [file notes.txt] [file more.txt]")
+        asked = len(world.model.chats)
+        terminal.type("/whoami", ENTER)
+        await terminal.see("owner", "> [file notes.txt] [file more.txt]")
+        assert len(world.model.chats) == asked
         terminal.type("both?", ENTER)
         await terminal.see("You said: notes.txt more.txt both?")
         assert b"and tea" in world.model.chats[-1].body

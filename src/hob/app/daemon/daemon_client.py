@@ -74,6 +74,15 @@ def reload_running(home: Path) -> Mapping[str, Any] | None:
         return None
 
 
+def running_model(home: Path) -> str | None:
+    """Which model the Hob that runs asks, which may have another environment than this one; None where none runs."""
+    try:
+        model = call(socket_of(home), "GET", "/status", timeout=5).body.get("model")
+    except (NotRunning, ConnectionLost):
+        return None
+    return str(model) if model else None
+
+
 def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
     """The same for an answer of many lines."""
     home = find_home(process_environment())

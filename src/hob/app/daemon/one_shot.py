@@ -16,13 +16,16 @@ from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
 from hob.app.settings_sections import read_config
 from hob.bus.settings import BusSettings
+from hob.core.errors import NotConfigured
 from hob.core.ids import InboundId
 from hob.core.lazy import Lazy
+from hob.core.translation.language import translatable
 from hob.core.turns import WaitsFor
 from hob.gateway.approvals import settled_view
 from hob.gateway.chat.inbound import ClientEvent, owners_inbound
 from hob.gateway.chat.outcome import follow, follow_again
 from hob.gateway.http.sockets import bind_unix
+from hob.providers.routing.choice import NONE
 
 
 @Lazy
@@ -89,8 +92,12 @@ def sending(body: dict[str, Any], key: str) -> Life:
     """A message and what comes of it; where it answers a question for approval, of the turn that waited too."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
+        inbound = owners_inbound(body, key, app.api.clock)
+        known = await app.store.inbox.find_key(inbound.origin.channel, inbound.origin.account, key)
+        if known is not None:
+            await _need_model(app, known.id)
         waited = await app.store.turns.parked((WaitsFor.APPROVAL,))
-        async for event in follow(app.api, owners_inbound(body, key, app.api.clock), app.api.settings.wait_seconds):
+        async for event in follow(app.api, inbound, app.api.settings.wait_seconds):
             yield event
         wait = await app.store.turns.parked((WaitsFor.APPROVAL,)) if waited else ()
         for turn in set(waited).difference(wait):
@@ -106,11 +113,25 @@ def resuming(id: str) -> Life:
     """The rest of what comes of an earlier message."""
 
     async def live(app: App) -> AsyncGenerator[ClientEvent, None]:
+        await _need_model(app, InboundId(id))
         await app.bus.session_queues.adopt(InboundId(id))
         async for event in follow_again(app.api, InboundId(id), app.api.settings.wait_seconds):
             yield event
 
     return live
+
+
+async def _need_model(app: App, id: InboundId) -> None:
+    """Raises NotConfigured where there is no model here: what was accepted elsewhere is left for who has one."""
+    result = await app.store.inbox.find_result(id)
+    if result is not None and not result.settled and app.choice.line().startswith(NONE):
+        raise NotConfigured(
+            translatable(
+                "no model is connected in this environment; the message is kept for a Hob that has one: "
+                "start it, then hob ask --resume {id}",
+                id=id,
+            )
+        )
 
 
 def answering(id: str, *, allowed: bool, scope: str) -> Life:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, text_of
 from hob.app.diagnostics.security_facts import gather
 from hob.app.diagnostics.security_values import SecurityFacts
 from hob.app.home import holder_of, socket_of
@@ -34,10 +34,11 @@ class CheckSkipped(HobError):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Anyone who owns the home. `status` is what it tells of itself; None where it does not answer."""
+    """Anyone who owns the home. `status` is what it tells of itself, `problem` why it tells nothing, if it answers."""
 
     name: str
     status: Mapping[str, Any] | None
+    problem: str = ""
 
     @property
     def daemon(self) -> bool:
@@ -107,7 +108,14 @@ class DiagnosticContext:
             answer = call(socket_of(self.home), "GET", "/status", timeout=ANSWER_SECONDS)
         except (NotRunning, ConnectionLost):
             return Owner(name, None)
-        return Owner(name, answer.body if answer.status == 200 else None)
+        if "error" in answer.body:
+            return Owner(name, None, text_of(answer.body["error"]))
+        return Owner(name, answer.body)
+
+    @property
+    def daemon(self) -> Mapping[str, Any] | None:
+        """What the daemon tells of itself, which may have another environment than this one; None where none does."""
+        return self.owner.status if self.owner is not None and self.owner.daemon else None
 
     def status(self) -> Mapping[str, Any]:
         """What the owner tells of itself. Raises CheckSkipped where no one does."""

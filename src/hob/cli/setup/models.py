@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hob.app.daemon.daemon_client import reach, reload_running
+from hob.app.daemon.daemon_client import reach, reload_running, running_model
 from hob.app.models.probe import Here, open_here, try_media
 from hob.app.settings_sections import SECTIONS, choose_models, read_config
 from hob.cli.language import _, ngettext
@@ -47,10 +47,15 @@ async def _list(config: Config, *, as_json: bool) -> int:
     async with open_here(config, SystemClock()) as here:
         rows = [await _row(here, role, name) for role, name in _roles(here)]
         providers = [_provider_row(connected) for connected in here.choice.connected()]
+        here_line = here.choice.line()
+    current = running_model(config.home) or here_line
     if as_json:
-        print(json.dumps({"usual": here.choice.line(), "models": rows, "providers": providers}, indent=2))
+        print(json.dumps({"usual": current, "models": rows, "providers": providers}, indent=2))
         return 0
-    print(_("Current model: {model}").format(model=paint(tame(_(here.choice.line())), "bold")))
+    print(_("Current model: {model}").format(model=paint(tame(_(current)), "bold")))
+    if current != here_line:
+        told = _("The running daemon uses it; in this shell's environment it would be: {model}")
+        print(told.format(model=tame(_(here_line))))
     for row in rows:
         trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
         print(f"  {_(row['role']):<16} {tame(row['model']):<36} {_facts(row)}{trouble}")

@@ -1,6 +1,6 @@
 """What of a message its sender did not write for it: quoted lines, blocks, logs, HTML, forwarded mail, long texts.
 
-It shows by its form alone. Where nothing else tells, as the terminal does, a short line that was pasted counts as typed.
+It shows by its form alone. Where nothing else tells, as the terminal does, a short pasted line counts as typed.
 """
 
 import re

@@ -38,6 +38,10 @@ _FIRST = ("anthropic", "openai", "gemini", "openrouter")
 """Whose key counts first where nothing is configured."""
 
 
+NONE = translatable("none")
+"""What stands for the model where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ref:
     """One model of one provider. An empty model is the provider's own choice."""
@@ -124,7 +128,7 @@ class Choice:
         except ModelError as error:
             return translatable("none ({problem})", problem=str(error))
         if ref is None:
-            return translatable("none")
+            return NONE
         where = self.connect(ref.provider).base_url
         name = str(ref) if ref.model or not where else translatable("the first of {server}", server=shown(where))
         return translatable("{model} ({how})", model=name, how=how)

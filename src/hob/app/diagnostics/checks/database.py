@@ -51,7 +51,7 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
     elif isinstance(diagnostics.examination, HobError):
         yield critical(
-            str(diagnostics.examination),
+            str(diagnostics.examination).removesuffix("; see `hob restore`."),  # the hint says more
             translatable("{hint} Keep a copy of the file first", hint=backup_hint(diagnostics.home, damaged=True)),
             str(file),
             _salvaging(diagnostics, file),

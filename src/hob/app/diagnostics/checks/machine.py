@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import hob
 from hob.app.diagnostics.check import Check, CheckResult, critical, info, warn
@@ -120,13 +121,14 @@ def _usual_server(diagnostics: DiagnosticContext) -> str:
 
 def _port(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.config[GatewaySettings]
+    if diagnostics.owner is not None and diagnostics.owner.daemon:
+        address = urlsplit(str((diagnostics.daemon or {}).get("address") or ""))
+        if address.hostname and address.port and not _answers(address.hostname, address.port):
+            yield warn("Hob runs and does not listen there", "start it again: `hob service restart`", address.netloc)
+        return
     if settings.port <= 0:
         return
     where = f"{settings.host}:{settings.port}"
-    if diagnostics.owner is not None and diagnostics.owner.daemon:
-        if not _answers(settings.host, settings.port):
-            yield warn("Hob runs and does not listen there", "start it again: `hob service restart`", where)
-        return
     try:
         bind_tcp(settings.host, settings.port).close()
     except NotConfigured as error:

@@ -12,7 +12,7 @@ from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, LOCAL
 from hob.providers.http.wire import Listed
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import CONNECT, Ref
+from hob.providers.routing.choice import CONNECT, NONE, Ref
 from hob.providers.settings import ModelSettings
 
 _ASK_SECONDS = 20.0
@@ -20,6 +20,8 @@ _ASK_SECONDS = 20.0
 
 def _none(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.config[ModelSettings]
+    if diagnostics.daemon is not None and not str(diagnostics.daemon.get("model", NONE)).startswith(NONE):
+        return
     try:
         if diagnostics.choice.default() is None:
             yield critical("no model is connected", CONNECT)

@@ -14,7 +14,15 @@ _FEW_FILES = 2_000
 
 
 def _hung(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
-    if diagnostics.owner is not None and diagnostics.owner.status is None:
+    if diagnostics.owner is None or diagnostics.owner.status is not None:
+        return
+    if diagnostics.owner.problem:
+        yield critical(
+            translatable("it answers that something is wrong: {problem}", problem=diagnostics.owner.problem),
+            "`hob logs` may say more",
+            diagnostics.owner.name,
+        )
+    else:
         yield critical(
             translatable(
                 "it owns the home and does not answer within {seconds:.0f} seconds",
