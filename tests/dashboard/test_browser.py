@@ -17,7 +17,7 @@ from hob.store.store import open_store
 from hob.testing.model_server import Reply
 from tests.conftest import Rounds
 from tests.dashboard.conftest import open_tab
-from tests.dashboard.scene import ASKED, scene
+from tests.dashboard.scene import ASKED, at_the_socket, scene
 from tests.dashboard.screenshots import VIEWS, show
 from tests.journeys.world import World
 
@@ -205,6 +205,26 @@ async def test_memory_is_added_found_and_forgotten_in_the_browser(world: World, 
         await expect(page.get_by_role("dialog")).to_contain_text("The key lies under")
         await page.get_by_role("button", name="Forget", exact=True).click()
         await expect(item).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_trace_shows_what_was_recalled_and_why(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        async with at_the_socket(world) as client:
+            for text in ("The key lies under the third stone.", "The third stone is grey."):
+                (await client.post("/memory/items", json={"text": text})).raise_for_status()
+            await daemon.post("Under which third stone is the key?", session="main")
+            kept = (await client.get("/memory/items", params={"query": "grey"})).json()["items"][0]["id"]
+            (await client.post("/memory/forget", json={"id": kept, "preview": False})).raise_for_status()
+        tab = await open_tab(world, browser, "/timeline")
+        page = tab.page
+        await page.get_by_role("article", name="message").first.get_by_role("link", name="Trace").click()
+        memories = page.get_by_role("group").filter(has_text="2 memories recalled, and why").get_by_role("listitem")
+        await expect(memories.filter(has_text="forgotten since")).to_have_count(1)
+        key = memories.filter(has_text="The key lies")
+        await expect(key.get_by_label("Parts of the score")).to_contain_text("words")
+        await key.get_by_role("link").press("Enter")
+        await expect(page.get_by_role("article", name="memory")).to_contain_text("The key lies under the third stone.")
         assert tab.errors == []
 
 

@@ -86,6 +86,8 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
         assert "owner lives in Berlin" in shown
         assert "Paris" not in shown
         fact = next(each for each in await hob.app.store.facts.known(SCOPE) if each.object == "Berlin")
+        for action in ("undo", "correct"):
+            assert await says(hob, f"/memory {action}") == "id is empty: give the beginning of the fact's id"
         assert "lives in Rome" in await says(hob, f"/memory correct {fact.id[:12]} Rome")
         assert "lives in Rome" in await says(hob, "/memory")
 

@@ -55,7 +55,7 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
     """What is remembered for some words; without words how much, and what Hob was asked to remember."""
     control, words = kernel.port(MemoryControl), call.rest.strip()
     action, _, rest = words.partition(" ")
-    if action in tuple(FactAction) and rest:
+    if action in tuple(FactAction):
         return await _settle(control, call.language, FactAction(action), rest)
     if words == "why":
         return _explained(call.language, (await control.recalled(session=call.session))["items"])
@@ -103,7 +103,7 @@ async def _settle(control: MemoryControl, language: str, action: FactAction, res
     id, _, right = rest.partition(" ")
     try:
         done = await control.settle(id, action, right.strip())
-    except NotFound as error:
+    except (NotFound, InvalidRequest) as error:
         return translated(error.args[0], language)
     if not done["after"]:
         return say(language, "No longer known: {fact}", fact=fact_text(done["before"]))

@@ -40,8 +40,10 @@ class FactBook:
     async def settle(self, id: str, action: FactAction, right: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
         """Change the fact whose item's id begins so: what it was, and what is recorded anew.
 
-        A fact that was taken back is known again when that is undone. Raises NotFound, StoreErrors.
+        A fact that was taken back is known again when that is undone. Raises InvalidRequest, NotFound, StoreErrors.
         """
+        if not id:
+            raise InvalidRequest(translatable("id is empty: give the beginning of the fact's id"))
         undo, change = action is FactAction.UNDO, new_event_id()
         versions = [] if len(id) < _SHORTEST else await self._facts.beginning(scope, id)
         known = [fact for fact in versions if fact.recorded_to is None]

@@ -8,6 +8,7 @@ import type { MemoryItemAnswer } from "../../api/schema";
 import { exact, t } from "../../i18n";
 import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 import { Led } from "../../parts/led";
+import { ScoreBar, ScoreParts } from "../../parts/score";
 import { Forget } from "./forget";
 import { Pipeline } from "./pipeline";
 
@@ -19,6 +20,7 @@ export function Memory() {
   const [adding, setAdding] = useState(false);
   const [forgetting, setForgetting] = useState<{ id?: string; layer?: string } | null>(null);
   const layer = search.get("layer") ?? "";
+  const one = search.get("id") ?? "";
   const [text, setText] = useState(search.get("query") ?? "");
   const query = useDeferredValue(text.trim());
   const prune = useMutation({
@@ -50,12 +52,12 @@ export function Memory() {
         <Pipeline status={status} layer={layer} onChoose={choose} />
       )}
       <Section
-        title={layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}
+        title={one ? t("The chosen memory") : layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}
         more={
           <div className="flex w-full flex-wrap items-center gap-2 sm:w-auto">
             <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
               <Search size={15} aria-hidden className="text-muted" />
-              <input type="search" value={text} onChange={(event) => setText(event.target.value)} aria-label={t("Search memory")}
+              <input type="search" value={text} onChange={(event) => { setText(event.target.value); if (one) setSearch({}, { replace: true }); }} aria-label={t("Search memory")}
                 placeholder={t("Search memory")} className="w-full bg-transparent outline-none" />
             </label>
             {layer && (
@@ -64,11 +66,33 @@ export function Memory() {
           </div>
         }
       >
-        <Items query={query} layer={layer} onForget={(id) => setForgetting({ id })} />
+        {one ? (
+          <One id={one} onForget={(id) => setForgetting({ id })} onAll={() => setSearch({}, { replace: true })} />
+        ) : (
+          <Items query={query} layer={layer} onForget={(id) => setForgetting({ id })} />
+        )}
       </Section>
       <Adding open={adding} onClose={() => setAdding(false)} />
       {forgetting && <Forget what={forgetting} onClose={() => setForgetting(null)} />}
     </Page>
+  );
+}
+
+/** The one that a link names, open. */
+function One({ id, onForget, onAll }: { id: string; onForget: (id: string) => void; onAll: () => void }) {
+  const found = useQuery({
+    queryKey: ["memory", "item", id],
+    queryFn: () => call("GET /api/v1/memory/items/{id}", { path: { id } }),
+    retry: false,
+  });
+  if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data) return <Skeleton rows={1} className="h-24" />;
+  const { score: _, ...item } = found.data;
+  return (
+    <>
+      <Card><Item item={item} best={1} open onOpen={onAll} onForget={() => onForget(id)} /></Card>
+      <Button className="mt-3" onClick={onAll}>{t("Show everything")}</Button>
+    </>
   );
 }
 
@@ -115,14 +139,7 @@ function Item({ item, best, open, onOpen, onForget }: {
             <When at={item.at} />
           </span>
         </span>
-        {item.score !== undefined && (
-          <span className="w-20 shrink-0 pt-1.5" title={t("score {score}", { score: item.score.toFixed(3) })}>
-            <span className="block h-1.5 overflow-hidden rounded-full bg-sunken">
-              <span className="block h-full rounded-full bg-accent" style={{ width: `${Math.max(3, (100 * item.score) / best)}%` }} />
-            </span>
-            <span className="mt-0.5 block text-end text-xs text-muted">{item.score.toFixed(2)}</span>
-          </span>
-        )}
+        {item.score !== undefined && <ScoreBar score={item.score} best={best} />}
       </button>
       {open && <Whole item={item} onForget={onForget} />}
     </article>
@@ -143,21 +160,9 @@ function Whole({ item, onForget }: { item: MemoryItemAnswer; onForget: () => voi
     ...(whole?.superseded_by ? [[t("replaced by"), whole.superseded_by.slice(0, 12)] as [string, string]] : []),
     [t("id"), item.id.slice(0, 12)],
   ];
-  const parts = Object.entries(item.parts ?? {}).filter((each): each is [string, number] => typeof each[1] === "number" && each[1] !== 0);
-  const most = Math.max(...parts.map(([, value]) => Math.abs(value)), 0.0001);
   return (
     <div className="mt-3 flex flex-col gap-3 ps-5.5">
-      {parts.length > 0 && (
-        <dl className="grid max-w-md grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 text-xs" aria-label={t("Parts of the score")}>
-          {parts.map(([name, value]) => (
-            <div key={name} className="contents">
-              <dt className="text-muted">{t(name)}</dt>
-              <dd className="h-1.5 overflow-hidden rounded-full bg-sunken"><span className="block h-full rounded-full bg-accent" style={{ width: `${(100 * Math.abs(value)) / most}%` }} /></dd>
-              <dd className="text-end">{value.toFixed(2)}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <ScoreParts parts={item.parts} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         {facts.map(([name, value]) => <div key={name} className="flex gap-1.5"><dt className="text-muted">{name}</dt><dd>{value}</dd></div>)}
       </dl>

@@ -9,6 +9,7 @@ import { Badge, Button, Card } from "../../parts/basics";
 import { Diff } from "../../parts/diff";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
+import { Recalled, type RecalledMemory } from "./recalled";
 
 type Part = { name: string; bytes: number; tokens: number; cached: boolean };
 type Calls = { name: string; arguments: unknown }[];
@@ -32,6 +33,7 @@ export function Detail({ span, decisions, approvals }: {
       </div>
       {span.type === "LLM" && <Sections sections={(data.sections as Part[] | undefined) ?? []} />}
       {span.type === "LLM" && <Tokens span={span} />}
+      {span.type === "LLM" && <Recalled turn={span.event.turn ?? ""} memories={(data.recalled as RecalledMemory[] | undefined) ?? []} />}
       {span.kind === "turn" && span.event.turn && <Changed turn={span.event.turn} />}
       {verdicts.map((each) => (
         <p key={each.time} className="text-sm">

@@ -1,0 +1,58 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { call } from "../../api/client";
+import type { RecalledItemAnswer } from "../../api/schema";
+import { t, tn } from "../../i18n";
+import { Badge, Card } from "../../parts/basics";
+import { ScoreBar, ScoreParts } from "../../parts/score";
+
+export type RecalledMemory = { id: string; score: number; parts: Record<string, number> };
+
+/** The memories that a prompt had, the best first, each with why it was chosen. */
+export function Recalled({ turn, memories }: { turn: string; memories: RecalledMemory[] }) {
+  const texts = useQuery({
+    queryKey: ["recalled", turn],
+    queryFn: () => call("GET /api/v1/memory/recalled", { query: { turn } }),
+    enabled: memories.length > 0 && !!turn,
+    retry: false,
+  });
+  if (!memories.length) return null;
+  const told = (id: string) => texts.data?.items.find((each) => each.id.startsWith(id)); // a prompt names the beginning
+  const best = Math.max(...memories.map((each) => each.score), 0.0001);
+  return (
+    <details open>
+      <summary className="mb-1.5 text-sm font-semibold text-muted">{tn("{count} memory recalled, and why", "{count} memories recalled, and why", memories.length)}</summary>
+      <Card className="overflow-hidden">
+        <ul className="divide-y divide-line">
+          {memories.toSorted((one, other) => other.score - one.score).map((each) => (
+            <Memory key={each.id} memory={each} told={told(each.id)} best={best} />
+          ))}
+        </ul>
+      </Card>
+    </details>
+  );
+}
+
+function Memory({ memory, told, best }: { memory: RecalledMemory; told: RecalledItemAnswer | undefined; best: number }) {
+  const gone = told?.forgotten;
+  return (
+    <li className="flex flex-col gap-2 px-4 py-3">
+      <div className="flex items-start gap-3">
+        <span aria-hidden className={`mt-1.5 size-2.5 shrink-0 rounded-full ${gone ? "border border-muted" : "bg-muted"}`} style={told?.color && !gone ? { background: told.color } : {}} />
+        <div className="min-w-0 flex-1">
+          {gone ? (
+            <p className="text-muted italic">{t("forgotten since")}</p>
+          ) : (
+            <Link href={`/memory?id=${encodeURIComponent(told?.id ?? memory.id)}`} dir="auto" className="block break-words hover:underline">{told?.text || memory.id.slice(0, 12)}</Link>
+          )}
+          <p className="mt-1 flex flex-wrap items-center gap-3 text-xs text-muted">
+            {told && !gone && <span>{t(told.layer)}</span>}
+            {told?.trust === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
+          </p>
+        </div>
+        <ScoreBar score={memory.score} best={best} />
+      </div>
+      <div className="ps-5.5"><ScoreParts parts={memory.parts} /></div>
+    </li>
+  );
+}
