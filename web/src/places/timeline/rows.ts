@@ -6,6 +6,10 @@ export type Row =
 
 const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
 
+/** What was made of an event once; the same object again keeps its row on the page as it is drawn. */
+const MADE = new WeakMap<PlacedEvent, Row>();
+const DAYS = new WeakMap<PlacedEvent, Row>();
+
 /** Traces with the latest first; within each what happened in order: the message, what was done, the answer. */
 export function rowsOf(events: readonly PlacedEvent[], technical: boolean): Row[] {
   const traces = new Map<string, PlacedEvent[]>();
@@ -22,13 +26,21 @@ export function rowsOf(events: readonly PlacedEvent[], technical: boolean): Row[
     const here = new Date(at * 1000).toDateString();
     if (here !== day) {
       day = here;
-      rows.push({ type: "day", key: `day ${here}`, at });
+      rows.push(made(DAYS, found[0]!, () => ({ type: "day", key: `day ${here}`, at })));
     }
     const ordered = found.toSorted((one, other) => one.at - other.at || one.cursor - other.cursor);
     for (const event of ordered) {
       const type = event.kind === "inbound" || event.kind === "outbound" ? event.kind : "line";
-      rows.push({ type, key: String(event.cursor), event });
+      rows.push(made(MADE, event, () => ({ type, key: String(event.cursor), event })));
     }
   }
   return rows;
+}
+
+function made(known: WeakMap<PlacedEvent, Row>, event: PlacedEvent, make: () => Row): Row {
+  const before = known.get(event);
+  if (before) return before;
+  const row = make();
+  known.set(event, row);
+  return row;
 }
