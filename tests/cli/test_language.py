@@ -1,12 +1,15 @@
 """The terminal's locale decides the language of what commands print, not of what programs read."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from docs.catalog import messages
 
 from hob.cli.table import run
+from hob.core.translation.language import translate
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +119,25 @@ def test_wrong_use_is_told_in_the_terminals_language(
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     assert run(words.split()) == 2
     assert capsys.readouterr().err.startswith(told)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("german")
+def test_what_only_shows_things_says_nothing_in_english(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"main", "tools", "server", "owner", "default", "conversation", "tool", "group"}  # of things, for options
+    found: list[tuple[str, str]] = []
+    english = {each for each in messages() if isinstance(each, str) and "{" not in each} - names
+    english = {each for each in english if translate(each, "de") != each}
+    assert run(["prompt"]) == 0  # makes the home and its identity files
+    assert run(["accept", "--all"]) == 0
+    capsys.readouterr()
+    for words in (
+        "status", "accept", "audit show", "audit verify", "tasks --all", "timeline", "prompt", "usage", "sessions",
+        "memory stats", "memory search", "models", "approvals", "people", "plugins", "mcp", "webhooks list",
+        "token list", "auth list", "tools explain exec", "policy explain exec env", "doctor --offline",
+    ):  # fmt: skip
+        run(words.split())
+        for line in capsys.readouterr().out.splitlines():
+            parts = {part.strip(" :;,") for part in re.split(r"\s{2,}|; |: ", line)}
+            found += [(words, line)] if parts & english else []
+    assert found == []

@@ -231,7 +231,8 @@ class AdminProgress:
                 self._note(note)
         if "error" in data:
             if not self.json:
-                say(_(text_of(data["error"])))
+                told = _(text_of(data["error"]))
+                say(told if "state" in data else f"hob: {told}")
             return FAILED
         if data["state"] not in ENDED:
             told = _("{state}; wait for it with: hob ask --resume {id}")

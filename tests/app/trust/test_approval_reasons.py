@@ -20,7 +20,7 @@ REMEMBER = ("remember", json.dumps({"text": "The cat is called Minka."}))
     ("language", "begins", "ends"),
     [
         ("en", "remember needs your approval: later turns would", "(notes.md, with an earlier message)."),
-        ("de", "remember braucht deine Erlaubnis: spätere Runden", "(notes.md, bei einer früheren Nachricht)."),
+        ("de", "remember braucht deine Erlaubnis: spätere Turns", "(notes.md, bei einer früheren Nachricht)."),
     ],
 )
 async def test_file_read_with_an_earlier_message_is_named(
@@ -51,7 +51,7 @@ async def test_reason_is_stored_with_its_values_and_said_in_its_readers_language
         await say(hob, REMEMBER, "deny", see)
     english, german, rule = shown
     assert english.startswith("remember needs your approval: later turns would take it for instruction, and this turn")
-    assert german.startswith("spätere Runden")
+    assert german.startswith("spätere Turns")
     assert rule == sentence_of("taint.persists")
 
 

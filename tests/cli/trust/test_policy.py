@@ -25,8 +25,8 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
     assert lines[0].startswith("needs your approval: What could send data out needs approval")
     assert lines[0].endswith("(taint.sends)")
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
-    assert lines[2] == "effects: it would send something to somebody; risk 2 of 2 (0 reads, 1 writes)"
-    assert "  effects, after text of others was read   needs your approval (taint.sends)" in lines
+    assert lines[2] == "effects: it would send something to somebody. In short: it is risky"
+    assert "  effects, after text of others was read        needs your approval" in lines
     assert lines[-1] == "you can approve it only once"
 
 
@@ -88,3 +88,26 @@ def test_command_needs_no_daemon_and_touches_nothing(tmp_path: Path) -> None:
     denied = subprocess.run((*hob, *arguments), env=environ, capture_output=True, text=True, check=True)
     assert json.loads(denied.stdout)["verdict"] == "deny"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "found", "not_found"),
+    [
+        ("rm -rf x", "it deletes 'x'", "keys"),
+        ("env", "it prints the environment", "deletes"),
+        (
+            'python3 -c "import os; os.chmod(chr(97), 0o777)"',
+            "the program in it can change who may use files",
+            "anything",
+        ),
+    ],
+)
+def test_risk_is_explained_by_what_was_found_alone(
+    command: str, found: str, not_found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explain_call(GUARDING, "exec", command, Supposed(tainted=True))
+    said = capsys.readouterr().out
+    assert f"  because {found}" in said
+    assert not_found not in said.partition("effects")[2].partition("\n")[0]
+    assert said.splitlines()[0].endswith("(mode.risk)") or "(taint.risk)" in said.splitlines()[0]
+    assert not {"(deletion)", "(environment-dump)", "(inline-code)"} & set(said.split())

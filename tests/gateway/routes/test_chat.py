@@ -185,6 +185,12 @@ async def test_following_tells_errors_as_events(hob: Machine) -> None:
     assert "not_found" in response.text
 
 
+async def test_command_that_follows_an_unknown_message_is_told_so_that_it_can_translate_it(hob: Machine) -> None:
+    response = await hob.unix.get("/chat/m_nothing", headers={"accept": "text/event-stream"})
+    assert response.status_code == 404
+    assert response.json()["error"]["text"]["values"] == {"id": "m_nothing"}
+
+
 async def test_unknown_message_is_not_found(hob: Machine) -> None:
     response = await hob.tcp.get("/chat/m_nothing")
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")

@@ -31,7 +31,7 @@ def test_reason_is_told_with_what_it_rests_on_in_either_language() -> None:
         "have written (notes.md, AGENTS.md, not accepted)"
     )
     assert translated(asked.reason, "de") == (
-        "es gibt die Umgebung aus, in der Geheimnisse stehen können (environment-dump), und in dieser Runde wurde "
+        "es gibt die Umgebung aus, in der Geheimnisse stehen können (environment-dump), und in diesem Turn wurde "
         "gelesen, was andere geschrieben haben können (notes.md, AGENTS.md, nicht akzeptiert)"
     )
 

@@ -1,9 +1,24 @@
 """`hob prompt`."""
 
+from collections.abc import Mapping
+
 from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import paint, printed_json
+from hob.core.translation.language import translatable
+
+SECTION_WORDS: Mapping[str, str] = {
+    "Identity": translatable("who Hob is and how it works"),
+    "Bootstrap": translatable("your files on how Hob should be"),
+    "Working Memory": translatable("what it notes down for this conversation"),
+    "Observations": translatable("what it noticed in earlier conversations"),
+    "Skills Summary": translatable("which skills it can open"),
+    "RAG": translatable("what it looked up in memory for this message"),
+    "Conversation": translatable("what was said so far"),
+    "": translatable("descriptions of tools, the time"),
+}
+"""What stands in each section, for people."""
 
 
 def prompt(*, session: str = "main", json: bool = False) -> None:
@@ -24,7 +39,8 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
     for seed in (*SEED_SECTIONS, ""):
         own = [section for section in seen["sections"] if section["seed"] == seed]
         total = [sum(section[what] for section in own) for what in ("bytes", "tokens")]
-        print(paint(f"{seed or _('besides'):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"))
+        print(paint(f"{seed or _('everything else'):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"), end="")
+        print(paint(f"          {_(SECTION_WORDS[seed])}", "dim"))
         for section in own:
             bar = "█" * round(20 * section["bytes"] / most)
             cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "

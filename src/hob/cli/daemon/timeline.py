@@ -82,7 +82,7 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
     name = _(STATE_WORDS.get(event["name"], event["name"])) if event["kind"] in ("turn", "session") else event["name"]
     tokens = ""
     if usage is not None:
-        told = _(" {input}→{output} tokens")
+        told = _(" {input} tokens in, {output} out")
         tokens = paint(told.format(input=usage["input_tokens"], output=usage["output_tokens"]), "dim")
     trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
     text = f"  {line(event['text'], 60)}" if event["text"] else ""

@@ -14,8 +14,20 @@ from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json, printed_json, when
 from hob.core.errors import InvalidRequest
+from hob.core.translation.language import translatable
 from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled
+from hob.memory.expertise import Trend
 
+LAYER_WORDS: Mapping[str, str] = {
+    "soul": translatable("your files on how Hob should be (SOUL.md, USER.md and others)"),
+    "er1": translatable("what the ER1 recorder took down, if you connected one"),
+}
+"""Layers of which more is to be said than their description."""
+TREND_WORDS: Mapping[str, str] = {
+    Trend.IMPROVING: translatable("getting better"),
+    Trend.DECLINING: translatable("getting worse"),
+    Trend.STABLE: translatable("as before"),
+}
 _ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
@@ -207,14 +219,15 @@ def stats(*, json: Json = False) -> None:
     if printed_json(seen, json):
         return
     for layer in seen["layers"]:
+        told = LAYER_WORDS.get(layer["name"], layer["description"])
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
-        print(f"{layer['name']:<13} {layer['chunk_count']:>8,}  {days:<9}  {paint(_(layer['description']), 'dim')}")
+        print(f"{layer['name']:<13} {layer['chunk_count']:>8,}  {days:<9}  {paint(_(told), 'dim')}")
     totals = seen["totals"]
     print(_("{total:,} items; at most {most:,} of those that expire").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
     embedding = seen["embedding"]
     if embedding["model"]:
-        waits = _("meaning: {model}, {count:,} items wait for their vectors")
+        waits = _("found by meaning too: {model}; {count:,} items are not prepared for that yet")
         print(waits.format(model=embedding["model"], count=embedding["waiting"]))
         _show_problem(embedding)
     else:
@@ -222,7 +235,11 @@ def stats(*, json: Json = False) -> None:
     for path in seen["watched"]:
         print(_("watched: {path}").format(path=line(path, 200)))
     for skill in seen["expertise"]:
-        print(_("expertise: {skill} {score:.2f}, {trend}, {uses:,} uses").format(**skill))
+        print(
+            _("expertise: {skill} {score:.2f}, {trend}, {uses:,} uses").format(
+                **skill | {"trend": _(TREND_WORDS[skill["trend"]])}
+            )
+        )
     work = seen["background"]
     print(_("Work in the background took {spent:,} of {most:,} tokens today; {waiting} messages wait for it.").format(
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
@@ -232,7 +249,7 @@ def stats(*, json: Json = False) -> None:
 
 @app.command
 def embedding(*, json: Json = False) -> None:
-    """Show which model finds by meaning, how it is, and how many items have their vectors."""
+    """Show which model finds by meaning, how it is, and how many items it can find."""
     seen = reach("GET", "/memory/embedding/status")
     if printed_json(seen, json):
         return
@@ -240,7 +257,7 @@ def embedding(*, json: Json = False) -> None:
     print(f"{paint('status'.ljust(11), 'dim')} {seen['status']}")
     if model["enabled"]:
         print(f"{paint('model'.ljust(11), 'dim')} {line(model['fingerprint'], 160)}")
-        print(f"{paint('vectors'.ljust(11), 'dim')} {index['embeddedChunks']:,} (+{index['waitingChunks']:,})")
+        print(f"{paint(_('items').ljust(11), 'dim')} {index['embeddedChunks']:,} (+{index['waitingChunks']:,})")
     if seen["runtime"]["detail"]:
         print(paint(line(seen["runtime"]["detail"], 300), "yellow"))
 
@@ -248,12 +265,12 @@ def embedding(*, json: Json = False) -> None:
 @app.command
 def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
             yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
-    """Drop all vectors and make them anew in the background."""
-    if not yes and not confirm(_("Drop all vectors and make them anew?"), _("Nothing was changed.")):
+    """Prepare every item again, in the background, to be found by meaning."""
+    if not yes and not confirm(_("Prepare every item again? Until then, words find."), _("Nothing was changed.")):
         return 1
     done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
     if not printed_json(done, json):
-        print(_("{count} vectors are made anew in the background.").format(count=done["wipedChunks"]))
+        print(_("{count} items are prepared again in the background.").format(count=done["wipedChunks"]))
     return 0
 
 

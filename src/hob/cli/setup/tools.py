@@ -10,9 +10,22 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json, printed_json, tame
+from hob.core.tools import Effect
+from hob.core.translation.language import translatable
+from hob.guard.policy.explanation import TIER_WORDS
 
 app = App(name="tools", help="List, explain and try tools.", result_action="return_value")
 
+EFFECT_WORDS: Mapping[str, str] = {
+    Effect.READS_PRIVATE: translatable("read what is yours"),
+    Effect.READS_UNTRUSTED: translatable("read what others wrote"),
+    Effect.WRITES: translatable("change files so that it can be undone"),
+    Effect.WRITES_FINALLY: translatable("change things for good"),
+    Effect.COMMUNICATES: translatable("reach other computers or people"),
+    Effect.PERSISTS: translatable("leave something for later turns"),
+    Effect.EXECUTES: translatable("run programs"),
+}
+"""What an effect of a tool means, for people."""
 Name = Annotated[str, Parameter(help="The tool's name, e.g. web_search.")]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
 
@@ -36,9 +49,9 @@ def explain(name: Name, /, *, json: Json = False) -> None:
     seen = reach("GET", f"/tools/{name}")
     if printed_json(seen, json):
         return
-    print(f"{paint(seen['name'], 'bold')}  {tame(seen['about'])}")
+    print(f"{paint(seen['name'], 'bold')}  {tame(_(seen['about']))}")
     for label, value in _facts(seen):
-        print(f"  {paint(f'{label:10}', 'dim')} {line(value, 100)}")
+        print(f"  {paint(f'{label:10}', 'dim')} {line(value, 300)}")
     required = seen["schema"].get("required", ())
     for argument, shape in seen["schema"].get("properties", {}).items():
         mark = "" if argument in required else _(" (optional)")
@@ -75,11 +88,12 @@ def try_(
 
 
 def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
-    effects = ", ".join(seen["effects"]) or _("none")
+    effects = "; ".join(_(EFFECT_WORDS.get(each, each)) for each in seen["effects"]) or _("none")
     again = _("after a crash it is made again") if seen["restart"] == "again" else _("after a crash it is not repeated")
     return [
         (_("group"), seen["group"] or _("always shown")),
-        (_("effects"), f"{effects}; {_('tier {tier}').format(tier=seen['tier'])}"),
+        (_("it may"), effects),
+        (_("in short"), _(TIER_WORDS[seen["tier"]])),
         (_("limits"), _("{seconds:g} s, {characters:,} characters").format(
             seconds=seen["timeout"], characters=seen["output_cap"])),
         (_("restart"), again),

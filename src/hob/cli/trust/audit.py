@@ -1,12 +1,16 @@
 """`hob audit`: what was decided, allowed and refused, and whether that log is whole."""
 
 import json as json_text
+from collections.abc import Mapping
 
 from cyclopts import App
 
 from hob.cli.language import _, ngettext
 from hob.cli.output import line, paint, print_json, when
 from hob.config.environment import find_home, process_environment
+from hob.core.translation.language import translatable
+from hob.core.trust.labels import SenderClass
+from hob.guard.audit.entries import AuditKind
 from hob.store.audit.audit import AuditRow, show_audit, verify_audit
 
 app = App(
@@ -14,6 +18,40 @@ app = App(
     help="Show the audit log, and verify that it is complete.",
     result_action="return_value",
 )
+KIND_WORDS: Mapping[str, str] = {
+    AuditKind.DECISION: translatable("decision"),
+    AuditKind.APPROVAL: translatable("approval"),
+    AuditKind.AUTHENTICATION: translatable("login"),
+    AuditKind.ADMISSION: translatable("admission"),
+    AuditKind.RATE: translatable("rate limit"),
+    AuditKind.SCAN: translatable("check of texts"),
+    AuditKind.ACTION: translatable("action"),
+    AuditKind.AUDIT: translatable("audit log"),
+}
+SENDER_WORDS: Mapping[str, str] = {
+    SenderClass.OWNER: translatable("owner"),
+    SenderClass.MEMBER: translatable("member"),
+    SenderClass.STRANGER: translatable("stranger"),
+}
+OUTCOME_WORDS: Mapping[str, str] = {
+    "allow": translatable("allowed"),
+    "ask": translatable("needs your approval"),
+    "deny": translatable("refused"),
+    "denied": translatable("refused"),
+    "granted": translatable("approved"),
+    "open": translatable("waiting"),
+    "used": translatable("used"),
+    "expired": translatable("expired"),
+    "done": translatable("done"),
+    "failed": translatable("failed"),
+    "void": translatable("no longer valid"),
+    "wrong": translatable("wrong key"),
+    "too_often": translatable("too often"),
+    "turned_away": translatable("turned away"),
+    "block": translatable("blocked"),
+    "broken": translatable("broken"),
+}
+"""Outcomes for people; --json has the stored words."""
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
 _FOR_PROGRAMS = frozenset({"call", "hash"})
 _PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
@@ -102,10 +140,11 @@ def _view(row: AuditRow) -> dict[str, str | int | float | None]:
 
 def _show(row: AuditRow) -> None:
     e = row.entry
-    outcome = paint(e.outcome, "red" if e.outcome in _BAD else "green")
+    outcome = paint(_(OUTCOME_WORDS.get(e.outcome, e.outcome)), "red" if e.outcome in _BAD else "green")
     detail = paint(_("(erased)"), "dim") if row.detail is None else line(_told(row.detail), 100)
-    rule = paint(_(" by {rule}").format(rule=e.rule), "dim") if e.rule else ""
-    print(f"{row.seq:>6}  {when(e.at)}  {e.kind:<14} {e.name} {outcome}{rule}  {e.sender}  {detail}".rstrip())
+    rule = paint(f" ({e.rule})", "dim") if e.rule else ""
+    kind, sender = _(KIND_WORDS.get(e.kind, e.kind)), _(SENDER_WORDS.get(e.sender, e.sender))
+    print(f"{row.seq:>6}  {when(e.at)}  {kind:<14} {e.name} {outcome}{rule}  {sender}  {detail}".rstrip())
 
 
 def _told(detail: str) -> str:

@@ -45,7 +45,7 @@ def explain_(
     as_: Annotated[
         SenderClass, Parameter(name="--as", help="The sender: owner, member, stranger.")
     ] = SenderClass.OWNER,
-    tainted: Annotated[bool, Parameter(negative="", help="Judge it as if the turn had read untrusted text.")] = False,
+    tainted: Annotated[bool, Parameter(negative="", help="As if it had read text of others, e.g. a web page.")] = False,
     mode: Annotated[Mode | None, Parameter(help="The permission mode.")] = None,
     autonomy: Annotated[Autonomy | None, Parameter(help="The autonomy level.")] = None,
     group: Annotated[bool, Parameter(negative="", help="Judge it as in a group.")] = False,
@@ -81,7 +81,8 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
         print_json(decision_view(decided, analysis))
         return
     first, *rest = _lines(decided, analysis, tool, known=spec is not None)
-    print(paint(visible(_(first)), _COLOURS[type(decided.verdict)]))
+    rule = paint(f" ({decided.rule})", "dim")
+    print(f"{paint(visible(_(first)), _COLOURS[type(decided.verdict)])}{rule}")
     for line in rest:
         print(visible(_(line)).rstrip())
 

@@ -120,9 +120,7 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     if trace:
         found = await store.timeline.begins(trace)
         if len(found) > 1:
-            raise InvalidRequest(
-                translatable("the ids of several traces begin with {trace}; give more of it", trace=trace)
-            )
+            raise InvalidRequest(translatable("several ids begin with {trace}; give more of it", trace=trace))
         events = await store.timeline.trace(found[0]) if found else ()
     else:
         events = await store.timeline.latest(limit, session=SessionKey(session) if session else None)

@@ -24,6 +24,8 @@ _REMEMBERED = re.compile(  # aliases, the history, positional parameters
 )
 _PLACE = re.compile(r"\{(\w+)\}")
 _LONGEST_SAID = 80
+RISK = "{reason} ({rule})"
+"""What a rule of the shell found, as a reason."""
 _TIME = re.compile(r"[\d:.+TZ -]{0,35}", re.ASCII)
 _TIERS: Mapping[Act, Tier] = {
     Act.READ: Tier.READ,
@@ -142,8 +144,15 @@ class ToolCallAnalysis:
         """What makes it risky, in words; empty where nothing does."""
         found = next((each for each in self.findings if each.severity is not ShellSeverity.PLAIN), None)
         if found is not None:
-            return translatable("{reason} ({rule})", reason=found.reason, rule=found.rule)
-        return translatable("{path} usually holds keys", path=self.secret_files[0]) if self.secret_files else ""
+            return translatable(RISK, reason=found.reason, rule=found.rule)
+        return next(iter(self.risks), "")
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """All that makes it risky, without the names of rules."""
+        found = [each.reason for each in self.findings if each.severity is not ShellSeverity.PLAIN]
+        files = [translatable("{path} usually holds keys", path=path) for path in self.secret_files]
+        return tuple(dict.fromkeys((*found, *files)))
 
     @property
     def does(self) -> str:

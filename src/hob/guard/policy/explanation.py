@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from hob.core.argument_roles import ArgumentRole
 from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
-from hob.core.tools import ToolCall, ToolSpec
+from hob.core.tools import Tier, ToolCall, ToolSpec
 from hob.core.translation.language import Translatable, joined, translatable
-from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
+from hob.guard.policy.call_analysis import RISK, ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import ACTS, Act
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
@@ -26,6 +26,12 @@ STAGE_NAMES: Mapping[str, str] = {
     "effects and taint": "effects, after text of others was read",
     "unattended": "nobody is there to be asked",
 }
+TIER_WORDS: Mapping[Tier, str] = {
+    Tier.READ: translatable("it only reads"),
+    Tier.WRITE: translatable("it changes something"),
+    Tier.HIGH_RISK: translatable("it is risky"),
+}
+"""What a tier says of a tool or call, for people."""
 
 
 def explain(
@@ -52,32 +58,34 @@ def arguments_from(text: str, roles: ArgumentRole | None) -> str:
 
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
-    """The decision for people, one line each."""
-    yield translatable(
-        "{verdict}: {sentence} ({rule})",
-        verdict=_said(decided.verdict),
-        sentence=sentence_of(decided.rule),
-        rule=decided.rule,
-    )
+    """The decision for people, one line each; the names of rules are for programs, see `decision_view`."""
+    yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence_of(decided.rule))
     if not isinstance(decided.verdict, Allow):
-        yield translatable("  because {reason}", reason=decided.verdict.reason)
+        yield translatable("  because {reason}", reason=_without_rule(decided.verdict.reason))
     if analysis is not None:
-        acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts])
-        yield translatable(
-            "effects: {acts}; risk {tier} of 2 (0 reads, 1 writes)",
-            acts=acts or translatable("nothing that matters"),
-            tier=int(analysis.tier),
-        )
+        acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK])
+        risks = analysis.risks if Act.RISK in analysis.acts else ()
+        told = joined("; ", [each for each in (acts, *risks) if each])
+        effects = told or translatable("nothing that matters")
+        yield translatable("effects: {acts}. In short: {tier}", acts=effects, tier=TIER_WORDS[analysis.tier])
         if not analysis.complete:
             yield translatable("where its arguments lead is not known, so the owner's words exempt it from nothing")
     for stage, verdict in decided.trail:
         values = {"stage": STAGE_NAMES[stage], "said": "-" if verdict is None else _said(verdict)}
-        yield Translatable("  {stage:40} {said} {rule}", values | {"rule": f"({verdict.rule})" if verdict else ""})
+        yield Translatable("  {stage:45} {said}", values)
     if isinstance(decided.verdict, Ask):
         if may_be_granted(decided.rule):
             yield translatable("you can approve it once, for the session or always")
         else:
             yield translatable("you can approve it only once")
+
+
+def _without_rule(reason: str) -> str:
+    """What was found, without the name of the rule of the shell that found it."""
+    if not isinstance(reason, Translatable):
+        return reason
+    values = {name: _without_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
+    return str(values["reason"]) if reason.message == RISK else Translatable(reason.message, values)
 
 
 def _said(verdict: Verdict) -> str:

@@ -5,7 +5,7 @@ So nothing of a call's arguments stands in a table that cannot be erased.
 
 from collections.abc import Mapping
 
-from hob.guard.policy.modes import ACTS
+from hob.guard.policy.modes import ACTS, Act
 
 RULES: Mapping[str, str] = {
     "hard.state": "Hob's own state directory is closed to every tool.",
@@ -32,6 +32,7 @@ RULES: Mapping[str, str] = {
         f"mode.{act}": f"The session's mode says whether this needs approval: it would {text}."
         for act, text in ACTS.items()
     },
+    f"mode.{Act.RISK}": "The session's mode says whether what is risky needs approval.",
     "taint.configure": "A turn that has read what others wrote changes no settings without approval.",
     "taint.persists": "Trusted instructions for later turns are not written in a turn that has read what others wrote.",
     "taint.risk": "A risky command in a turn that has read what others wrote needs approval.",

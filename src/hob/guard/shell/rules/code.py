@@ -34,12 +34,16 @@ _RUNS = re.compile(
     r"child_process|execSync|spawnSync|require\s*\(\s*[^'\")]|vm|Function|constructor|process\.(?:binding|dlopen|kill)|Bun\.\$|"
     r"shell_exec|passthru|proc_open|pcntl_\w+|assert|create_function|loadstring|dofile|loadfile|io\.popen|os\.execute|run_process|"
     r"Kernel|instance_eval|class_eval|send|public_send|Open3|IO\.popen|do\s+shell\s+script|Invoke-\w+|iex|Start-Process|"
-    r"breakpoint|code\.interact|codecs|base64|b64decode|binascii|fromhex|unhexlify|decode|atob|fromCharCode|unpack|pack|chr|"
-    r"String\.raw|Buffer|zlib|rot13|unescape|multiprocessing|fork|forkpty|threading|signal|kill\w*|abort|gc|sys\.modules|"
+    r"breakpoint|code\.interact|multiprocessing|fork|forkpty|threading|signal|kill\w*|abort|gc|sys\.modules|"
     r"settrace|setprofile|addaudithook|platform\.popen|webbrowser|antigravity|timeit|cProfile|pdb|ImportError)\b|"
     r"__(?!version__|name__|file__|doc__|path__|main__|init__|all__|author__|future__|dict__|len__)\w+__|"
-    r"\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}|(?<![\w'\"])`[^`\n]+`"
+    r"(?<![\w'\"])`[^`\n]+`"
 )
+_HIDES = re.compile(
+    r"\b(?:codecs|base64|b64decode|binascii|fromhex|unhexlify|decode|atob|fromCharCode|unpack|pack|chr|String\.raw|Buffer|zlib|rot13|"
+    r"unescape)\b|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}"
+)
+_RIGHTS = re.compile(r"ch(?:mod|own)\w*")
 _DELETES = re.compile(
     r"\b(?:unlink\w*|remove|rmtree|rmdir\w*|removedirs|rm|rmSync|rm_r|rm_rf|remove_tree|delete|destroy|truncate\w*|"
     r"removeSync|emptyDir|chmod\w*|chown\w*|symlink\w*|link|mkfs|rename\w*|move|FileUtils|shutil)\b"
@@ -103,13 +107,18 @@ def _general(scene: Scene, code: Code) -> Iterator[ShellFinding]:
     if _FORK.search(text) and _ENDLESS.search(text):
         yield scene.refuse("fork-bomb", "it starts copies of itself without end")
     shorter = _SAFE.sub(" ", text)
-    deletes = _DELETES.search(shorter) is not None
+    changes = {found[0] for found in _DELETES.finditer(shorter)}
     runs = _RUNS.search(shorter) or _PROCESSES.search(text)
-    yield from _quoted(scene, text, deletes or runs is not None)
+    hides = _HIDES.search(shorter)
+    yield from _quoted(scene, text, bool(changes or runs or hides))
     if runs is not None:
         yield scene.ask("inline-code", translatable("{text} in it can run anything", text=repr(runs[0].strip())))
-    if deletes:
+    if any(_RIGHTS.fullmatch(each) for each in changes):
+        yield scene.ask("deletion", "the program in it can change who may use files")
+    if any(not _RIGHTS.fullmatch(each) for each in changes):
         yield scene.ask("deletion", "the program in it can delete or move files")
+    if hides is not None:
+        yield scene.ask("inline-code", translatable("{text} in it can hide what it does", text=repr(hides[0].strip())))
     if _SENDS.search(shorter):
         yield scene.ask("sending", "the program in it talks to other computers", frozenset({Effect.COMMUNICATES}))
     if _ENVIRONMENT.search(text):
