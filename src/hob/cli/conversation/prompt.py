@@ -1,24 +1,22 @@
 """`hob prompt`."""
 
-from collections.abc import Mapping
-
 from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.cli.output import paint, printed_json
 from hob.core.translation.language import translatable
 
-SECTION_WORDS: Mapping[str, str] = {
-    "Identity": translatable("who Hob is and how it works"),
-    "Bootstrap": translatable("your files on how Hob should be"),
-    "Working Memory": translatable("what it notes down for this conversation"),
-    "Observations": translatable("what it noticed in earlier conversations"),
-    "Skills Summary": translatable("which skills it can open"),
-    "RAG": translatable("what it looked up in memory for this message"),
-    "Conversation": translatable("what was said so far"),
-    "": translatable("descriptions of tools, the time"),
-}
-"""What stands in each section, for people."""
+SECTION_WORDS = (
+    translatable("who Hob is and how it works"),
+    translatable("your files on how Hob should be"),
+    translatable("what it notes down for this conversation"),
+    translatable("what it noticed in earlier conversations"),
+    translatable("which skills it can open"),
+    translatable("what it looked up in memory for this message"),
+    translatable("what was said so far"),
+    translatable("descriptions of tools, the time"),
+)
+"""What stands in each section, in their order, and in the rest."""
 
 
 def prompt(*, session: str = "main", json: bool = False) -> None:
@@ -36,11 +34,11 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
         return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
     print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")
-    for seed in (*SEED_SECTIONS, ""):
+    for seed, told in zip((*SEED_SECTIONS, ""), SECTION_WORDS, strict=True):
         own = [section for section in seen["sections"] if section["seed"] == seed]
         total = [sum(section[what] for section in own) for what in ("bytes", "tokens")]
         print(paint(f"{seed or _('everything else'):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"), end="")
-        print(paint(f"          {_(SECTION_WORDS[seed])}", "dim"))
+        print(paint(f"          {_(told)}", "dim"))
         for section in own:
             bar = "█" * round(20 * section["bytes"] / most)
             cached = paint(_("yes").ljust(3), "green") if section["cached"] else "   "
