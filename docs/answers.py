@@ -531,6 +531,7 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("POST", "/hooks/{name}"): ((200, DeliveryAnswer), (202, DeliveryAnswer)),
     ("GET", "/ws"): ((101, dict[str, Any]),),
     ("GET", "/health"): ((200, HealthAnswer), (503, HealthAnswer)),
+    ("GET", "/memory/embedding/healthz"): ((200, dict[str, Any]), (503, dict[str, Any])),
     ("GET", "/usage"): ((200, SpendingAnswer),),
     ("GET", "/unread"): ((200, UnreadAnswer),),
     ("GET", "/tasks"): ((200, TasksAnswer),),

@@ -111,6 +111,7 @@ async def test_receiver_without_events_for_a_while_is_not_sent_them_later(tmp_pa
             assert [each["name"] for each in (await hob.tcp.get("/status")).json()["followers"]] == [
                 "memory",
                 "subagents",
+                "web_users",
             ]
             await say(hob, "meanwhile")
         async with machine(tmp_path, **out(told_to(receiver))) as hob:

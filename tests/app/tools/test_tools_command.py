@@ -55,7 +55,7 @@ def test_trial_does_not_do_what_the_policy_refuses_or_asks_about(
     assert (refused["verdict"], refused["done"]) == ("deny", False)
     with pytest.raises(HobError, match="--yes"):
         try_("exec", "git reset --hard")
-    assert "ask: " in capsys.readouterr().out
+    assert "needs your approval: " in capsys.readouterr().out
 
 
 def test_tool_that_waits_for_a_person_is_not_tried_alone() -> None:

@@ -117,7 +117,7 @@ async def test_bytes_that_are_no_request_are_told_so(shared: Shared) -> None:
 def test_file_tells_of_every_status_that_its_codes_have() -> None:
     for path, operations in (FILE["paths"] | FILE_V1["paths"]).items():
         for operation in operations.values():
-            assert {"200", "202"} & operation["responses"].keys(), path
+            assert {"101", "200", "202"} & operation["responses"].keys(), path
             if "security" not in operation:
                 continue
             assert {"400", "401", "403", "421", "429"} <= operation["responses"].keys(), path

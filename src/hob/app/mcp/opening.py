@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
+from hob.app.mcp.port import McpTools
 from hob.bus.waiting import one_failure_as_itself
 from hob.core.translation.language import translatable, translated
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.servers import McpServers
-from hob.tools.mcp.settings import McpSettings, McpTools
+from hob.tools.mcp.settings import McpSettings
 from hob.tools.sandbox.settings import SandboxSettings
 
 

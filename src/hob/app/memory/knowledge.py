@@ -6,8 +6,8 @@ from typing import Any
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
+from hob.app.mcp.port import McpTools
 from hob.memory.knowledge.settings import KnowledgeSettings
-from hob.tools.mcp.settings import McpTools
 
 
 @asynccontextmanager

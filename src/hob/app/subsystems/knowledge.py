@@ -1,9 +1,9 @@
 """An external knowledge engine, where the owner has named one."""
 
+from hob.app.mcp.port import McpTools
 from hob.app.subsystem import Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.memory.knowledge.settings import KnowledgeSettings
-from hob.tools.mcp.settings import McpTools
 
 
 @Lazy

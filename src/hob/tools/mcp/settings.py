@@ -1,8 +1,5 @@
 """Which MCP servers there are, and what each may see and reach."""
 
-from typing import Protocol
-
-from hob.core.ports.tools import Toolset
 from hob.core.settings import Secret, setting
 from hob.core.values import dataclass
 from hob.tools.sandbox.settings import host_problem
@@ -36,11 +33,3 @@ class McpServer:
 
 class McpSettings(dict[str, McpServer]):
     """Servers of tools (MCP), by the names you give them."""
-
-
-class McpTools(Protocol):
-    """The tools that servers offer now."""
-
-    def find_tool(self, name: str) -> Toolset | None:
-        """The tools of the server that offers this one; None where none does."""
-        ...
