@@ -11,6 +11,8 @@ import sys, time, tracemalloc, hob.config.loading
 import hob.app.maintenance.settings, hob.channels.webhooks.settings, hob.gateway.dashboard.settings
 import hob.gateway.webhooks.settings
 import hob.app.diagnostics.settings, hob.memory.settings, hob.tools.sandbox.settings, hob.tools.web.settings
+import hob.app.subagents.settings, hob.bus.settings, hob.memory.er1.settings, hob.memory.knowledge.settings
+import hob.tools.mcp.settings
 {before}
 began = time.process_time()
 import hob.app.subsystems
