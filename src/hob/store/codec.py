@@ -27,7 +27,6 @@ from hob.core.trust.scopes import TokenScope
 
 INBOUND_VERSION = 1
 ENTRY_VERSION = 1
-TITLE_LENGTH = 60
 
 
 def dump_json(value: Any) -> str:
@@ -201,12 +200,3 @@ def load_entry(row: Sequence[Any]) -> Entry:
         is_error=data.get("is_error", False),
         images=tuple(Image(BlobId(blob), kind) for blob, kind in data.get("images", ())),
     )
-
-
-def title_of(text: str | None) -> str:
-    """The first line of a text, cut to what fits in a list."""
-    for line in (text or "").splitlines():
-        if line.strip():
-            line = " ".join(line.split())
-            return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1] + "…"
-    return ""

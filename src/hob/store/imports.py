@@ -17,12 +17,12 @@ from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trac
 from hob.core.models import Entry
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.codec import title_of
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.transcript import insert_entry
 from hob.store.timeline import write_events
+from hob.store.titles import title_of
 
 IMPORTED = "imported"
 """The name of the event of a conversation that was taken over; it is classed by its first and last time."""

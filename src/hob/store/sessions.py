@@ -15,13 +15,13 @@ from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.turns import QueueMode, Session, SessionChange
 from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.codec import title_of
 from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
+from hob.store.titles import title_of
 
 _COMMAND = re.compile(r"/[A-Za-z]+(?:\s|$)")
 _INSERT = "INSERT INTO sessions (key, chat, title, created, updated) VALUES (?, ?, ?, ?, ?)"

@@ -8,10 +8,10 @@ import apsw
 from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
 from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
 from hob.core.values import dataclass
-from hob.store.codec import title_of
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, marks
 from hob.store.database.state_moves import sources
+from hob.store.titles import title_of
 
 _SOURCES: Mapping[TaskState, tuple[TaskState, ...]] = {state: sources(TASK_MOVES, state) for state in TaskState}
 _INSERT = (

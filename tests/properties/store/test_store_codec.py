@@ -11,7 +11,8 @@ from hob.core.models import Entry, Image
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.scopes import TokenScope
-from hob.store.codec import INBOUND_VERSION, dump_extra, dump_inbound, load_entry, load_inbound, title_of
+from hob.store.codec import INBOUND_VERSION, dump_extra, dump_inbound, load_entry, load_inbound
+from hob.store.titles import title_of
 
 text = st.text(max_size=40)
 labels = st.builds(Label, st.sampled_from(Origin), st.sampled_from(Trust))

@@ -15,10 +15,10 @@ from hob.guard.shell.rules import (
     deletion,
     devices,
     environment,
+    infrastructure,
     network,
     packages,
     permissions,
-    remote,
     secrets,
     version_control,
 )
@@ -33,7 +33,7 @@ _PARTS = (
     secrets,
     network,
     packages,
-    remote,
+    infrastructure,
     environment,
     running,
 )

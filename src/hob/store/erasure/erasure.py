@@ -23,7 +23,7 @@ from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.blobs import blob_path
-from hob.store.codec import load_inbound, title_of
+from hob.store.codec import load_inbound
 from hob.store.database.disk import sync
 from hob.store.database.faults import translate
 from hob.store.database.rows import Row, all_rows, find_row
@@ -32,6 +32,7 @@ from hob.store.erasure.copies import Copies, erase_in
 from hob.store.memory.items import drop_items
 from hob.store.memory.stones import stone_of, stone_of_item
 from hob.store.requests import drop_requests
+from hob.store.titles import title_of
 
 TOMBSTONES = "tombstones.jsonl"
 FORGOTTEN = "tools/forgotten.jsonl"

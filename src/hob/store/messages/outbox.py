@@ -12,13 +12,14 @@ from hob.core.messages import FETCHED_CHANNELS, Address, Outbound, OutboundKind
 from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.codec import dump_form, load_form, title_of
+from hob.store.codec import dump_form, load_form
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
 from hob.store.erasure.content import ContentWriter
 from hob.store.followers import Effect
 from hob.store.timeline import write_events
+from hob.store.titles import title_of
 
 _INSERT = (
     "INSERT INTO outbox (id, turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, next_at,"

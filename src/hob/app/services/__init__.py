@@ -1,0 +1,1 @@
+"""What turns are made with and the API serves, a module per service."""

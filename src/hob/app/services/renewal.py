@@ -1,0 +1,32 @@
+"""What follows when settings change while Hob runs."""
+
+from collections.abc import Callable
+
+from hob.agent.budget.limits import SpendingSettings
+from hob.app.kernel import Kernel
+from hob.app.services.models import ModelServices
+from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.app.trust.lazy_guard import LazyGuard
+from hob.config.loading import Config
+from hob.guard.settings import ApprovalSettings
+from hob.workspace.settings import WorkspaceSettings
+
+
+def renewing(
+    kernel: Kernel, models: ModelServices, guard: LazyGuard, tool_runtime: LazyToolRuntime
+) -> Callable[[Config], None]:
+    """What is told of settings that changed while Hob runs."""
+    workspace = kernel.config[WorkspaceSettings]
+
+    def renew(new: Config) -> None:
+        nonlocal workspace
+        if workspace.work != new[WorkspaceSettings].work:
+            workspace = new[WorkspaceSettings]
+            tool_runtime.become(new)
+            guard.renew()
+        models.routes.look_again()
+        models.budget.become(new[SpendingSettings])
+        guard.become(new[ApprovalSettings])
+        kernel.keyring.forget()
+
+    return renew
