@@ -57,6 +57,9 @@ ASKED = ("main", "Clean up the old build folder.", Reply(calls=(("exec", '{"comm
 async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Daemon, str]]:
     """The daemon, and the address of its dashboard."""
     async with world.serve() as daemon:
+        async with at_the_socket(world) as client:
+            for text in KEPT:
+                (await client.post("/memory/items", json={"text": text})).raise_for_status()
         for session, text, replies in TALK:
             world.model.script.extend(replies)
             await daemon.post(text, session=session)
@@ -64,9 +67,6 @@ async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Dae
             session, text, reply = ASKED
             world.model.script.append(reply)
             await daemon.post(text, session=session)
-        async with at_the_socket(world) as client:
-            for text in KEPT:
-                (await client.post("/memory/items", json={"text": text})).raise_for_status()
         yield daemon, await dashboard_of(world)
 
 

@@ -31,11 +31,15 @@ VIEWS = {
     "trust": "/trust",
     "audit": "/trust?tab=audit",
     "trace-graph": "/timeline",
+    "trace-replay": "/timeline",
+    "trace-recall": "/timeline?text=Plan+a+weekend",
     "explain": "/trust?tab=explain",
     "people": "/trust?tab=people",
     "costs": "/costs",
     "settings": "/settings",
     "models": "/settings?tab=models",
+    "connect": "/settings?tab=models",
+    "delivery": "/settings?tab=delivery",
     "log": "/settings?tab=log",
     "doctor": "/settings?tab=doctor",
     "login": "/",
@@ -85,8 +89,18 @@ async def show(page: Page, base: str, view: str, *, nth: int = 1) -> None:
     await expect(page.locator(".skeleton")).to_have_count(0)
     if view.startswith("trace"):
         # the turn with tools: its model was asked twice
-        await page.get_by_role("article", name="message").nth(nth).get_by_role("link", name="Trace").click()
+        await (
+            page.get_by_role("article", name="message")
+            .nth(0 if "?" in VIEWS[view] else nth)
+            .get_by_role("link", name="Trace")
+            .click()
+        )
         await page.get_by_role("listbox").wait_for()
+    if view == "trace-replay":
+        await page.get_by_role("button", name="Replay", exact=True).click()
+        await expect(page.get_by_role("region", name="Replay").get_by_label("Model")).to_be_visible()
+    if view == "connect":
+        await page.get_by_text("Connect another model").click()
     if view == "trace-graph":
         await page.get_by_role("button", name="As a graph").click()
 
