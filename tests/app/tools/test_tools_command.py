@@ -29,7 +29,7 @@ def test_explanation_tells_arguments_with_their_roles_and_what_it_does(capsys: p
     explain("web_fetch")
     said = capsys.readouterr().out
     assert "url [urls]" in said
-    assert "communicates, reads_untrusted" in said
+    assert "reach other computers or people; read what others wrote" in said
     explain("web_fetch", json=True)
     assert json.loads(capsys.readouterr().out)["roles"]["urls"] == ["url"]
 
