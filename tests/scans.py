@@ -15,13 +15,23 @@ from hob.store.erasure.content import WriteConnection
 
 SOURCE = str(Path(hob.__file__).parent)
 _ROWS = str(Path(SOURCE, "store/database/rows.py"))
-SMALL = frozenset({
-    "channel_state", "chats", "follower_quarantine", "grants", "imported_files", "noted", "pairing_requests",
-    "person_addresses", "persons", "runs", "self_messages", "settings", "tree_snapshots",
-    "expertise",
-    "memory_embedders",
-})  # fmt: skip
-"""Tables that hold little for ever."""
+SMALL: Mapping[str, str] = {
+    "channel_state": "a few rows for each channel",
+    "chats": "one row for each chat of a channel",
+    "expertise": "one row for each skill",
+    "follower_quarantine": "what the owner has to look at",
+    "grants": "what the owner allowed for longer",
+    "imported_files": "one row for each file of an earlier release",
+    "memory_embedders": "one row for each model that made vectors",
+    "noted": "one row for each limit of spending that was reached",
+    "pairing_requests": "a few wait at a time, and they expire",
+    "person_addresses": "the owner adds people by hand",
+    "persons": "the owner adds people by hand",
+    "self_messages": "what Hob tells itself next",
+    "settings": "one row for each setting changed at run time",
+    "tree_snapshots": "kept for the newest turns alone",
+}
+"""Tables that hold little for ever, and why."""
 WALKS: Mapping[str, str] = {
     "store/projections/rebuild.py": "a rebuild reads all facts",
     "store/backup/": "a backup and an export read everything; files of earlier releases are imported once",
@@ -67,7 +77,7 @@ class Statements:
         names = "SELECT name FROM sqlite_schema WHERE type = '{}' AND sql LIKE '{}'"
         of_open = {row[0] for row in connection.execute(names.format("index", "% WHERE %state%"))}
         of_open |= {row[0] for row in connection.execute(names.format("index", "% WHERE outcome%"))}
-        grows = {row[0] for row in connection.execute(names.format("table", "%"))} - SMALL
+        grows = {row[0] for row in connection.execute(names.format("table", "%"))} - SMALL.keys()
         for sql, file in self.seen.items():
             module = str(Path(file).relative_to(SOURCE)) if file.startswith(SOURCE) else ""
             if not module or module.startswith(tuple(WALKS)) or not _ASKS.match(sql):

@@ -72,7 +72,7 @@ class SessionQueues:
         around = self._around
         recovered = await around.store.turns.recover(around.say_quarantined)
         for turn in recovered.set_aside:
-            log.warning("the turn %s was quarantined after repeated unclean ends", turn)
+            log.warning("the turn %s was quarantined: Hob was killed three times while it worked on it", turn)
         for turn in recovered.quarantine:
             around.quarantine.add(turn)
         # Oldest first; suspects run alone, one after the other.

@@ -172,7 +172,9 @@ class Store:
 
     async def began(self) -> float:
         """When this home was first used (Unix seconds)."""
-        return float((await self._readers.read(lambda c: all_rows(c, "SELECT min(began) FROM runs")))[0][0])
+        return float(
+            (await self._readers.read(lambda c: all_rows(c, "SELECT began FROM runs ORDER BY id LIMIT 1")))[0][0]
+        )
 
     def health(self) -> StoreHealth:
         """How the database is, without asking it."""

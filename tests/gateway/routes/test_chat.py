@@ -152,7 +152,9 @@ async def wait_for_model(hob: Machine, notices: Subscription) -> None:
 
 
 async def test_full_queue_is_told_with_a_time_to_come_back(tmp_path: Path) -> None:
-    async with machine(tmp_path, Silence(), HOB_BUS_LANE_WAITING="1", HOB_BUS_QUEUE_MODE="followup", **NOTICED) as hob:
+    async with machine(
+        tmp_path, Silence(), HOB_BUS_SESSION_WAITING="1", HOB_BUS_QUEUE_MODE="followup", **NOTICED
+    ) as hob:
         with hob.app.bus.hub.subscribe() as notices:
             assert (await hob.tcp.post("/chat", json={"message": "hi", "wait": 0})).status_code == 202
             await wait_for_model(hob, notices)

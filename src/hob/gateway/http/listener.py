@@ -263,9 +263,9 @@ def _frames(**arguments: Any) -> asyncio.Protocol:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether it is more than that a request was cut off when the grace was over, which the client already knows."""
+    """Whether it is more than what the client was told: that its request was cut off or is no HTTP."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
-    return not (cut or str(record.msg).startswith("Cancel %s running task"))
+    return not (cut or str(record.msg).startswith(("Cancel %s running task", "Invalid HTTP request received")))
 
 
 @asynccontextmanager

@@ -138,11 +138,11 @@ def _kept(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     kept = [*home.glob(f"{NAME}.damaged-*"), *home.glob(f"{NAME}.before-restore-*")]
     size = sum(path.stat().st_size for path in kept)
     if kept and (home / NAME).exists():
-        first = min(kept).name
+        names = [path.name for path in sorted(kept)]
         yield info(
             translatable("{kept} former databases take {size:.1f} MB", kept=len(kept), size=size / 1_000_000),
             "delete them when you are sure that nothing of them is missed",
-            first if len(kept) == 1 else f"{first}, …",
+            ", ".join(names[:3]) + (", …" if len(names) > 3 else ""),
         )
 
 
