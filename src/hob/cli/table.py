@@ -38,7 +38,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("timeline", "Show what happened, message by message."),
     ("logs", "Show Hob's log; --follow keeps going."),
     ("prompt", "Show the next request to the model, by section."),
-    ("retry", "Bring back what failed or was quarantined; without an ID: all that found no model."),
+    ("retry", "Bring back what failed or was quarantined."),
     ("undo", "Undo what a turn changed in files."),
     ("replay", "Ask another model what a turn was asked, and compare."),
     ("models", "List, choose and test models."),

@@ -128,7 +128,7 @@ WRONG = {
     "channels.passphrase_plain": admission(passphrase=PASSPHRASE),
     "channels.passphrase_long": admission(passphrase=PASSPHRASE, passphrase_hours=999.0),
     "channels.names_believed": admission(unauthenticated=["sms", "webhook"]),
-    "channels.webhook_owner": gateway(obeyed=("webhooks.door",)),
+    "channels.webhook_owner": gateway(owner_webhooks=("webhooks.door",)),
     "channels.many_messages": admission(messages_per_minute=999),
     "channels.many_strangers": admission(strangers_per_minute=999),
     "channels.many_mails": admission(limits=ActionLimits(apps={})),

@@ -22,8 +22,8 @@ from tests.journeys.world import SHARED, TOKEN, Daemon, Shared, World, until
 PEM = Path(__file__).parents[1] / "localhost.pem"
 OWNING = """
 import pathlib, sys
-from hob.app.daemon.embedded_daemon import resident
-with resident(pathlib.Path(sys.argv[1])):
+from hob.app.daemon.embedded_daemon import embedded_daemon
+with embedded_daemon(pathlib.Path(sys.argv[1])):
     sys.stdin.read()
 """
 """What a chat does that finds no daemon: it owns the home until it ends, or until a daemon takes over."""

@@ -488,7 +488,7 @@ async def test_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
         await terminal.see_now("Hob ist bereit. Modell: fake-1 (eingestellt)", "· bereit")
         terminal.type("/sto")
-        await terminal.see_now("den laufenden Zug anhalten")
+        await terminal.see_now("den laufenden Turn anhalten")
 
 
 async def test_narrow_terminal_is_enough(world: World) -> None:

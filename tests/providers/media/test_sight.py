@@ -144,7 +144,7 @@ async def test_picture_that_is_gone_costs_no_answer() -> None:
 async def test_model_is_told_where_no_one_can_look() -> None:
     model = ScriptedModel("I cannot see it.")
     await answer(model, Sight(None, Pictures()))
-    assert "model.vision is not set" in told(model)
+    assert "no model is set to describe it (setting model.vision)" in told(model)
 
 
 async def test_request_without_pictures_is_left_as_it_is() -> None:

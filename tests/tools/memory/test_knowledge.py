@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hob.core.errors import NotFound, ToolFailed
+from hob.core.errors import InvalidRequest, ToolFailed
 from hob.core.memory import Fact, FactAction, FactChange, FactState, Goal, Scope
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.trust.labels import OWNER_LABEL, SenderClass
@@ -85,7 +85,7 @@ async def test_fact_that_was_taken_back_is_known_again_when_that_is_undone(
     assert await store.facts.known(OWNER) == []
     await book.settle(told.rpartition(" ")[2], FactAction.UNDO, "", OWNER)
     assert [each.object for each in await store.facts.known(OWNER)] == ["Paris"]
-    with pytest.raises(NotFound):
+    with pytest.raises(InvalidRequest, match="id is empty"):
         await book.settle("", FactAction.UNDO, "", OWNER)
 
 

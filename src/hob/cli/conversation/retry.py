@@ -14,7 +14,9 @@ NO_MODEL = "no_model"
 
 
 def retry(id: str = "", /) -> None:
-    """Bring back what failed or was quarantined; without an ID: all that found no model.
+    """Bring back what failed or was quarantined.
+
+    Without an ID: all that found no model.
 
     Parameters
     ----------

@@ -54,5 +54,5 @@ def test_path_of_a_file_to_attach_is_completed(tmp_path: Path) -> None:
 
 def test_commands_are_told_in_the_owners_language() -> None:
     told = dict(Names(language="de").commands())
-    assert told["stop"] == "den laufenden Zug anhalten, oder alles"
+    assert told["stop"] == "den laufenden Turn anhalten, oder alles"
     assert told["exit"] == "den Chat beenden"
