@@ -1,18 +1,18 @@
 """`hob serve` with a table of a hundred routes: those there are, and as many more as it takes, each with a request."""
 
 import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import make_dataclass, replace
-from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
 from hob.app.daemon import daemon
-from hob.app.endpoints import ENDPOINTS
+from hob.app.endpoints import ENDPOINTS, endpoints_of
 from hob.app.home import own
 from hob.app.settings_sections import read_config
+from hob.app.subsystem import Subsystem
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import json_response
@@ -26,8 +26,8 @@ async def answer(call: EndpointCall[Any]) -> Response:
     return json_response({"rows": [row] * call.asked.limit})
 
 
-def hundred() -> tuple[Endpoint[Any], ...]:
-    """The table, filled up."""
+def hundred(subsystems: Iterable[Subsystem]) -> Sequence[Endpoint[Any]]:
+    """Their table, filled up."""
     more = []
     for number in range(ROUTES - len(ENDPOINTS)):
         fields = (
@@ -39,12 +39,12 @@ def hundred() -> tuple[Endpoint[Any], ...]:
         request = make_dataclass(f"Request{number}", fields, frozen=True, slots=True)
         like: Endpoint[Any] = Endpoint("GET", f"/more/{number}/{{id}}", answer, TokenScope.READ, request)
         more.append(replace(like, method="POST") if number % 2 else like)
-    return (*ENDPOINTS, *more)
+    return (*endpoints_of(subsystems), *more)
 
 
 def main() -> None:
     """Serve, and say where."""
-    vars(daemon)["build_api"] = partial(build_api, endpoints=hundred())
+    vars(daemon)["endpoints_of"] = hundred
     config = read_config()
     with own(config.home, "serve"):
         asyncio.run(daemon.run_daemon(config.home, config, on_ready=lambda url: print(f"ready: {url},", flush=True)))
