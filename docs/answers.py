@@ -496,6 +496,27 @@ class PongMessage(TypedDict):
     """A sign of life."""
 
 
+class CanvasShownMessage(TypedDict):
+    """Which canvas page this browser shows."""
+
+    page: Annotated[str, "its id; empty: none"]
+    version: int
+
+
+class CanvasAskMessage(TypedDict):
+    """A question to the page."""
+
+    ask: Annotated[str, "the question's id"]
+    script: Annotated[str, "what is to be run in it; empty: how does it look"]
+
+
+class CanvasAnsweredMessage(TypedDict):
+    """An answer of the page came."""
+
+    ask: Annotated[str, "the question's id"]
+    taken: Annotated[bool, "false where nobody waits for it any more"]
+
+
 class ErrorMessage(TypedDict):
     """What was said had no effect, or its following has ended."""
 
@@ -519,6 +540,9 @@ MESSAGES: Mapping[str, tuple[Any, str]] = {
     "stopped": (StoppedMessage, "the turn ends"),
     "approvals": (ApprovalsAnswer, "the questions that stand"),
     "answered": (SettledAnswer, "the question as it stands now"),
+    "canvas_shown": (CanvasShownMessage, "Hob knows which canvas page this browser shows"),
+    "canvas_ask": (CanvasAskMessage, "Hob asks the canvas page something"),
+    "canvas_answered": (CanvasAnsweredMessage, "Hob has what the canvas page said"),
     "pong": (PongMessage, "Hob is there"),
     "error": (ErrorMessage, "it had no effect, or cannot be followed any more"),
 }

@@ -452,6 +452,27 @@ class ViewsAnswer(TypedDict):
     views: list[ViewAnswer]
 
 
+class CanvasPageAnswer(TypedDict):
+    """One version of a page that a session shows."""
+
+    id: str
+    name: str
+    title: str
+    session: str
+    version: int
+    at: Annotated[float, "when it was presented (Unix seconds)"]
+    scripts: Annotated[bool, "they run in it"]
+    hidden: bool
+    html: NotRequired[Annotated[str, "what it holds; untrusted"]]
+    versions: NotRequired[Annotated[list[int], "those that are kept, oldest first"]]
+
+
+class CanvasAnswer(TypedDict):
+    """The pages that are shown."""
+
+    pages: list[CanvasPageAnswer]
+
+
 class StageAnswer(TypedDict):
     """What one stage of the policy said."""
 
@@ -746,6 +767,9 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("POST", "/api/v1/sessions/fork"): ((200, ForkedAnswer),),
     ("GET", "/api/v1/sessions/history"): ((200, HistoryAnswer),),
     ("GET", "/api/v1/tasks/{id}"): ((200, TaskAnswer),),
+    ("GET", "/api/v1/canvas"): ((200, CanvasAnswer),),
+    ("GET", "/api/v1/canvas/{id}"): ((200, CanvasPageAnswer),),
+    ("POST", "/api/v1/canvas/{id}"): ((200, CanvasPageAnswer),),
     ("GET", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("PATCH", "/api/v1/settings"): ((200, SettingsAnswer),),
     ("GET", "/api/v1/audit"): ((200, AuditsAnswer),),

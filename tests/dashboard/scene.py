@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,6 +30,11 @@ print(f"{total} € for one")
 ```
 
 The palace asks for a booked time slot; shall I look for one?"""
+_BARS = "".join(
+    f"<p>{name} <b style='width: {cost * 8}px'></b> {cost} €</p>" for name, cost in (("Palace", 14), ("Boat", 19))
+)
+_CHART = f"""<!doctype html><title>Costs of the weekend</title><style>body {{ font: 16px system-ui; margin: 2rem }}
+b {{ display: inline-block; height: 1em; background: #7c3aed }}</style><h1>Costs of the weekend</h1>{_BARS}"""
 TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
     ("weekend", "Plan a weekend in Potsdam for me, please.", (Reply(_PLAN, reasoning="Two days, by train."),)),
     (
@@ -45,6 +51,15 @@ TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
         (
             Reply("I look.", calls=(("exec", '{"command": "df -h . | tail -1"}'), ("exec", '{"command": "date"}'))),
             Reply("About half of the disk is free, enough for years of notes."),
+        ),
+    ),
+    (
+        "weekend",
+        "Show me the costs as a chart.",
+        (
+            Reply(calls=(("load_tools", '{"names": ["canvas"]}'),)),
+            Reply(calls=(("canvas", json.dumps({"action": "present", "page": "costs", "html": _CHART})),)),
+            Reply("The chart stands in Canvas."),
         ),
     ),
     ("main", "And what is seven times eight?", (Reply("Seven times eight is 56."),)),

@@ -25,6 +25,7 @@ VIEWS = {
     "memory": "/memory",
     "memory-search": "/memory?query=weekend",
     "work": "/work",
+    "canvas": "/canvas",
     "files": "/files?path=potsdam.md",
     "files-changes": "/files?tab=changes",
     "files-history": "/files?tab=history",

@@ -12,7 +12,8 @@ class ArgumentRole:
     `paths` lie in the file tree, `sources` are files whose content leaves with the call, `recipients` are people's
     addresses (on the platform that the argument `channel` names), `urls` are fetched, `sent_to` are web addresses that
     something is sent to, `bodies` are texts that leave, `inputs` are typed into `commands`, `hosts` are what a command
-    may reach, `keys` are names of settings, `patches` name the files they change; `plain` lead nowhere.
+    may reach, `keys` are names of settings, `patches` name the files they change; `scripts` run
+    in the user's browser; `plain` lead nowhere.
 
     `names` are people, rooms or places that something goes to, as that tool's own service calls them; `amounts` are
     money; `things` are what it changes or deletes, by name or number.
@@ -37,6 +38,7 @@ class ArgumentRole:
     hosts: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     patches: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
     things: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from hob.store.approvals import StoredApprovals
 from hob.store.audit.audit import AuditLog
 from hob.store.backup.export import Export
 from hob.store.blobs import FileBlobs
+from hob.store.canvas import StoredCanvas
 from hob.store.database.check import OK, PENDING, DamageCheck
 from hob.store.database.database import OpenedDatabase, check_note, connect, open_database
 from hob.store.database.disk import SIDES, free_bytes
@@ -144,6 +145,7 @@ class Store:
         self.followers = StoredFollowers(writer, readers, clock)
         self.late_results = StoredLateResults(writer, readers)
         self.subagents = StoredSubagents(writer, readers, clock)
+        self.canvas = StoredCanvas(self.records_of("canvas"), clock)
         self.open_groups = StoredOpenGroups(writer, opened.connection)
         self._export = Export(readers, clock)
 

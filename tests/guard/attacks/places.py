@@ -1,9 +1,12 @@
 """Where an attacker's text can come in: each place puts it there and lets the owner, or somebody else, touch it."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 
+from hob.bus.canvas import CanvasViewers
+from hob.core.canvas import CanvasAnswer
 from hob.core.messages import Attachment, Quoted
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import hidden_order, order, orders_in
@@ -168,6 +171,23 @@ async def _mcp_result(spot: Spot, evil: str) -> None:
     await spot.house.say(spot.name, order("notes__get_note", name=spot.name))
 
 
+async def _canvas(spot: Spot, evil: str) -> None:
+    """What a page says of itself, in a browser that shows it."""
+    await spot.house.say(spot.name, order("canvas", action="present", html=spot.name))
+    viewers = spot.house.app.api.port(CanvasViewers)
+    (page, *_) = await spot.house.app.store.canvas.pages()
+
+    async def browse() -> None:
+        with viewers.showing(page.id, page.version) as questions:
+            while True:
+                viewers.answer((await questions.get()).id, CanvasAnswer(evil))
+
+    async with asyncio.TaskGroup() as tasks:
+        browser = tasks.create_task(browse())
+        await spot.house.say(spot.name, order("canvas", action="snapshot"))
+        browser.cancel()
+
+
 def _nested(evil: str) -> str:
     """The orders within the argument of another, whose blanks are not filled in with them: as many as are kept."""
     hidden = [hidden_order(each.tool, **each.arguments) for each in orders_in(evil)]
@@ -212,5 +232,6 @@ PLACES: Mapping[str, Bring] = {
     "a text that is read back": _read_back,
     "a file of its own": _own_file,
     "a changed identity file": _identity,
+    "a canvas page": _canvas,
     **({"the result of an MCP server": _mcp_result} if find_spec("mcp") else {}),
 }

@@ -106,7 +106,7 @@ class Live {
       this.heard.forEach((each) => each(event));
     } else if (message.ref) {
       this.followed.get(message.ref)?.(message);
-      if (["result", "error", "stopped", "answered"].includes(message.type)) this.followed.delete(message.ref);
+      if (["result", "error", "stopped", "answered", "canvas_answered"].includes(message.type)) this.followed.delete(message.ref);
     }
   }
 }

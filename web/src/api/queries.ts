@@ -30,6 +30,7 @@ export const useAudit = (kind: string) =>
 export const useSettings = () => useQuery({ queryKey: ["settings"], queryFn: () => call("GET /api/v1/settings") });
 export const useModels = () => useQuery({ queryKey: ["models"], queryFn: () => call("GET /api/v1/models") });
 export const useViews = () => useQuery({ queryKey: ["views"], queryFn: () => call("GET /api/v1/views") });
+export const useCanvas = () => useQuery({ queryKey: ["canvas"], queryFn: () => call("GET /api/v1/canvas") });
 export const useMemory = () => useQuery({ queryKey: ["memory", "status"], queryFn: () => call("GET /api/v1/memory/status") });
 export const useTrace = (id: string) =>
   useQuery({ queryKey: ["trace", id], queryFn: () => call("GET /api/v1/trace/{id}", { path: { id } }), enabled: !!id });
@@ -70,7 +71,7 @@ const CHANGES: Record<string, string[]> = {
   outbound: ["sessions", "tasks"],
   turn: ["tasks", "status", "usage", "approvals", "sessions", "memory"],
   model: ["usage"],
-  tool: ["repo"],
+  tool: ["repo", "canvas"],
   approval: ["approvals", "grants", "status", "audit"],
   policy: ["audit"],
   session: ["sessions"],

@@ -90,6 +90,32 @@ export interface CallAnswer {
   arguments: string;
 }
 
+/** The pages that are shown. */
+export interface CanvasAnswer {
+  pages: CanvasPageAnswer[];
+}
+
+/** What becomes of a page. */
+export interface CanvasChange {
+  version: number;
+  hidden?: boolean | null;
+  scripts?: boolean | null;
+}
+
+/** One version of a page that a session shows. */
+export interface CanvasPageAnswer {
+  id: string;
+  name: string;
+  title: string;
+  session: string;
+  version: number;
+  at: number;
+  scripts: boolean;
+  hidden: boolean;
+  html?: string;
+  versions?: number[];
+}
+
 /** A file that was changed since the last commit. */
 export interface ChangeAnswer {
   path: string;
@@ -1768,6 +1794,24 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: Blob;
+  };
+  "GET /api/v1/canvas": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: CanvasAnswer;
+  };
+  "GET /api/v1/canvas/{id}": {
+    path: { id: string };
+    query: { version?: number };
+    body: undefined;
+    answer: CanvasPageAnswer;
+  };
+  "POST /api/v1/canvas/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: CanvasChange;
+    answer: CanvasPageAnswer;
   };
   "GET /api/v1/settings": {
     path: undefined;

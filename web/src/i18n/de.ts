@@ -21,6 +21,17 @@ export const GERMAN: Record<string, string> = {
   "Before Hob does what cannot be undone, sends something or changes what it obeys, it asks here.":
     "Bevor Hob etwas Unwiderrufliches tut, etwas sendet oder ändert, wonach es sich richtet, fragt es hier.",
   "Calls": "Aufrufe",
+  "Canvas": "Canvas",
+  "No page is shown.": "Es wird keine Seite gezeigt.",
+  "Ask Hob to show you something as a page: a chart, a table, a small tool. It appears here.":
+    "Bitte Hob, dir etwas als Seite zu zeigen: ein Diagramm, eine Tabelle, ein kleines Werkzeug. Es erscheint hier.",
+  "Page": "Seite",
+  "Version": "Version",
+  "Version {version}": "Version {version}",
+  "Hide": "Ausblenden",
+  "Its scripts are off: others may have written this page, or what it was made of.":
+    "Ihre Skripte sind aus: andere haben vielleicht diese Seite geschrieben, oder das, woraus sie entstand.",
+  "Let them run": "Skripte erlauben",
   "Change": "Ändern",
   "Chat": "Chat",
   "Close": "Schließen",

@@ -1,13 +1,13 @@
 import {
   Activity, Brain, CircleDollarSign, Ellipsis, FolderGit2, Home as HomeIcon, Keyboard, Languages, ListChecks, LogOut, MessageSquare,
-  Moon, Plug, Search, Settings as Cog, ShieldCheck, Sun, WifiOff, type LucideIcon,
+  Moon, Plug, Presentation, Search, Settings as Cog, ShieldCheck, Sun, WifiOff, type LucideIcon,
 } from "lucide-react";
 import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
 import { Held } from "./stop";
-import { useApprovals, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
+import { useApprovals, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
 import { Home } from "../places/home/home";
 import { Button, Dialog, Empty, Page, Skeleton } from "./basics";
@@ -19,6 +19,7 @@ const Timeline = lazy(() => import("../places/timeline/timeline").then((found) =
 const Memory = lazy(() => import("../places/memory/memory").then((found) => ({ default: found.Memory })));
 const Work = lazy(() => import("../places/work/work").then((found) => ({ default: found.Work })));
 const Files = lazy(() => import("../places/files/files").then((found) => ({ default: found.Files })));
+const Canvas = lazy(() => import("../places/canvas/canvas").then((found) => ({ default: found.Canvas })));
 const View = lazy(() => import("../places/view/view").then((found) => ({ default: found.View })));
 const Trace = lazy(() => import("../places/trace/trace").then((found) => ({ default: found.Trace })));
 const Trust = lazy(() => import("../places/trust/trust").then((found) => ({ default: found.Trust })));
@@ -93,6 +94,7 @@ export function Shell() {
               <Route path="/work" component={Work} />
               <Route path="/files" component={Files} />
               <Route path="/view/:name">{({ name }) => <View key={name} name={name} />}</Route>
+              <Route path="/canvas/:id?">{({ id }) => <Canvas id={id} />}</Route>
               <Route path="/trust" component={Trust} />
               <Route path="/approvals"><Redirect to="/trust" /></Route>
               <Route path="/costs" component={Costs} />
@@ -128,8 +130,15 @@ function Dot({ count }: { count: number }) {
   );
 }
 
-function Rail({ path, waiting }: { path: string; waiting: number }) {
+/** Places that are there only where there is something in them. */
+function useFurther() {
   const views = useViews().data?.views ?? [];
+  const canvas = useCanvas().data?.pages.length ? [{ path: "/canvas", word: t("Canvas"), icon: Presentation }] : [];
+  return [...canvas, ...views.map(({ name, title }) => ({ path: `/view/${name}`, word: title, icon: Plug }))];
+}
+
+function Rail({ path, waiting }: { path: string; waiting: number }) {
+  const further = useFurther();
   return (
     <nav aria-label={t("Places")} className="hidden w-16 shrink-0 flex-col gap-1 border-e border-line p-3 sm:flex lg:w-52">
       <Link href="/" className="mb-3 flex items-center gap-2.5 px-1 py-1" aria-label="Hob">
@@ -149,12 +158,12 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
           {place === "/trust" && <Dot count={waiting} />}
         </Link>
       ))}
-      {views.length > 0 && <span aria-hidden className="mx-2.5 my-1 border-t border-line" />}
-      {views.map(({ name, title }) => (
-        <Link key={name} href={`/view/${name}`} title={title} aria-current={path === `/view/${name}` ? "page" : undefined}
-          className={`flex min-h-10 items-center gap-3 rounded-md px-2.5 font-medium ${path === `/view/${name}` ? "bg-accent-soft text-accent" : "text-muted hover:bg-sunken hover:text-text"}`}>
-          <Plug size={18} aria-hidden className="shrink-0" />
-          <span className="sr-only truncate lg:not-sr-only">{title}</span>
+      {further.length > 0 && <span aria-hidden className="mx-2.5 my-1 border-t border-line" />}
+      {further.map(({ path: place, word, icon: Icon }) => (
+        <Link key={place} href={place} title={word} aria-current={here(path, place) ? "page" : undefined}
+          className={`flex min-h-10 items-center gap-3 rounded-md px-2.5 font-medium ${here(path, place) ? "bg-accent-soft text-accent" : "text-muted hover:bg-sunken hover:text-text"}`}>
+          <Icon size={18} aria-hidden className="shrink-0" />
+          <span className="sr-only truncate lg:not-sr-only">{word}</span>
         </Link>
       ))}
     </nav>
@@ -164,11 +173,7 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
 function Bottom({ path, waiting }: { path: string; waiting: number }) {
   const [more, setMore] = useState(false);
   const look = (on: boolean) => `relative flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-xs ${on ? "text-accent" : "text-muted"}`;
-  const views = useViews().data?.views ?? [];
-  const others = [
-    ...PLACES.filter((each) => !AT_THE_THUMB.includes(each.path)),
-    ...views.map(({ name, title }) => ({ path: `/view/${name}`, word: title, icon: Plug })),
-  ];
+  const others = [...PLACES.filter((each) => !AT_THE_THUMB.includes(each.path)), ...useFurther()];
   return (
     <nav aria-label={t("Places")} className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden">
       {PLACES.filter((each) => AT_THE_THUMB.includes(each.path)).map(({ path: place, word, icon: Icon }) => (

@@ -180,12 +180,14 @@ async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, most: int, descrip
 
 
 def _pages_of(app: App) -> ASGIApp:
+    from hob.gateway.dashboard.canvas import canvas_frames
     from hob.gateway.dashboard.files import FRAMED, PackageFiles  # loaded when somebody opens the page
 
     pages = {files.path: PackageFiles(files.package, files.folder) for each in app.subsystems
              for files in each.static_files}  # fmt: skip
     pages |= {f"/views/{view.name}/": PackageFiles(view.package, view.folder, FRAMED) for each in app.subsystems
               for view in each.views}  # fmt: skip
+    pages |= canvas_frames()
     return build_api(app.api, local=False, endpoints=api_v1_of(app.subsystems), pages=pages)
 
 

@@ -12,6 +12,7 @@ from hob.agent.remarks import render
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.app.tools.undo_port import UndoneFiles
+from hob.bus.canvas import CanvasViewers
 from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
 from hob.core.clock import Clock
@@ -46,7 +47,7 @@ def _maker() -> "Callable[..., ToolRuntime]":
 
 
 @Lazy
-def _outside() -> Callable[[Kernel], Any]:
+def _outside() -> Callable[[Kernel, CanvasViewers], Any]:
     from hob.app.tools.outside import open_outside
 
     return open_outside
@@ -197,16 +198,21 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
         nonlocal now
         now = new
 
-    config, store, clock = kernel.config, kernel.store, kernel.clock
+    config, store, clock, viewers = kernel.config, kernel.store, kernel.clock, CanvasViewers()
     memory = MemoryPorts(kernel.port(MemorySearch), kernel.port(KnownFacts), store.goals)
     opening = open_tool_runtime(
         config, store, kernel.hub, clock, kernel.environ, kernel.known, warn, kernel.processes, memory,
-        lambda: _outside()(kernel),
+        lambda: _outside()(kernel, viewers),
     )  # fmt: skip
     async with opening as tool_runtime:
         policy = LazyPolicy(lambda: _explaining()(now, tool_runtime, kernel.known))
         yield Contribution(
-            provides={LazyToolRuntime: tool_runtime, UndoneFiles: tool_runtime, LazyPolicy: policy},
+            provides={
+                LazyToolRuntime: tool_runtime,
+                UndoneFiles: tool_runtime,
+                LazyPolicy: policy,
+                CanvasViewers: viewers,
+            },
             erase=tool_runtime.erase,
             on_settings=become,
         )

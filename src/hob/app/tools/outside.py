@@ -1,4 +1,4 @@
-"""What Hob's tools reach beyond this machine: people on channels, and models that look and speak."""
+"""What Hob's tools reach beyond this machine: people on channels, their browsers, and models that look and speak."""
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
@@ -8,11 +8,12 @@ from hob.app.kernel import CACHE, Kernel
 from hob.app.models.catalog import ModelCatalog
 from hob.app.tools.own_messages import OwnMessages
 from hob.app.tools.runtime import Outside
+from hob.bus.canvas import CanvasViewers
 from hob.providers.catalog.prices import open_prices
 from hob.providers.settings import ModelSettings
 
 
-def open_outside(kernel: Kernel) -> Outside:
+def open_outside(kernel: Kernel, viewers: CanvasViewers) -> Outside:
     """Nothing is connected before the first call; each call of a model stands in the ledger."""
     config, agent = kernel.config, kernel.config[AgentSettings]
     models = config[ModelSettings]
@@ -20,4 +21,4 @@ def open_outside(kernel: Kernel) -> Outside:
     limits, zone = config[SpendingSettings], zone_of(agent.timezone)
     budget = Budget(limits, kernel.store.ledger, prices, kernel.clock, agent.language, zone)
     catalog = ModelCatalog(models, kernel.choice, budget, kernel.clock)
-    return Outside(OwnMessages(kernel), catalog, catalog.aclose)
+    return Outside(OwnMessages(kernel), catalog, viewers, catalog.aclose)

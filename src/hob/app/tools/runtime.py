@@ -15,6 +15,7 @@ from hob.app.memory.service import open_service
 from hob.app.tools.accepted_writes import AcceptedWrites
 from hob.app.tools.executable_config import obeyed_of, places_of
 from hob.app.tools.turn_undo import TurnUndoService
+from hob.bus.canvas import CanvasViewers
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, StoreError, ToolFailed, ToolRefused
@@ -33,6 +34,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.memory.facts.book import FactBook
 from hob.store.store import Store
+from hob.tools.canvas.canvas import Canvas, CanvasBrowsers
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
@@ -167,10 +169,11 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What tools reach beyond this machine besides the web: people, and models that look and speak."""
+    """What tools reach beyond this machine besides the web: people, their browsers, and models that look and speak."""
 
     messages: Messages = field(default_factory=NoMessages)
     media: MediaModels = field(default_factory=NoMedia)
+    browsers: CanvasBrowsers = field(default_factory=CanvasViewers)
     close: Callable[[], Awaitable[None]] = _nothing
     """Ends the connections to models."""
 
@@ -250,12 +253,13 @@ async def _note_host(store: Store, context: CallContext, decision: Decision) -> 
 
 
 def _talking(
-    notices: Notices, outside: Outside, documents: DocumentReader, roots: Roots, blobs: Blobs
+    notices: Notices, outside: Outside, documents: DocumentReader, roots: Roots, blobs: Blobs, store: Store
 ) -> tuple[Toolset, ...]:
     return (
         ConversationTools(notices).toolset,
         MessageTool(outside.messages, roots, blobs).toolset,
         MediaTools(outside.media, documents, roots, blobs).toolset,
+        Canvas(store.canvas, outside.browsers, roots).toolset,
     )
 
 
@@ -316,5 +320,5 @@ def make_tool_runtime(
     own: tuple[Toolset, ...] = (writing, commands.toolset, remembering.toolset, knowing.toolset, web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     outside = outside or Outside()
-    toolset = WorkspaceTools((*own, *_talking(notices, outside, documents, roots, blobs)), backend, workspace)
+    toolset = WorkspaceTools((*own, *_talking(notices, outside, documents, roots, blobs, store)), backend, workspace)
     return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept, outside)

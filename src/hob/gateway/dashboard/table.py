@@ -3,7 +3,7 @@
 from typing import Any
 
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.dashboard import login, media, state, timeline
+from hob.gateway.dashboard import canvas, login, media, state, timeline
 from hob.gateway.dashboard.naming import Known
 from hob.gateway.dashboard.naming import own as _own
 from hob.gateway.http.endpoint import Endpoint
@@ -56,6 +56,9 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _same("GET", "/chat/{id}"),
     _same("POST", "/attachments"),
     _own("GET", "/media/{id}", media.media, READ, errors=("not_found",), media=("application/octet-stream",)),
+    _own("GET", "/canvas", canvas.pages, READ),
+    _own("GET", "/canvas/{id}", canvas.page, READ, canvas.WhichVersion, errors=("not_found",)),
+    _own("POST", "/canvas/{id}", canvas.change, APPROVE, canvas.CanvasChange, errors=("not_found",)),
     _own("GET", "/settings", settings.settings, ADMIN),
     _own("PATCH", "/settings", settings.change, ADMIN, settings.SettingsChange),
     _own("GET", "/audit", state.audit, READ, state.AuditQuery),

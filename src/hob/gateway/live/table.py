@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
+from hob.bus.canvas import CanvasViewers
+from hob.core.canvas import CanvasAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.ids import InboundId
@@ -166,6 +168,49 @@ async def subscribe(said: ClientWords[Subscribing]) -> None:
             await news.wait()
 
 
+# Canvas pages: which one a browser shows, what Hob asks it, and what it says.
+
+
+@dataclass(frozen=True, slots=True)
+class ShowingCanvas:
+    """A canvas page in a browser."""
+
+    page: str = field("the page's id; empty: none is shown any more", "")
+    version: int = field("its version", 0, at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasSaid:
+    """What a canvas page said."""
+
+    ask: str = field("the question's id, as `canvas_ask` said")
+    text: str = field("what the script gave, or how the page looks")
+    failed: bool = field("whether that is an error", False)
+
+
+async def canvas(said: ClientWords[ShowingCanvas]) -> None:
+    """Tell which canvas page this browser shows, and hear what Hob asks it; a later `canvas` takes its place.
+
+    A question without a script asks how the page looks. What a page says is untrusted.
+    """
+    page, version = said.asked.page, said.asked.version
+    await said.say("canvas_shown", page=page, version=version)
+    if page:
+        with said.api.port(CanvasViewers).showing(page, version) as questions:
+            while True:
+                question = await questions.get()
+                await said.say("canvas_ask", ask=question.id, script=question.script)
+
+
+async def canvas_answer(said: ClientWords[CanvasSaid]) -> None:
+    """Say what a canvas page answered; `taken` is false where nobody waits for it any more."""
+    asked = said.asked
+    taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:MOST_SAID], asked.failed))
+    await said.say("canvas_answered", ask=asked.ask, taken=taken)
+
+
+MOST_SAID = 16_000
+"""Characters of what a canvas page says."""
 HELLO = "hello"
 _LIFE = ("accepted", "delta", "reasoning", "retracted", "progress", "question", "result")
 
@@ -194,6 +239,16 @@ KINDS: tuple[MessageKind[Any], ...] = (
     MessageKind("stop", stop, TokenScope.CHAT, AMessage, ("stopped",), ("not_found",)),
     MessageKind("approvals", approvals, TokenScope.READ, Nothing, ("approvals",)),
     MessageKind("answer", answer, TokenScope.APPROVE, Answering, ("answered",), ("not_found", "not_allowed")),
+    MessageKind(
+        "canvas",
+        canvas,
+        TokenScope.CHAT,
+        ShowingCanvas,
+        ("canvas_shown", "canvas_ask"),
+        lasts=True,
+        single=True,
+    ),
+    MessageKind("canvas_answer", canvas_answer, TokenScope.CHAT, CanvasSaid, ("canvas_answered",)),
     MessageKind("ping", ping, None, Nothing, ("pong",)),
 )
 

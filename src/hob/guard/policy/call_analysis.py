@@ -120,6 +120,7 @@ class ToolCallAnalysis:
     hosts: tuple[str, ...] = ()
     online: bool = False
     keys: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
@@ -236,6 +237,7 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
         hosts=hosts,
         online=online,
         keys=found.texts(reading.keys),
+        scripts=found.texts(reading.scripts),
         names=found.texts(reading.names),
         amounts=found.values(reading.amounts),
         things=found.values(reading.things),
@@ -346,6 +348,8 @@ def _acts(analysis: ToolCallAnalysis, sandbox: Sandbox, places: Places) -> Itera
     configures = reading is not None and (reading.configures or bool(reading.keys))
     if Effect.PERSISTS in effects or configures:
         yield Act.CONFIGURE if configures else Act.PERSIST
+    if any(analysis.scripts):  # a browser may connect somewhere for the mere name of a host
+        yield Act.ONLINE
     yield from _acts_on_files(analysis, places)
 
 

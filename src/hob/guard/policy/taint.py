@@ -60,8 +60,8 @@ def taint(analysis: ToolCallAnalysis, context: Context, policy: PolicySettings) 
 
 
 def may_send(analysis: ToolCallAnalysis) -> bool:
-    """Whether it is a command that has the network."""
-    return bool(analysis.commands) and not analysis.acts.isdisjoint({Act.ONLINE, Act.SEND})
+    """Whether it is a command that has the network, or a script in a browser."""
+    return bool(analysis.commands or analysis.scripts) and not analysis.acts.isdisjoint({Act.ONLINE, Act.SEND})
 
 
 def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
@@ -76,6 +76,7 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         yield Ask("taint.risk", _tainted(analysis.risk or "the command is a risky one", context))
     if Act.ONLINE in analysis.acts and not (analysis.hosts and context.reached.issuperset(analysis.hosts)):
         out = "the command could send data out" if analysis.commands else "what is written there leaves this machine"
+        out = "the script could send data out" if any(analysis.scripts) else out
         yield Ask("taint.network", _tainted(out, context))
     if Act.FINAL in analysis.acts and not names_what_is_final(analysis, context):
         yield Ask("taint.final", _unnamed(analysis))

@@ -21,6 +21,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "files": ("folder trees, real paths", ("list_dir", "resolve_path")),
     "web": ("search, read pages", ("web_search", "web_fetch")),
     "media": ("pictures, speech, PDF pages", ("image", "tts", "pdf")),
+    "canvas": ("pages shown to the user", ("canvas",)),
     "messages": ("write, edit, react in chats", ("message",)),
     "notes": (
         "work, memory, facts, goals",

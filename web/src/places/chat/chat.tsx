@@ -1,9 +1,9 @@
-import { Archive, MessageSquarePlus, PanelLeft } from "lucide-react";
+import { Archive, MessageSquarePlus, PanelLeft, Presentation } from "lucide-react";
 import { useState } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../../api/client";
-import { useSessions } from "../../api/queries";
+import { useCanvas, useSessions } from "../../api/queries";
 import { t } from "../../i18n";
 import { Button, Dialog, Skeleton, When } from "../../parts/basics";
 import { Conversation } from "./conversation";
@@ -23,12 +23,28 @@ export function Chat() {
         <div className="flex items-center border-b border-line px-2 py-1 md:hidden">
           <Button look="quiet" icon={PanelLeft} onClick={() => setListing(true)}>{t("Conversations")}</Button>
         </div>
+        <Presented session={session} />
         <Conversation key={session} session={session} />
       </div>
       <Dialog open={listing} onClose={() => setListing(false)} title={t("Conversations")}>
         <Sessions chosen={session} onChosen={() => setListing(false)} />
       </Dialog>
     </div>
+  );
+}
+
+/** The canvas pages that this conversation shows. */
+function Presented({ session }: { session: string }) {
+  const pages = (useCanvas().data?.pages ?? []).filter((each) => each.session === session);
+  if (!pages.length) return null;
+  return (
+    <nav aria-label={t("Canvas")} className="flex gap-4 overflow-x-auto border-b border-line px-4 py-2 text-sm">
+      {pages.map((each) => (
+        <Link key={each.id} href={`/canvas/${each.id}`} className="flex items-center gap-1.5 whitespace-nowrap text-accent underline">
+          <Presentation size={14} aria-hidden /> {each.title}
+        </Link>
+      ))}
+    </nav>
   );
 }
 

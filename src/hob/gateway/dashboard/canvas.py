@@ -1,0 +1,93 @@
+"""Canvas pages for the dashboard: which there are, what they hold, and the frames that show them."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from starlette.responses import Response
+
+from hob.core.canvas import CanvasPage
+from hob.core.values import dataclass
+from hob.gateway.dashboard.files import FRAMED, PackageFiles
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import Nothing, field
+from hob.gateway.http.reply import etagged, json_response
+
+_FOLDER = "canvas_frame"
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:;"
+    " font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self';"
+    " webrtc 'block'"
+)
+
+
+def canvas_frames() -> Mapping[str, PackageFiles]:
+    """The frames by their paths: one in which a page's scripts run, and one in which Hob's own does alone."""
+    (own,) = _SCRIPT.findall((files("hob.gateway") / _FOLDER / "index.html").read_text("utf-8"))
+    sealed = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+    scripts = {"/views/canvas/": "'unsafe-inline' 'unsafe-eval'", "/views/canvas-still/": f"'sha256-{sealed}'"}
+    more = {"x-dns-prefetch-control": "off"}
+    return {
+        path: PackageFiles(
+            "hob.gateway", _FOLDER, {**FRAMED, **more, "content-security-policy": _POLICY.format(scripts=each)}
+        )
+        for path, each in scripts.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class WhichVersion:
+    """A version of a page."""
+
+    version: int = field("this one; 0: the newest", 0, at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasChange:
+    """What becomes of a page."""
+
+    version: int = field("the version that is meant", at_least=1)
+    hidden: bool = field("show it no more, in no version", False)
+    scripts: bool = field("let the scripts of this version run", False)
+
+
+async def pages(call: EndpointCall[Nothing]) -> Response:
+    """The pages that are shown, those presented last first."""
+    found = await call.api.store.canvas.pages()
+    return etagged(call.request, {"pages": [_view(page) for page in found if not page.hidden]})
+
+
+async def page(call: EndpointCall[WhichVersion]) -> Response:
+    """One version of a page, with its HTML, and which versions there are."""
+    kept = call.api.store.canvas
+    found = await kept.find(call.id, call.asked.version)
+    versions = [each.version for each in await kept.versions(call.id)]
+    return etagged(call.request, {**_view(found), "html": await kept.html(found), "versions": versions})
+
+
+async def change(call: EndpointCall[CanvasChange]) -> Response:
+    """Hide a page, or let its scripts run."""
+    kept, asked = call.api.store.canvas, call.asked
+    found = await kept.find(call.id, asked.version)
+    if asked.scripts:
+        found = await kept.let_run(found)
+    if asked.hidden:
+        await kept.hide(found)
+    return json_response(_view(await kept.find(call.id, asked.version)))
+
+
+def _view(page: CanvasPage) -> dict[str, Any]:
+    return {
+        "id": page.id,
+        "name": page.name,
+        "title": page.title or page.name,
+        "session": page.session,
+        "version": page.version,
+        "at": page.at,
+        "scripts": page.scripts,
+        "hidden": page.hidden,
+    }

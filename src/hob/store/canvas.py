@@ -1,0 +1,99 @@
+"""Canvas pages with their versions: rows like those of plug-ins, so backups, erasing and retention reach them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hob.core.canvas import CanvasPage
+from hob.core.clock import Clock
+from hob.core.errors import NotFound
+from hob.core.ids import SessionKey, TurnId
+from hob.core.translation.language import translatable
+from hob.store.plugin_records import PluginRecord, PluginRecords
+
+MOST_PAGES, MOST_VERSIONS = 40, 20
+HIDDEN_SECONDS = 30 * 86_400.0
+"""What is hidden is kept for so long."""
+_PAGE, _HTML = "page", "html"
+
+
+class StoredCanvas:
+    """Keeps them; its methods raise StoreErrors."""
+
+    def __init__(self, records: PluginRecords, clock: Clock) -> None:
+        self._records = records
+        self._clock = clock
+
+    async def present(self, page: CanvasPage, html: str) -> CanvasPage:
+        """Keep it as the newest version; the same again changes nothing."""
+        versions = await self.versions(page.id)
+        if versions:
+            same = (versions[-1].scripts, versions[-1].hidden) == (page.scripts, False)
+            if same and await self.html(versions[-1]) == html:
+                return versions[-1]
+            page = replace(page, version=versions[-1].version)
+        page = replace(page, version=page.version + 1, at=self._clock.now().timestamp())
+        await self._put(page, html)
+        for old in versions[: -(MOST_VERSIONS - 1)]:
+            await self._drop(old)
+        for old in sorted(await self.pages(), key=lambda each: (each.hidden, -each.at))[MOST_PAGES:]:
+            for each in await self.versions(old.id):
+                await self._drop(each)
+        return page
+
+    async def pages(self) -> Sequence[CanvasPage]:
+        """The newest version of each page, those presented last first."""
+        newest = {page.id: page for page in await self._read(f"{_PAGE}/")}
+        return sorted(newest.values(), key=lambda each: -each.at)
+
+    async def versions(self, id: str) -> Sequence[CanvasPage]:
+        """Those that are kept of a page, oldest first."""
+        return await self._read(f"{_PAGE}/{id}/")
+
+    async def find(self, id: str, version: int = 0) -> CanvasPage:
+        """This version, or the newest. Raises NotFound."""
+        found = [page for page in await self.versions(id) if version in (0, page.version)]
+        if not found:
+            raise NotFound(translatable("there is no such page, or not in this version"))
+        return found[-1]
+
+    async def html(self, page: CanvasPage) -> str:
+        """What is shown. Raises NotFound."""
+        found = await self._records.find(_key(_HTML, page))
+        if found is None:
+            raise NotFound(translatable("there is no such page, or not in this version"))
+        return found.value
+
+    async def hide(self, page: CanvasPage) -> None:
+        """It is not shown any more, and forgotten after a while."""
+        for each in await self.versions(page.id):
+            await self._put(replace(each, hidden=True), await self.html(each))
+
+    async def let_run(self, page: CanvasPage) -> CanvasPage:
+        """Its scripts run from now on, in this version."""
+        page = replace(page, scripts=True)
+        await self._put(page, await self.html(page))
+        return page
+
+    async def _put(self, page: CanvasPage, html: str) -> None:
+        expires = self._clock.now().timestamp() + HIDDEN_SECONDS if page.hidden else None
+        kept = {"name": page.name, "title": page.title, "at": page.at, "scripts": page.scripts, "hidden": page.hidden}
+        for kind, value in ((_HTML, html), (_PAGE, json.dumps(kept))):
+            row = PluginRecord(_key(kind, page), value, page.turn, page.session, expires=expires)
+            await self._records.put(row)
+
+    async def _drop(self, page: CanvasPage) -> None:
+        for kind in (_PAGE, _HTML):
+            await self._records.drop(_key(kind, page))
+
+    async def _read(self, prefix: str) -> Sequence[CanvasPage]:
+        return [_load(record) for record in await self._records.list(prefix)]
+
+
+def _key(kind: str, page: CanvasPage) -> str:
+    return f"{kind}/{page.id}/{page.version:06}"
+
+
+def _load(record: PluginRecord) -> CanvasPage:
+    kept, version = json.loads(record.value), int(record.key.rpartition("/")[2])
+    return CanvasPage(record.session or SessionKey(""), turn=record.turn or TurnId(""), version=version, **kept)

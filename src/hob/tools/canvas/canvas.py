@@ -1,0 +1,143 @@
+"""The tool `canvas`: pages that the user sees in the dashboard, and what a browser says of them."""
+
+import asyncio
+import os
+import re
+from dataclasses import replace
+from html import unescape
+from typing import Annotated, Literal, Protocol
+
+from hob.core.argument_roles import ArgumentRole
+from hob.core.canvas import CanvasAnswer, CanvasPage
+from hob.core.errors import NotFound, ToolFailed
+from hob.core.ports.tools import CallContext
+from hob.core.tools import Effect, Restart, Tier
+from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
+from hob.tools.filesystem.paths import Roots
+from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.schemas import Bounds
+
+MOST_HTML = 500_000
+_SECONDS = 10.0
+_SAID = Label(Origin.TOOL, Trust.UNTRUSTED)
+_TITLE = re.compile(r"<title>([^<]{1,200})</title>", re.IGNORECASE)
+
+
+class CanvasPages(Protocol):
+    """Where pages are kept."""
+
+    async def present(self, page: CanvasPage, html: str) -> CanvasPage:
+        """Keep it as the newest version."""
+
+    async def find(self, id: str, version: int = 0) -> CanvasPage:
+        """This version, or the newest. Raises NotFound."""
+
+    async def html(self, page: CanvasPage) -> str:
+        """What is shown. Raises NotFound."""
+
+    async def hide(self, page: CanvasPage) -> None:
+        """It is not shown any more."""
+
+
+class CanvasBrowsers(Protocol):
+    """Browsers that show pages."""
+
+    def count(self, page: CanvasPage) -> int:
+        """How many show this page."""
+
+    async def ask(self, page: CanvasPage, script: str) -> CanvasAnswer:
+        """Run a script in it, or hear how it looks; as soon as one shows this version."""
+
+
+class Canvas:
+    """Presents pages, and asks them."""
+
+    def __init__(self, pages: CanvasPages, browsers: CanvasBrowsers, roots: Roots, seconds: float = _SECONDS) -> None:
+        """A page has so many `seconds` to answer."""
+        self._pages = pages
+        self._browsers = browsers
+        self._roots = roots
+        self._seconds = seconds
+        self.toolset = Tools(self.canvas)
+
+    @tool(
+        tier=Tier.WRITE,
+        effects=frozenset({Effect.WRITES, Effect.READS_UNTRUSTED}),
+        restart=Restart.AGAIN,
+        output_cap=16_000,
+        label=HOB_LABEL,
+        roles=ArgumentRole(
+            sources=("file",), scripts=("script",), plain=("action", "page", "html", "version"),
+            says="{action} the page {page} {script}",
+        ),
+    )  # fmt: skip
+    async def canvas(
+        self,
+        action: Literal["present", "hide", "eval", "snapshot"],
+        context: CallContext,
+        page: Annotated[str, "its name", Bounds(1, 60)] = "main",
+        html: Annotated[str, "whole, all within: it has no network", Bounds(0, MOST_HTML)] = "",
+        file: Annotated[str, "instead of html; its scripts are off"] = "",
+        script: Annotated[str, "JavaScript to eval", Bounds(0, 20_000)] = "",
+        version: Annotated[int, "an earlier one to present again", Bounds(0, 999_999)] = 0,
+    ) -> ToolOutput:
+        """Show the user a page in the dashboard; hide it; run a script in it; see its text."""
+        wanted = CanvasPage(context.turn.session, page, context.turn.id, scripts=context.trust is Trust.TRUSTED)
+        if action == "present" and (html or file):
+            wanted, html = await self._given(wanted, html, file)
+            return self._shown(await self._pages.present(wanted, html))
+        try:
+            kept = await self._pages.find(wanted.id, version)
+        except NotFound as error:
+            raise ToolFailed(f"{error}; present {page} with html or a file") from error
+        if action == "present":
+            return self._shown(await self._again(wanted, kept))
+        if action == "hide":
+            await self._pages.hide(kept)
+            return ToolOutput(f"{page} is hidden; present shows it again")
+        if action == "eval" and not script.strip():
+            raise ToolFailed("eval needs a script")
+        return await self._ask(kept, script if action == "eval" else "")
+
+    async def _given(self, page: CanvasPage, html: str, file: str) -> tuple[CanvasPage, str]:
+        if file:
+            html, page = await asyncio.to_thread(self._read, file), replace(page, scripts=False)
+        found = _TITLE.search(html)
+        return replace(page, title=" ".join(unescape(found[1]).split()) if found else ""), html
+
+    def _read(self, name: str) -> str:
+        descriptor, found, _ = self._roots.open_file(name)
+        with os.fdopen(descriptor, "rb") as file:
+            if found.st_size > MOST_HTML:
+                raise ToolFailed(f"{name} is too large: a page has at most {MOST_HTML:,} characters")
+            return file.read(MOST_HTML).decode("utf-8", "replace")
+
+    async def _again(self, wanted: CanvasPage, kept: CanvasPage) -> CanvasPage:
+        page = replace(wanted, title=kept.title, scripts=kept.scripts and wanted.scripts)
+        return await self._pages.present(page, await self._pages.html(kept))
+
+    def _shown(self, page: CanvasPage) -> ToolOutput:
+        count = self._browsers.count(page)
+        seen = (
+            f"{count} browser(s) show it" if count else "no browser shows it yet: the user opens the dashboard's Canvas"
+        )
+        off = "" if page.scripts else "; its scripts are off until the user lets them run there"
+        return ToolOutput(
+            f"{page.name} is presented, version {page.version}, /canvas/{page.id} in the dashboard; {seen}{off}"
+        )
+
+    async def _ask(self, page: CanvasPage, script: str) -> ToolOutput:
+        if page.hidden:
+            raise ToolFailed(f"{page.name} is hidden; present shows it again")
+        if script and not page.scripts:
+            raise ToolFailed(f"scripts are off in {page.name}; the user can let them run in the dashboard's Canvas")
+        try:
+            async with asyncio.timeout(self._seconds):
+                answer = await self._browsers.ask(page, script)
+        except TimeoutError as error:
+            if not self._browsers.count(page):
+                raise ToolFailed(
+                    f"no browser shows {page.name}: ask the user to open Canvas in the dashboard"
+                ) from error
+            raise ToolFailed(f"the page did not answer within {self._seconds:g} s") from error
+        return ToolOutput(answer.text or "(nothing)", _SAID, answer.failed)

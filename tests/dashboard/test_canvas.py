@@ -1,0 +1,133 @@
+"""Canvas pages in Chromium: shown, asked, and kept from everything else."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Browser, expect
+
+from hob.testing.model_server import Reply
+from tests.dashboard.conftest import open_tab
+from tests.journeys.world import World
+
+CLOCK = """<!doctype html><title>Sales</title><h1>Sum</h1><p id=n></p>
+<script>document.querySelector('#n').textContent = 6 * 7</script>"""
+HOSTILE = """<!doctype html><title>Prize</title><p id=p>You won</p><script>
+const tried = [];
+const attempt = async (name, does) => {
+  try { tried.push(`${name}: ${await does()}`); } catch { tried.push(`${name}: no`); }
+};
+(async () => {
+  await attempt("cookie", () => document.cookie);
+  await attempt("storage", () => localStorage.getItem("hob.csrf"));
+  await attempt("around", () => parent.document.title);
+  await attempt("same", () => fetch("/api/v1/status").then((found) => found.status));
+  await attempt("away", () => fetch("URL/fetch").then((found) => found.status));
+  const socket = () => new WebSocket("URL/socket".replace("http", "ws"));
+  await attempt("socket", () => new Promise((_, no) => { socket().onerror = no; }));
+  await attempt("window", () => open("URL/window").closed);
+  new Image().src = "URL/image";
+  document.head.insertAdjacentHTML("beforeend", "<link rel=stylesheet href='URL/style'>");
+  const form = document.createElement("form");
+  form.action = "URL/form";
+  document.body.append(form);
+  try { form.submit(); } catch { /* not allowed */ }
+  try {
+    new RTCPeerConnection({ iceServers: [{ urls: "stun:HOST" }] }).createDataChannel("x");
+  } catch { /* not allowed */ }
+  document.querySelector("#p").textContent = tried.join("; ");
+  setTimeout(() => { try { location = "URL/location"; } catch { /* not allowed */ } }, 300);
+})();
+</script>"""
+
+NOTHING = "cookie: no; storage: no; around: no; same: no; away: no; socket: no; window: no"
+
+
+def present(html: str, **more: object) -> Reply:
+    return Reply(calls=(("canvas", json.dumps({"action": "present", "html": html, **more})),))
+
+
+OPENED = Reply(calls=(("load_tools", '{"names": ["canvas"]}'),))
+
+
+async def test_page_is_shown_as_it_is_presented_and_answers_a_script(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/canvas")
+        page = tab.page
+        await expect(page.get_by_text("No page is shown.")).to_be_visible()
+        world.model.script.extend([OPENED, present(CLOCK), Reply("There it is.")])
+        await daemon.post("Show me the sales.", session="main")
+        await expect(page.get_by_role("heading", name="Sales")).to_be_visible()
+        await expect(page.frame_locator("iframe").locator("#n")).to_have_text("42")
+        world.model.script.extend(
+            [
+                Reply(calls=(("canvas", '{"action": "eval", "script": "document.title + await Promise.resolve(1)"}'),)),
+                Reply("Done."),
+            ]
+        )
+        await daemon.post("Is it right?", session="main")
+        assert b"\nSales1\n" in world.model.requests[-1].body.replace(b"\\n", b"\n")
+        await page.get_by_role("button", name="Hide").click()
+        await expect(page.get_by_text("No page is shown.")).to_be_visible()
+        assert tab.errors == []
+
+
+@asynccontextmanager
+async def stranger() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server that nothing shall reach: its URL, and what each connection sent."""
+    heard: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(b"")
+        heard[-1] += await reader.read(200)
+        writer.close()
+
+    async with await asyncio.start_server(hear, "127.0.0.1") as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+
+
+def hostile(url: str) -> str:
+    return HOSTILE.replace("URL", url).replace("HOST", url.removeprefix("http://"))
+
+
+async def test_page_outlives_a_kill_and_sends_nothing(world: World, browser: Browser, port: str) -> None:
+    async with stranger() as (url, heard):
+        async with world.serve(HOB_DASHBOARD_PORT=port) as daemon:
+            world.model.script.extend([OPENED, present(hostile(url)), Reply("There.")])
+            await daemon.post("Show me the prize.", session="main")
+            daemon.kill()
+            await daemon.gone()
+        async with world.serve(HOB_DASHBOARD_PORT=port):
+            tab = await open_tab(world, browser, "/canvas")
+            told = tab.page.frame_locator("iframe").locator("#p")
+            await expect(told).to_have_text(NOTHING)
+            await expect(tab.page.frame_locator("iframe").locator("form")).to_have_count(1)
+            assert not any(heard)  # Chromium may connect before it knows that it must not send
+
+
+async def test_page_of_a_file_does_not_even_connect_until_the_owner_lets_its_scripts_run(
+    world: World, browser: Browser
+) -> None:
+    async with stranger() as (url, heard), world.serve() as daemon:
+        static = "".join(f"<link rel={each} href='{url}/'>" for each in ("preconnect", "dns-prefetch", "stylesheet"))
+        refresh = f"<meta http-equiv=refresh content='0; url={url}/'><base href='{url}/'>"
+        html = f"{static}{refresh}{hostile(url)}<img src='{url}/i'><p onclick=x style='background: url({url}/b)'>."
+        world.model.script.extend(
+            [
+                Reply(calls=(("write", json.dumps({"path": "prize.html", "content": html})),)),
+                OPENED,
+                Reply(calls=(("canvas", '{"action": "present", "file": "prize.html"}'),)),
+                Reply("There."),
+            ]
+        )
+        await daemon.post("Show me the prize.", session="main")
+        tab = await open_tab(world, browser, "/canvas")
+        told = tab.page.frame_locator("iframe").locator("#p")
+        await expect(told).to_have_text("You won")
+        await tab.page.get_by_text("Its scripts are off").wait_for()
+        await tab.page.wait_for_load_state("networkidle")
+        assert heard == []
+        await tab.page.get_by_role("button", name="Let them run").click()
+        await expect(tab.page.get_by_text("Its scripts are off")).to_have_count(0)
+        assert not any(heard)

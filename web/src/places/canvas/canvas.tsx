@@ -1,0 +1,133 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import DOMPurify from "dompurify";
+import { EyeOff, Presentation, ShieldAlert } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { call } from "../../api/client";
+import { live } from "../../api/live";
+import { useCanvas, useConnection } from "../../api/queries";
+import type { CanvasPageAnswer } from "../../api/schema";
+import { t } from "../../i18n";
+import { Button, Empty, Failure, Page, Skeleton, When } from "../../parts/basics";
+
+/** Pages that Hob shows: one at a time, the one presented last if none is named. */
+export function Canvas({ id = "" }: { id?: string }) {
+  const all = useCanvas();
+  const [version, setVersion] = useState(0);
+  const shown = id || all.data?.pages[0]?.id || "";
+  useEffect(() => setVersion(0), [shown]);
+  const page = useQuery({
+    queryKey: ["canvas", shown, version],
+    queryFn: () => call("GET /api/v1/canvas/{id}", { path: { id: shown }, query: { version } }),
+    enabled: !!shown,
+    placeholderData: (before) => (before?.id === shown ? before : undefined),
+  });
+  if (all.isPending || (shown && page.isPending)) return <Page title={t("Canvas")}><Skeleton rows={4} /></Page>;
+  const failed = all.error ?? page.error;
+  if (failed) return <Page title={t("Canvas")}><Failure error={failed} retry={() => void all.refetch()} /></Page>;
+  if (!page.data) {
+    return (
+      <Page title={t("Canvas")}>
+        <Empty icon={Presentation} title={t("No page is shown.")}>
+          {t("Ask Hob to show you something as a page: a chart, a table, a small tool. It appears here.")}
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <div className="flex h-full flex-col">
+      <Head page={page.data} pages={all.data?.pages ?? []} onVersion={setVersion} />
+      <Frame key={`${page.data.id}/${page.data.version}/${page.data.scripts}`} page={page.data} />
+    </div>
+  );
+}
+
+function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: CanvasPageAnswer[]; onVersion: (version: number) => void }) {
+  const client = useQueryClient();
+  const [, go] = useLocation();
+  const change = useMutation({
+    mutationFn: (wanted: { hidden?: boolean; scripts?: boolean }) =>
+      call("POST /api/v1/canvas/{id}", { path: { id: page.id }, body: { version: page.version, ...wanted } }),
+    onSuccess: (told) => told.hidden && go("/canvas"),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["canvas"] }),
+  });
+  const pick = "h-9 max-w-48 rounded-md border border-line bg-surface px-2";
+  return (
+    <header className="border-b border-line px-4 py-3 sm:px-8">
+      <div className="flex flex-wrap items-center gap-3">
+        <h1 dir="auto" className="min-w-0 truncate text-lg font-semibold">{page.title}</h1>
+        <span className="text-sm text-muted">
+          <Link href={`/chat?session=${encodeURIComponent(page.session)}`} className="underline">{page.session}</Link> · <When at={page.at} />
+        </span>
+        <div className="ms-auto flex flex-wrap items-center gap-2">
+          {pages.length > 1 && (
+            <select aria-label={t("Page")} value={page.id} onChange={(event) => go(`/canvas/${event.target.value}`)} className={pick}>
+              {pages.map((each) => <option key={each.id} value={each.id}>{each.title}</option>)}
+            </select>
+          )}
+          {(page.versions?.length ?? 0) > 1 && (
+            <select aria-label={t("Version")} value={page.version} onChange={(event) => onVersion(Number(event.target.value))} className={pick}>
+              {page.versions!.map((each) => <option key={each} value={each}>{t("Version {version}", { version: each })}</option>)}
+            </select>
+          )}
+          <Button icon={EyeOff} onClick={() => change.mutate({ hidden: true })}>{t("Hide")}</Button>
+        </div>
+      </div>
+      {change.isError && <Failure error={change.error} />}
+      {!page.scripts && /<script|\son\w+\s*=/i.test(page.html ?? "") && (
+        <div role="note" className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-warn-soft px-3 py-2 text-warn">
+          <ShieldAlert size={18} aria-hidden />
+          <span className="min-w-0 flex-1 basis-60">{t("Its scripts are off: others may have written this page, or what it was made of.")}</span>
+          <Button onClick={() => change.mutate({ scripts: true })}>{t("Let them run")}</Button>
+        </div>
+      )}
+    </header>
+  );
+}
+
+type Told = { ready?: boolean; shown?: boolean; ask?: string; text?: string; failed?: boolean };
+
+/** The page, in a frame that reaches nothing and no one. Hob asks it through here, while it is open. */
+function Frame({ page }: { page: CanvasPageAnswer }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [shown, setShown] = useState(false);
+  const connected = useConnection().state === "open";
+  const { id, version, scripts, html = "" } = page;
+  const content = useMemo(() => (scripts ? html : DOMPurify.sanitize(html, { WHOLE_DOCUMENT: true })), [scripts, html]);
+
+  useEffect(() => {
+    const hear = (event: MessageEvent) => {
+      const inside = frame.current?.contentWindow;
+      if (!inside || event.source !== inside) return;
+      const told = event.data as Told | null;
+      if (told?.ready) inside.postMessage({ html: content }, "*"); // a sandboxed frame has no origin to name
+      if (told?.shown) setShown(true);
+      if (typeof told?.ask === "string") {
+        live.ask({ type: "canvas_answer", ask: told.ask, text: String(told.text), failed: !!told.failed }, () => undefined);
+      }
+    };
+    addEventListener("message", hear);
+    return () => removeEventListener("message", hear);
+  }, [content]);
+
+  useEffect(() => {
+    if (!shown || !connected) return;
+    const off = live.ask({ type: "canvas", page: id, version }, (message) => {
+      if (message.type === "canvas_ask") frame.current?.contentWindow?.postMessage({ ask: message.ask, script: message.script }, "*");
+    });
+    return () => {
+      off();
+      live.ask({ type: "canvas" }, () => undefined)();
+    };
+  }, [shown, connected, id, version]);
+
+  return (
+    <iframe
+      ref={frame}
+      title={page.title}
+      src={scripts ? "/views/canvas/" : "/views/canvas-still/"}
+      sandbox="allow-scripts"
+      className="min-h-0 w-full flex-1 bg-[#fff]"
+    />
+  );
+}
