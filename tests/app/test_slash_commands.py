@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hob.agent.commands.table import COMMANDS, parse
+from hob.core.models import ModelReply, Usage
 from hob.testing.model import Silence
 from tests.gateway.conftest import Machine, hob, machine
 
@@ -151,6 +152,14 @@ async def test_usage_tells_dollars_where_the_price_is_known(tmp_path: Path) -> N
         text = await say(hob, "/usage")
         assert "unknown" not in text
         assert "$0.0000" not in text
+
+
+async def test_usage_tells_the_share_that_came_from_the_cache(tmp_path: Path) -> None:
+    replies = [ModelReply("Yes.", usage=Usage(400, 10, cached)) for cached in (300, 100)]
+    async with machine(tmp_path, *replies) as hob:
+        await say(hob, "hi")
+        await say(hob, "hi again")
+        assert "800 tokens in (400 cached, 50%), 20 out" in await say(hob, "/usage")
 
 
 async def test_usage_tells_what_is_left_of_each_limit(tmp_path: Path) -> None:

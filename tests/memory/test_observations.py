@@ -5,14 +5,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hob.core.ids import SessionKey
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.models import Usage
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.observations.consolidation import Consolidator, conversations
 from hob.memory.observations.lines import read_observations
 from hob.memory.observations.observer import Observer
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import BackgroundBudget, Waits
+from hob.memory.thinking import CONSOLIDATION, FACTS, BackgroundBudget, Waits
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -176,6 +178,21 @@ async def test_conversation_that_ended_is_summarised_once_whatever_broke_it_off(
     assert item.evidence == tuple(message(n).id for n in range(8))
     assert len(model.asked) == 2
     assert await seen(store) == []
+
+
+async def test_summaries_leave_half_of_the_days_tokens_to_facts(store: Store) -> None:
+    clock = ManualClock()
+    budget = BackgroundBudget(4_000, store.ledger, clock, lambda _: 0.0)
+    model = Answers("They talked of leeks.", "one fact")
+    assert await budget.ask(model, CONSOLIDATION, "", "", 400) == "They talked of leeks."
+    event = TimelineEvent(
+        new_event_id(), new_trace_id(), SpanId("s"), None, clock.now().timestamp(), EventKind.MODEL, "m",
+        session=SessionKey("s"), classification=f"owner/{CONSOLIDATION}", usage=Usage(1_900, 100), cost=1,
+    )  # fmt: skip
+    await store.ledger.record(event)
+    with pytest.raises(Waits, match="0 are left"):
+        await budget.ask(model, CONSOLIDATION, "", "", 400)
+    assert await budget.ask(model, FACTS, "", "", 400) == "one fact"
 
 
 async def test_short_conversations_need_no_summary(store: Store) -> None:

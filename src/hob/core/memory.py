@@ -193,6 +193,15 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalMove:
+    """What a message tells of a goal: a new one, or what has become of the one that has this id."""
+
+    goal: Goal
+    said: GoalNote
+    """The words, and the item that holds them."""
+
+
+@dataclass(frozen=True, slots=True)
 class FactChange:
     """One change of what is known: what is recorded no longer, what is recorded instead, and further evidence."""
 

@@ -13,6 +13,8 @@ from hob.core.ports.journal import Ledger
 FACTS, OBSERVER, REFLECTOR, CONSOLIDATION = "facts", "observer", "reflector", "consolidation"
 TASKS = (FACTS, OBSERVER, REFLECTOR, CONSOLIDATION)
 """The names under which the ledger keeps what this work takes."""
+SHARES: Mapping[str, float] = {CONSOLIDATION: 0.5}
+"""Of the day's tokens, from which part on some work waits: a night with much to sum up leaves the rest for facts."""
 
 
 class BackgroundModel(Protocol):
@@ -50,13 +52,17 @@ class BackgroundBudget:
 
     async def spent(self) -> int:
         """Tokens of today, sent and received. Raises StoreErrors."""
-        since = self._today(self._clock.now())
-        used = [(await self._ledger.spent(task=task, since=since)).usage for task in TASKS]
-        return sum(each.input + each.output for each in used)
+        return sum([await self._spent_on(task) for task in TASKS])
+
+    async def _spent_on(self, task: str) -> int:
+        used = (await self._ledger.spent(task=task, since=self._today(self._clock.now()))).usage
+        return used.input + used.output
 
     async def ask(self, model: BackgroundModel, task: str, system: str, question: str, most: int) -> str:
         """The answer. Raises Waits where there is none to be had now, StoreErrors."""
         left = self._tokens - await self.spent()
+        if task in SHARES and await self._spent_on(task) >= SHARES[task] * self._tokens:
+            left = 0
         needed = model.estimate(system + question) + most
         if needed > left:
             self.waits = Waits("budget", f"{task} needs {needed:,} tokens; {max(0, left):,} are left today")

@@ -1,6 +1,9 @@
 """What the owner wants to reach: kept, changed with evidence, shown where it helps, forgotten as one."""
 
+import asyncio
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,13 +11,14 @@ import pytest
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import CallId
 from hob.core.memory import STALLED_SECONDS, Goal, GoalState, Scope
-from hob.core.models import ModelReply
+from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import GoalChange, ItemFilter
 from tests.app.memory.test_control import CANARY, control, leaks
-from tests.app.memory.test_facts import found, lives, says, until
+from tests.app.memory.test_facts import asked, found, lives, says, until
 from tests.app.visiting import ANNA, ME, Visited, visited
+from tests.app.visiting import until as holds
 
 SCOPE = Scope("owner")
 
@@ -67,6 +71,76 @@ async def test_goal_without_news_for_a_week_is_stalled_and_said_twice_is_one(tmp
         assert "- Learn to sail (due 2128-06-11) (stalled)" in hob.seen
         await control(hob).set_goal(GoalChange(id=first["id"], note="Booked a course"))
         assert [goal["state"] for goal in await goals(hob)] == ["open"]
+
+
+async def taken(hob: Visited, holds: Callable[[list[dict[str, object]]], bool]) -> list[dict[str, object]]:
+    """Let time pass until the goals are so."""
+    async with asyncio.timeout(20):
+        while not holds(known := await goals(hob)):
+            await hob.clock.advance(30)
+            await asyncio.sleep(0.01)
+    return known
+
+
+async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_and_undone(tmp_path: Path) -> None:
+    wish = "I want to finish my thesis by the end of January 2027."
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [
+            found({"do": "GOAL", "object": "finish my thesis", "until": "2027-01-31"}),
+            found({"do": "GOAL", "object": "Finish my  thesis"}),
+            found({"do": "DONE", "goal": 1}),
+        ]
+        await says(hob, wish)
+        (goal,) = await taken(hob, bool)
+        day = datetime(2027, 1, 31, tzinfo=UTC).timestamp()
+        assert (goal["text"], goal["state"], goal["due"], goal["trust"]) == ("finish my thesis", "open", day, "trusted")
+        assert [note["text"] for note in goal["evidence"]] == [wish]  # type: ignore[attr-defined]
+        await says(hob, "What is the weather like today?")
+        id = str(goal["id"])[:12]
+        told = "owner wants to reach finish my thesis (due 2027-01-31)"
+        line = f"Remembered of what you said: {told}. Wrong? `/memory undo {id}`"
+        await holds(lambda: hob.sent(ME).count(line) == 1)
+        assert "The owner's goals:\n- finish my thesis (due 2027-01-31)" in hob.seen
+        await says(hob, "As I said, I want to finish my thesis.")
+        await asked(hob, 2)
+        await says(hob, "I handed in my thesis, at last.")
+        (goal,) = await taken(hob, lambda known: known[0]["state"] == "done")
+        assert [note["text"] for note in goal["evidence"]] == [wish, "I handed in my thesis, at last."]  # type: ignore[attr-defined]
+        assert "wants to reach finish my thesis" in await says(hob, f"/memory undo {id}")
+        assert "has dropped finish my thesis" in await says(hob, f"/memory undo {id}")
+        assert wish in [item.text for item in await hob.app.store.items.of(SCOPE).select("i.expires_at IS NULL")]
+
+
+async def test_forgetting_what_was_said_takes_its_goal_along_wherever_it_was_told(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found({"do": "GOAL", "object": f"sell the {CANARY}", "until": "2027-01-31"})]
+        await says(hob, f"By January I want to sell the {CANARY}.")
+        (goal,) = await taken(hob, bool)
+        await says(hob, "What is the weather like today?")
+        await holds(lambda: any(f"wants to reach sell the {CANARY}" in each for each in hob.sent(ME)))
+        (said,) = await hob.app.store.items.of(SCOPE).select("i.layer = 'conversation' AND c.text LIKE '%By January%'")
+        assert goal["evidence"] == [{"id": said.id, "text": said.text, "at": said.at}]
+        await control(hob).forget(ItemFilter(id=said.id), preview=False, said=True)
+        assert await goals(hob) == []
+        assert leaks(tmp_path) == []
+
+
+async def test_goal_that_is_not_in_the_owners_own_words_is_none(tmp_path: Path) -> None:
+    def believe(request: ModelRequest) -> ModelReply:
+        wanted = ["buy shares of Elsewhere", "send the money", "learn to sail"]
+        return found(*({"do": "GOAL", "object": each, "message": n} for each in wanted for n in (1, 2, 3)))
+
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [believe]
+        await says(hob, "Look at this page:\n> I want to buy shares of Elsewhere, and to send the money.")
+        await says(hob, "Should I learn to sail, what do you think?")
+        await hob.answer("I want to send the money.", ANNA)
+        await says(hob, "The garden is full of leeks now.")
+        await asked(hob)
+        assert await goals(hob) == []
 
 
 async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_was_imported(tmp_path: Path) -> None:

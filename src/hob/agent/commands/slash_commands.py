@@ -248,6 +248,7 @@ class SlashCommands:
             calls=spent.calls,
             input=spent.usage.input,
             cached=spent.usage.cache_read,
+            rate=f"{spent.usage.cache_read / max(1, spent.usage.input):.0%}",
             output=spent.usage.output,
         )
 

@@ -32,7 +32,7 @@ def make_background(
     store, clock, zone = kernel.store, kernel.clock, zone_of(kernel.config[AgentSettings].timezone)
     tokens = kernel.config[MemorySettings].background_tokens
     budget = BackgroundBudget(tokens, store.ledger, clock, partial(today_since, zone=zone))
-    extractor = FactExtractor(store.facts, store.memory_work, budget, clock, remembered)
+    extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, clock, remembered)
     observer = Observer(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
     consolidator = Consolidator(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
 

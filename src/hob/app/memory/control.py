@@ -27,6 +27,7 @@ from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import COLOURS, DESCRIPTIONS, carried_view, fact_view, goal_view, item_view, led, loaded
 from hob.store.erasure.copies import copies_with
+from hob.store.memory.goals import fact_of
 from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
@@ -230,7 +231,16 @@ class OwnerMemory:
 
     async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
         """Change a fact. Raises NotFound, InvalidRequest."""
-        before, after = await self._book.settle(id, action, right, self._scope)
+        try:
+            before, after = await self._book.settle(id, action, right, self._scope)
+        except NotFound as unknown:
+            if action is not FactAction.UNDO:
+                raise
+            try:
+                goal = fact_of(await self._store.goals.turn_back(self._scope, id))
+            except NotFound:
+                raise unknown from None
+            before, after = goal, [goal]
         return {"before": fact_view(before), "after": [*map(fact_view, after)]}
 
     async def goals(self, *, closed: bool) -> Mapping[str, Any]:

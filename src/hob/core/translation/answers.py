@@ -171,7 +171,7 @@ ENGLISH: Mapping[Answer, str] = {
     Answer.APPROVAL_ALLOWED: "Allowed: {tool}.",
     Answer.APPROVAL_DENIED: "Not allowed: {tool}.",
     Answer.USAGE: "Spent:\n{lines}",
-    Answer.USAGE_LINE: "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached), {output} out",
+    Answer.USAGE_LINE: "  {scope}: {cost}, {calls} calls, {input} tokens in ({cached} cached, {rate}), {output} out",
     Answer.LIMIT_LINE: "  {key}: ${spent} of ${limit}, ${left} left",
     Answer.PRICE_UNKNOWN: "{cost} + {calls} calls of unknown price",
     Answer.CONTEXT: "The next request holds about {tokens} tokens of {limit}:\n{lines}",

@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hob.core.memory import Fact, FactChange, FactState
+from hob.core.memory import Fact, FactChange, FactState, Goal, GoalMove, GoalNote, GoalState
+from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.facts.extraction import Decision, Proposal, own_words
 from hob.store.memory.analysis import words_of
 
 OWNER = "owner"
 _SELF = frozenset({"owner", "user", "the owner", "the user", "i", "me", "myself", "ich", "mich", "mir"})
 _SURE = 0.5
+_DAY = 86_400.0
 _LONGEST, _LONGEST_NAME, _LONGEST_QUOTE = 200, 60, 120
 _PREDICATE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+){0,5}")
 _SAME: Mapping[str, str] = {
@@ -75,6 +77,26 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
     return FactChange((*(rival.id for rival in rivals), *asked), tuple(superseding(fact, rivals)))
 
 
+def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
+    """A goal in the owner's own words, or what has become of one that they name; None: nothing."""
+    words, said = own_words(proposal.said), proposal.said
+    if proposal.confidence < _SURE or _only_asks(words):
+        return None
+    if proposal.decision is Decision.GOAL:
+        text, due = proposal.object[:_LONGEST], proposal.until
+        if not text or not {*words_of(text)} <= {*words_of(words)}:
+            return None
+        label = Label(Origin.MODEL, Trust.TRUSTED)
+        ahead = due if due is not None and due > said.at - _DAY else None
+        goal = Goal(text=text, label=label, due=ahead, session=said.session, turn=said.turn)
+    else:
+        known = next((goal for goal in goals if goal.id == proposal.target), None)
+        if known is None or {word for word in words_of(known.text) if len(word) > 3}.isdisjoint(words_of(words)):
+            return None
+        goal = replace(known, state=GoalState(proposal.decision))
+    return GoalMove(goal, GoalNote(_quoted(words), said.at, said.id))
+
+
 def superseding(fact: Fact, rivals: Iterable[Fact]) -> list[Fact]:
     """The fact, and what it takes the place of: so until then."""
     since = fact.at if fact.valid_from is None else fact.valid_from
@@ -121,15 +143,22 @@ def _grounded(proposal: Proposal, words: str, known: Sequence[Fact]) -> Fact | N
     wanted = {*words_of(object_)}
     if not predicate or not subject or not wanted or not wanted <= said or not (named or {*words_of(subject)} <= said):
         return None
-    if words.endswith("?") and "." not in words:
+    if _only_asks(words):
         return None
-    quote = " ".join(words.split())
-    quote = quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}\u2026"
     return Fact(
-        subject=subject, predicate=predicate, object=object_, at=proposal.said.at, quote=quote,
+        subject=subject, predicate=predicate, object=object_, at=proposal.said.at, quote=_quoted(words),
         valid_from=proposal.since, valid_to=_past(proposal.until, proposal.said.at),
         confidence=min(1.0, max(0.0, proposal.confidence)), evidence=(proposal.said.id,),
     )  # fmt: skip
+
+
+def _only_asks(words: str) -> bool:
+    return words.endswith("?") and "." not in words
+
+
+def _quoted(words: str) -> str:
+    quote = " ".join(words.split())
+    return quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}\u2026"
 
 
 def _holds(text: str, other: str) -> bool:

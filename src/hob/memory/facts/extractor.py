@@ -1,15 +1,16 @@
-"""Takes facts from what the owner says, some messages at a time; what waits, waits in the database."""
+"""Takes facts and goals from what the owner says, some messages at a time; what waits, waits in the database."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from hob.core.clock import Clock
 from hob.core.ids import new_event_id
-from hob.core.memory import Fact, MemoryItem, Scope
-from hob.memory.facts.decisions import decide
-from hob.memory.facts.extraction import INSTRUCTIONS, choose_known, question, read_answer
+from hob.core.memory import Fact, GoalState, MemoryItem, Scope
+from hob.memory.facts.decisions import decide, move_of
+from hob.memory.facts.extraction import GOALS, INSTRUCTIONS, choose_known, question, read_answer
 from hob.memory.thinking import FACTS, BackgroundBudget, BackgroundModel, Waits
 from hob.store.memory.facts import StoredFacts
+from hob.store.memory.goals import StoredGoals
 from hob.store.memory.work import StoredWork
 
 AT_ONCE = 8
@@ -17,6 +18,7 @@ AT_ONCE = 8
 QUIET_SECONDS = 120.0
 _MOST_CHARACTERS = 6_000
 _MOST_ANSWER = 800
+_MOST_GOALS = 20
 _TRIES = 3
 Made = Callable[[Scope, Sequence[Fact]], None]
 
@@ -25,10 +27,17 @@ class FactExtractor:
     """Works through what the owner said. Nothing is skipped but what could not be read alone, again and again."""
 
     def __init__(
-        self, facts: StoredFacts, work: StoredWork, budget: BackgroundBudget, clock: Clock, made: Made = lambda *_: None
+        self,
+        facts: StoredFacts,
+        goals: StoredGoals,
+        work: StoredWork,
+        budget: BackgroundBudget,
+        clock: Clock,
+        made: Made = lambda *_: None,
     ) -> None:
-        """`made` is told of new facts."""
+        """`made` is told of new facts, and of goals as facts."""
         self._facts = facts
+        self._goals = goals
         self._work = work
         self._budget = budget
         self._clock = clock
@@ -53,8 +62,12 @@ class FactExtractor:
     async def _read(self, model: BackgroundModel, said: Sequence[MemoryItem]) -> None:
         scope, upto = said[0].scope, said[-1].seq
         known = choose_known(await self._facts.known(scope), said)
-        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, said), _MOST_ANSWER)
-        proposals = read_answer(answer, known, said)
+        wanted = [
+            goal for goal in await self._goals.goals(scope) if goal.state is GoalState.OPEN and goal.label.trusted
+        ]
+        wanted = wanted[:_MOST_GOALS]
+        answer = await self._budget.ask(model, FACTS, INSTRUCTIONS, question(known, said, wanted), _MOST_ANSWER)
+        proposals = read_answer(answer, known, said, wanted)
         if proposals is None:
             self._failures += 1
             if len(said) > 1 or self._failures < _TRIES:
@@ -62,9 +75,10 @@ class FactExtractor:
                 self._budget.waits = Waits("answer", "the model's answer could not be read")
                 raise self._budget.waits
         self._at_once, self._failures = AT_ONCE, 0
-        decisions = [partial(decide, proposal) for proposal in proposals or ()]
-        change = new_event_id()
-        made = await self._facts.change(scope, decisions, change, (FACTS, "", upto))
+        decisions = [partial(decide, each) for each in proposals or () if each.decision not in GOALS]
+        moves = [move_of(each, wanted) for each in proposals or () if each.decision in GOALS]
+        change, work = new_event_id(), (FACTS, "", upto)
+        made = await self._facts.change(scope, decisions, change, work, [each for each in moves if each is not None])
         if made:
             self._made(scope, made)
 

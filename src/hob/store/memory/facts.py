@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 import apsw
@@ -14,11 +15,13 @@ import apsw
 from hob.core.clock import utc_day
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
-from hob.core.memory import Fact, FactChange, FactState, Layer, MemoryItem, Scope
+from hob.core.memory import Fact, FactChange, FactState, GoalMove, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, masked
+from hob.store.memory.goals import KIND as GOAL
+from hob.store.memory.goals import goals_since, move_goal
 from hob.store.memory.items import add_items, link_evidence
 from hob.store.memory.work import PLACE, move_on
 from hob.store.timeline import write_events
@@ -66,14 +69,14 @@ _VERSIONS = (
 
 
 TOLD, TELLING = "told", "telling"
-"""Up to which fact the owner was told what was remembered, and from which on the newest turn tells it."""
+"""Up to which item the owner was told what was remembered, and from which on the newest turn tells it."""
 _SAID = "SELECT i.session, i.turn, t.trace_id FROM memory_items i LEFT JOIN turns t ON t.id = i.turn WHERE i.id = ?"
-_TEXT = "SELECT text FROM memory_items WHERE id = ?"
+_TEXT = "SELECT c.id, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE i.id = ?"
 _NEWS = (
     f"{_FACTS} AND f.seq > ? AND f.recorded_to IS NULL AND f.valid_to IS NULL AND f.state != 'asked'"  # noqa: S608
     " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = f.change) ORDER BY f.seq"
 )
-_NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_facts"
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items WHERE layer = 'fact'"
 _TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
 
 
@@ -106,11 +109,16 @@ class StoredFacts(TimedStorePart):
         return [row[0] for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
 
     async def change(
-        self, scope: Scope, decisions: Sequence[Decide], change: str, work: tuple[str, str, int] | None = None
+        self,
+        scope: Scope,
+        decisions: Sequence[Decide],
+        change: str,
+        work: tuple[str, str, int] | None = None,
+        moves: Sequence[GoalMove] = (),
     ) -> list[Fact]:
         """Record what is decided, one after the other, in one transaction with how far the work has come.
 
-        Gives what is recorded anew; what came of such work is told in the timeline. Raises StoreErrors.
+        Gives what is recorded anew, goals as facts; what came of such work is told in the timeline. Raises StoreErrors.
         """
         now = self._clock.now().timestamp()
 
@@ -123,6 +131,10 @@ class StoredFacts(TimedStorePart):
             if work is not None:
                 move_on(connection, *work)
                 _tell(connection, made, change, now)
+            for move in moves:
+                if (item := move_goal(connection, scope, move, now)) is not None:
+                    _write_event(connection, item.id, move.goal.id or item.id, item.id, move.said.id, GOAL, now)
+                    made += goals_since(connection, scope, item.seq - 1)
             return made
 
         return await self._writer.write(job)
@@ -166,26 +178,30 @@ def _told(connection: apsw.Connection, turn: TurnId) -> int:
 
 
 def _news(connection: apsw.Connection, scope: Scope, turn: TurnId) -> list[Fact]:
-    values = (scope.person, scope.agent, _told(connection, turn))
-    return [_load(row) for row in all_rows(connection, _NEWS, values)]
+    told = _told(connection, turn)
+    rows = all_rows(connection, _NEWS, (scope.person, scope.agent, told))
+    return [*map(_load, rows), *goals_since(connection, scope, told)]
 
 
 def _tell(connection: apsw.Connection, made: Sequence[Fact], change: str, now: float) -> None:
     """Write what was remembered into the timeline, where it was said; the first event bears the change's id."""
-    keep, id = ContentWriter(connection), EventId(change)
-    for fact in made:
-        if fact.valid_to is not None or fact.state is FactState.ASKED:
-            continue
-        session, turn, trace = find_row(connection, _SAID, ("".join(fact.evidence[-1:]),)) or ("", "", None)
-        (row,) = all_rows(connection, _TEXT, (fact.id,))[0]
-        keep.share(text := told(fact), row)
-        event = TimelineEvent(
-            id, TraceId(trace) if trace else new_trace_id(), new_span_id(), None, now, EventKind.MEMORY, "remembered",
-            session=SessionKey(session) if session else None, turn=TurnId(turn) if turn else None,
-            classification=fact.id, label=Label(Origin.MODEL, Trust.TRUSTED), text=text,
-        )  # fmt: skip
-        write_events(connection, keep, [event])
-        id = new_event_id()
+    told = [fact for fact in made if fact.valid_to is None and fact.state is not FactState.ASKED]
+    for id, fact in zip(chain([change], iter(new_event_id, None)), told, strict=False):
+        _write_event(connection, id, fact.id, fact.id, "".join(fact.evidence[-1:]), "remembered", now)
+
+
+def _write_event(connection: apsw.Connection, id: str, about: str, item: str, said: str, name: str, now: float) -> None:
+    """The text of an item, told in the turn of another one; `about` is what an undo takes back."""
+    session, turn, trace = find_row(connection, _SAID, (said,)) or ("", "", None)
+    row, text = all_rows(connection, _TEXT, (item,))[0]
+    keep = ContentWriter(connection)
+    keep.share(text, row)
+    event = TimelineEvent(
+        EventId(id), TraceId(trace) if trace else new_trace_id(), new_span_id(), None, now, EventKind.MEMORY, name,
+        session=SessionKey(session) if session else None, turn=TurnId(turn) if turn else None,
+        classification=about, label=Label(Origin.MODEL, Trust.TRUSTED), text=text,
+    )  # fmt: skip
+    write_events(connection, keep, [event])
 
 
 def _record(connection: apsw.Connection, scope: Scope, change: FactChange, name: str, now: float) -> list[Fact]:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import apsw
 
+from hob.core.clock import utc_day
 from hob.core.errors import NotFound
-from hob.core.memory import Goal, GoalNote, GoalState, Layer, MemoryItem, Scope
+from hob.core.memory import OWNER, Fact, Goal, GoalMove, GoalNote, GoalState, Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import TimedStorePart
@@ -26,6 +27,22 @@ _NOTES = (
     " JOIN content c ON c.id = i.text WHERE i.scope = ? AND i.agent = ? AND i.source = ? AND i.kind = ?"
     " AND c.text IS NOT NULL ORDER BY i.seq"
 )
+_SAID = (
+    "SELECT k.id, m.id, substr(c.text, 1, 200), m.at FROM memory_goals g JOIN memory_items k USING (seq)"
+    " JOIN memory_evidence e ON e.seq = g.seq JOIN memory_items m ON m.id = e.source JOIN content c ON c.id = m.text"
+    " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL ORDER BY m.seq"
+)
+"""What was said when a goal was taken from it."""
+_TAKEN = (
+    f"SELECT {_COLUMNS} FROM memory_items n JOIN memory_items i"  # noqa: S608
+    f" ON i.id = CASE n.kind WHEN '{KIND}' THEN n.id ELSE n.evidence ->> 0 END"
+    " JOIN memory_goals g ON g.seq = i.seq JOIN content c ON c.id = i.text WHERE n.source = ? AND +n.scope = ?"
+    " AND +n.agent = ? AND n.seq > ? AND c.text IS NOT NULL"
+    " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = n.id) ORDER BY n.seq"
+)
+"""The goals that an item of the background tells of, by its event in the timeline."""
+_STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
+_PREDICATES = {GoalState.OPEN: "wants_to_reach", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
 _SEQ = "SELECT seq FROM memory_items WHERE id = ?"
 _CHANGE = "UPDATE memory_goals SET state = ?, due = ?, changed = ? WHERE seq = ?"
@@ -42,7 +59,8 @@ class StoredGoals(TimedStorePart):
         def read(connection: apsw.Connection) -> list[Goal]:
             whose = (scope.person, scope.agent)
             notes: dict[str, list[GoalNote]] = {}
-            for goal, id, text, at in all_rows(connection, _NOTES, (*whose, SOURCE, NOTE)):
+            said = all_rows(connection, _SAID, whose)
+            for goal, id, text, at in [*said, *all_rows(connection, _NOTES, (*whose, SOURCE, NOTE))]:
                 notes.setdefault(goal, []).append(GoalNote(text, at, id))
             found = (_load(row) for row in all_rows(connection, _ALL, whose))
             return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
@@ -54,21 +72,10 @@ class StoredGoals(TimedStorePart):
         now = self._clock.now().timestamp()
 
         def job(connection: apsw.Connection) -> Goal:
-            same = " ".join(goal.text.casefold().split())
-            for row in all_rows(connection, _ALL, (scope.person, scope.agent)):
-                known = _load(row)
-                if known.state is GoalState.OPEN and " ".join(known.text.casefold().split()) == same:
-                    due = known.due if goal.due is None else goal.due
-                    return _put(connection, replace(known, due=due), now)
-            item = MemoryItem(
-                scope=scope, layer=Layer.FACT, source=SOURCE, text=goal.text, label=goal.label, at=now,
-                session=goal.session, turn=goal.turn, position=int(now * 1000), role="assistant", kind=KIND,
-                evidence=tuple(note.id for note in goal.evidence),
-            )  # fmt: skip
-            added = add_items(connection, [item])
-            for each in added:
-                put_goal(connection, each, replace(goal, state=GoalState.OPEN, changed=now))
-            id = (added or [item])[0].id
+            if (known := _standing(connection, scope, goal.text)) is not None:
+                return _put(connection, replace(known, due=known.due if goal.due is None else goal.due), now)
+            added = _keep(connection, scope, goal, now)
+            id = added[0].id if added else ""
             return replace(goal, id=id, state=GoalState.OPEN, created=now, changed=now, evidence=())
 
         return await self._whole(scope, await self._writer.write(job))
@@ -86,18 +93,83 @@ class StoredGoals(TimedStorePart):
                 raise NotFound(translatable("there is no goal {id}", id=id))
             goal = _load(rows[0])
             if note is not None:
-                item = MemoryItem(
-                    scope=scope, layer=Layer.FACT, source=SOURCE, text=note.text, label=label, at=now,
-                    session=goal.session, position=int(now * 1000), role="assistant", kind=NOTE, evidence=(goal.id,),
-                )  # fmt: skip
-                add_items(connection, [item])
+                _note(connection, scope, goal, note, label, now)
             changed = replace(goal, state=state or goal.state, due=goal.due if due is None else due)
             return _put(connection, changed, now)
 
         return await self._whole(scope, await self._writer.write(job))
 
+    async def turn_back(self, scope: Scope, id: str) -> Goal:
+        """Open what is closed again, and drop what is open. Raises NotFound, StoreErrors."""
+        known = [goal for goal in await self.goals(scope) if len(id) >= _SHORTEST and goal.id.startswith(id)]
+        if len(known) != 1:
+            raise NotFound(translatable("there is no goal {id}", id=id))
+        back = GoalState.DROPPED if known[0].state is GoalState.OPEN else GoalState.OPEN
+        return await self.change(scope, known[0].id, back, None, None, known[0].label)
+
     async def _whole(self, scope: Scope, goal: Goal) -> Goal:
         return next((each for each in await self.goals(scope) if each.id == goal.id), goal)
+
+
+def _standing(connection: apsw.Connection, scope: Scope, text: str) -> Goal | None:
+    """The open goal that says the same."""
+    same, known = _folded(text), map(_load, all_rows(connection, _ALL, (scope.person, scope.agent)))
+    return next((each for each in known if each.state is GoalState.OPEN and _folded(each.text) == same), None)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _keep(connection: apsw.Connection, scope: Scope, goal: Goal, now: float) -> list[MemoryItem]:
+    item = MemoryItem(
+        scope=scope, layer=Layer.FACT, source=SOURCE, text=goal.text, label=goal.label, at=now,
+        session=goal.session, turn=goal.turn, position=int(now * 1000), role="assistant", kind=KIND,
+        evidence=tuple(note.id for note in goal.evidence),
+    )  # fmt: skip
+    added = add_items(connection, [item])
+    for each in added:
+        put_goal(connection, each, replace(goal, state=GoalState.OPEN, changed=now))
+    return added
+
+
+def _note(
+    connection: apsw.Connection, scope: Scope, goal: Goal, note: GoalNote, label: Label, now: float
+) -> list[MemoryItem]:
+    said = (note.id,) if note.id else ()
+    item = MemoryItem(
+        scope=scope, layer=Layer.FACT, source=SOURCE, text=note.text, label=label, at=now, session=goal.session,
+        position=int(now * 1000), role="assistant", kind=NOTE, evidence=(goal.id, *said),
+    )  # fmt: skip
+    return add_items(connection, [item])
+
+
+def move_goal(connection: apsw.Connection, scope: Scope, move: GoalMove, now: float) -> MemoryItem | None:
+    """Keep a new goal, or close one with the words that say so; its item or that of the words. None: it is known."""
+    goal, said = move.goal, move.said
+    connection.execute(_STAYS, (said.id,))
+    if goal.id:
+        made = _note(connection, scope, goal, said, goal.label, now)
+        _put(connection, goal, now)
+    elif (known := _standing(connection, scope, goal.text)) is not None:
+        due = known.due if goal.due is None else goal.due
+        _put(connection, replace(known, due=due), now)
+        made = []
+    else:
+        made = _keep(connection, scope, replace(goal, evidence=(said,)), now)
+    return made[0] if made else None
+
+
+def goals_since(connection: apsw.Connection, scope: Scope, seq: int) -> list[Fact]:
+    """What was taken of goals from what was said, in items after this row; each as a fact with the goal's id."""
+    return [fact_of(_load(row)) for row in all_rows(connection, _TAKEN, (SOURCE, scope.person, scope.agent, seq))]
+
+
+def fact_of(goal: Goal) -> Fact:
+    """The goal as a sentence about the owner, under its own id."""
+    due = f" (due {utc_day(goal.due)})" if goal.due is not None else ""
+    predicate = _PREDICATES[goal.state]
+    return Fact(subject=OWNER, predicate=predicate, object=f"{goal.text}{due}", at=goal.created, id=goal.id)
 
 
 def put_goal(connection: apsw.Connection, item: MemoryItem, goal: Goal) -> None:
