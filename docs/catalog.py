@@ -6,7 +6,6 @@ goes. The English text is the message's id.
 
 import ast
 import io
-import json
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -28,7 +27,7 @@ from hob.core.translation.language import CATALOGS, DOMAIN, LANGUAGES
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES
 from hob.guard.shell.places import ShellPlace
-from hob.tools.registry.builtin_specs import FILE
+from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 
 SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
@@ -56,7 +55,7 @@ def messages() -> set[str | tuple[str, str]]:
     found |= {f"it would {text}" for text in ACTS.values()}
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
-    found |= {each["description"].partition("\n")[0] for each in json.loads(FILE.read_text("utf-8"))}
+    found |= {spec.description.partition("\n")[0] for group in BUILTIN_GROUPS for spec in group.tools}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()

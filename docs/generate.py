@@ -24,7 +24,7 @@ from glossary import page as glossary_page
 from live_page import live
 from markdown import cell, doc, fenced, field_table, signature
 from openapi import answers_here, openapi
-from tool_page import known_tools, tools
+from tool_page import tools
 from typescript import client_types
 from usage import inner_names, usage_of
 from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
@@ -53,7 +53,6 @@ from hob.guard.policy.modes import ACTS, Autonomy, Mode, look_up
 from hob.guard.policy.rule_names import RULES
 from hob.providers.catalog.catalog import CLI_WIRES, PROVIDERS
 from hob.store.messages.inbox import Result
-from hob.tools.registry.builtin_specs import FILE
 
 HERE = Path(__file__).parent / "reference"
 EXPLANATION = HERE.parent / "explanation"
@@ -590,7 +589,6 @@ def policy_rules() -> str:
 def main() -> None:
     """Write the pages; tell which changed."""
     HERE.mkdir(exist_ok=True)
-    _write(FILE, known_tools())  # first, since a page reads it
     found = {HERE / name: text for name, text in pages().items()}
     found[OPENAPI] = openapi_file()
     found[OPENAPI_V1] = openapi_v1_file()

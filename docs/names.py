@@ -28,7 +28,7 @@ from wording import EVENTS, REASONS
 import hob
 from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
+from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS, TOOL_GROUPS
 from hob.config.manual import reference
 from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint
@@ -302,10 +302,10 @@ def metrics() -> Iterator[str]:
 
 def tools() -> Iterator[str]:
     """Tools with what they take and what the guard goes by."""
-    for spec in json.loads(next(PACKAGE.rglob("known.json")).read_text("utf-8")):
-        tier = " ".join((f"tier {spec['tier']}", spec["restart"], *spec["effects"]))
-        yield f"{spec['name']}: {tier}"
-        yield from (f"{spec['name']} {line}" for line in _fields(spec["schema"], {}))
+    for spec in (spec for group in TOOL_GROUPS for spec in group.tools):
+        tier = " ".join((f"tier {spec.tier}", spec.restart, *sorted(spec.effects)))
+        yield f"{spec.name}: {tier}"
+        yield from (f"{spec.name} {line}" for line in _fields(spec.schema, {}))
 
 
 # The source

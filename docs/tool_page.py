@@ -1,50 +1,23 @@
-"""The page of the tools: each as the model and the guard have it, opened as Hob opens them."""
+"""The page of the tools: each as the model and the guard have it."""
 
-import asyncio
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from markdown import cell
 from wording import EFFECTS, RESTARTS, TIERS
 
-from hob.app.settings_sections import SECTIONS
-from hob.app.tools.lazy_runtime import LazyToolRuntime, open_tool_runtime
-from hob.bus.notices import Hub
-from hob.config.loading import load_config
-from hob.core.clock import SystemClock
+from hob.app.subsystems import TOOL_GROUPS
 from hob.core.tools import Effect, Restart, Tier, ToolSpec
-from hob.store.settings import StoreSettings
-from hob.store.store import open_store
-from hob.tools.registry.builtin_specs import dump_specs
-from hob.tools.registry.groups import LOAD
+from hob.testing.toolset import FunctionTool, FunctionTools
+from hob.tools.registry.groups import LOAD, grouped
 
 
 def tools() -> str:
-    """Every tool of a new home."""
-    return asyncio.run(_opened(_page))
-
-
-def known_tools() -> str:
-    """What `hob.tools.registry.builtin_specs` reads: the tools as they are made."""
-    return asyncio.run(_opened(lambda tool_runtime: dump_specs(tool_runtime.made().toolset.specs())))
-
-
-async def _opened(write: Callable[[LazyToolRuntime], str]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        home, clock = Path(folder), SystemClock()
-        config = load_config(SECTIONS, home=home, environ={})
-        async with (
-            open_store(home, config[StoreSettings], clock) as store,
-            open_tool_runtime(config, store, Hub(), clock, {}) as tool_runtime,
-        ):
-            return write(tool_runtime)
-
-
-def _page(tool_runtime: LazyToolRuntime) -> str:
-    shown = tool_runtime.groups.specs()
-    announced = next((spec.description for spec in shown if spec.name == LOAD), "")
+    """Every tool that Hob's own features declare."""
+    specs = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
+    registry = grouped(TOOL_GROUPS, [FunctionTools(*(FunctionTool(spec, _nothing) for spec in specs.values()))])
+    shown = registry.specs()
+    announced = next(spec.description for spec in shown if spec.name == LOAD)
     lines = [
         "# Tools",
         "",
@@ -58,17 +31,16 @@ def _page(tool_runtime: LazyToolRuntime) -> str:
         "| tool | group | tier | effects | after a crash | seconds | characters |",
         "|---|---|---|---|---|---|---|",
     ]
-    groups = {**dict.fromkeys((spec.name for spec in shown), ""), **_groups(tool_runtime)}
-    specs = tool_runtime.named()
-    lines += [_row(spec, groups[spec.name]) for spec in specs.values()]
+    specs = dict(registry.named())
+    lines += [_row(spec, registry.group_of(spec.name)) for spec in specs.values()]
     lines += ["", *_legend(), "", *_announced(announced)]
     for spec in specs.values():
         lines += ["", f"## `{spec.name}`", "", *_described(spec), "", *_arguments(spec)]
     return "\n".join(lines)
 
 
-def _groups(tool_runtime: LazyToolRuntime) -> dict[str, str]:
-    return {spec.name: name for name, group in tool_runtime.groups.groups.items() for spec in group.toolset.specs()}
+async def _nothing(_: Mapping[str, Any]) -> str:
+    return ""
 
 
 def _row(spec: ToolSpec, group: str) -> str:

@@ -16,11 +16,12 @@ from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
 from hob.app.running_app import Running
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystem import FeatureCommand, Open, Subsystem, ToolGroup
+from hob.app.subsystem import FeatureCommand, Open, Subsystem
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured
 from hob.core.events.hooks import Decision, HookEvent, Proceed
 from hob.core.lazy import Lazy
+from hob.core.tools import ToolGroup
 from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
 from hob.gateway.chat.inbound import owners_inbound
@@ -71,20 +72,23 @@ async def rain(arguments: Mapping[str, Any]) -> str:
     return "it rains"
 
 
+NOW = tool("weather_now", rain)
+
+
 def weather(hook: Watching, started: asyncio.Event) -> Subsystem:
     async def run(running: Running) -> None:
         assert running.operations.accepting()
         started.set()
 
     contribution = Contribution(
-        toolsets=(FunctionTools(tool("weather_now", rain)),),
+        toolsets=(FunctionTools(NOW),),
         hooks=(hook,),
         jobs=(Job("barometer", run),),
         status=lambda: {"weather": "wet"},
     )
     return Subsystem(
         name="weather",
-        tools=(ToolGroup("weather", "what the sky does", ("weather_now",)),),
+        tools=(ToolGroup("weather", "what the sky does", (NOW.spec,)),),
         slash_commands=(answering("shout"),),
         open=lazy_open(contribution),
     )
@@ -160,7 +164,7 @@ async def test_feature_writes_a_stable_part_of_the_prompt_and_one_of_each_turn(t
 
 
 async def test_group_of_tools_that_is_there_already_is_refused_by_name(tmp_path: Path) -> None:
-    clashing = replace(weather(Watching(), asyncio.Event()), tools=(ToolGroup("files", "more", ("weather_now",)),))
+    clashing = replace(weather(Watching(), asyncio.Event()), tools=(ToolGroup("files", "more", (NOW.spec,)),))
     with pytest.raises(NotConfigured, match="files"):
         async with hob_with(tmp_path, [clashing]):
             pass

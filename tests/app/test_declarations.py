@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from hob.app.subsystems import SUBSYSTEMS
+from hob.app.subsystems import SUBSYSTEMS, TOOL_GROUPS
 
 HEAVY = {"asyncio", "apsw", "starlette", "httpx2", "uvicorn", "hob.app.kernel", "hob.store.store", "hob.app.operations"}
 MEASURE = """
@@ -48,3 +48,9 @@ def test_reading_all_declarations_takes_a_mebibyte_at_most() -> None:
 def test_features_have_names_of_their_own() -> None:
     names = [each.name for each in SUBSYSTEMS]
     assert len(set(names)) == len(names)
+
+
+def test_specs_of_tools_are_declared_once() -> None:
+    names = [spec.name for group in TOOL_GROUPS for spec in group.tools]
+    assert len(set(names)) == len(names)
+    assert len({group.name for group in TOOL_GROUPS}) == len(TOOL_GROUPS)

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from hob.core.lazy import Lazy
+from hob.core.tools import ToolGroup
 from hob.core.values import dataclass
 
 if TYPE_CHECKING:  # declarations load nothing: the one place where they name what they are opened over
@@ -20,7 +21,6 @@ if TYPE_CHECKING:  # declarations load nothing: the one place where they name wh
     from hob.app.contribution import Contribution
     from hob.app.diagnostics.check import Check
     from hob.app.kernel import Kernel
-    from hob.core.tools import ToolSpec
     from hob.gateway.http.endpoint import Endpoint
 
 Open: TypeAlias = "Callable[[Kernel], AbstractAsyncContextManager[Contribution]]"
@@ -61,16 +61,6 @@ class DashboardView(NamedTuple):
     asks: tuple[str, ...] = ()
 
 
-class ToolGroup(NamedTuple):
-    """Tools that a session opens together: the few words that announce them, and their names."""
-
-    name: str
-    line: str
-    tools: tuple[str, ...]
-    specs: tuple[ToolSpec, ...] = ()
-    """What models and the guard are told of them, where that is known without opening the feature."""
-
-
 class FeatureCommand(NamedTuple):
     """A slash command, and what answers it over the kernel that its feature is opened over."""
 
@@ -100,7 +90,7 @@ class Subsystem:
     one_shot: bool = False
     """Whether a Hob without a daemon opens it too."""
     tools: tuple[ToolGroup, ...] = ()
-    """How its toolsets are shown to sessions, which open them by group."""
+    """What models and the guard are told of its toolsets' tools, and how sessions come to them."""
     slash_commands: tuple[FeatureCommand, ...] = ()
     endpoints: Lazy[Endpoints] | None = None
     api_v1: Lazy[Endpoints] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.images import Image
@@ -64,6 +64,19 @@ class ToolSpec:
     timeout: float = 60.0
     output_cap: int = MOST_CHARACTERS
     roles: ArgumentRole | None = None
+
+
+class ToolGroup(NamedTuple):
+    """Tools that a session opens together, as data: the few words that announce them, and what they are.
+
+    Those of a group that is `shown` stand in every request, unannounced, in this order; small models are told of the
+    first few alone. A plug-in's are shown to sessions that open the group.
+    """
+
+    name: str
+    line: str
+    tools: tuple[ToolSpec, ...]
+    shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from hob.app.subsystem import (
     KeptFiles,
     Open,
     Subsystem,
-    ToolGroup,
 )
 from hob.core.lazy import Lazy
 from hob.core.settings import Secret, setting
+from hob.core.tools import ToolGroup
 
 __all__ = [
     "Checks",

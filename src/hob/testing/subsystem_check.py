@@ -56,9 +56,10 @@ async def _check_open(subsystem: Subsystem, folder: Path, settings: Mapping[str,
 
 async def _check_contribution(subsystem: Subsystem, app: App) -> None:
     contribution = app.contributions[subsystem.name]
-    declared = {name for group in subsystem.tools for name in group.tools}
-    brought = {spec.name for toolset in contribution.toolsets for spec in toolset.specs()}
-    require(declared == brought, f"its tools are those that it declares: {sorted(declared ^ brought)}")
+    declared = {spec.name: spec for group in subsystem.tools for spec in group.tools}
+    brought = {spec.name: spec for toolset in contribution.toolsets for spec in toolset.specs()}
+    other = sorted(name for name in declared.keys() | brought.keys() if declared.get(name) != brought.get(name))
+    require(not other, f"its tools are as it declares them: {other}")
     for what in ("followers", "jobs", "channels", "hooks"):
         names = [each.name for each in getattr(contribution, what)]
         require(len(set(names)) == len(names), f"no two {what} share a name")

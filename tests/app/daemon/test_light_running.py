@@ -66,7 +66,7 @@ async def test_question_that_needs_no_tool_loads_none(tmp_path: Path) -> None:
         )
         answer, *found = (await process.communicate())[0].decode().splitlines()
     assert answer == "You said: hi"
-    assert {"hob.app.composition", "hob.tools.registry.builtin_specs"} <= set(found)
+    assert {"hob.app.composition", "hob.tools.registry.builtin_groups"} <= set(found)
     assert set(found).isdisjoint(
         {"hob.app.tools.runtime", "hob.app.trust.guard", "hob.tools.filesystem.files", "hob.tools.exec.commands"}
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -11,10 +11,10 @@ import pytest
 from hob.core.errors import ToolFailed
 from hob.core.ids import CallId
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall
+from hob.core.tools import ALL_EFFECTS, Effect, Restart, Tier, ToolCall, ToolSpec
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.testing.toolset_check import check_toolset
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.declaration import ToolOutput, Tools, implements, tool
 from hob.tools.registry.schemas import Bounds, shape_of
 from tests.tools.calling import context, made
 
@@ -150,6 +150,39 @@ def test_function_without_words_is_no_tool() -> None:
 
     with pytest.raises(TypeError, match="no docstring"):
         Tools(silent)
+
+
+def test_function_takes_what_its_spec_says_and_nothing_else() -> None:
+    spec = Tools(travel).specs()[0]
+
+    @implements(replace(spec, name="journey"))
+    async def journey(
+        stops: list[Stop],
+        by: Literal["train", "boat"] = "train",
+        colour: Colour | None = None,
+        factor: float = 1,
+        quickly: bool = False,
+        notes: dict[str, str] | None = None,
+    ) -> str:
+        return f"{stops} {by} {colour} {factor} {quickly} {notes}"
+
+    @implements(replace(spec, name="stroll"))
+    async def stroll(stops: list[str]) -> str:
+        return f"{stops}"
+
+    assert Tools(journey).specs()[0].schema == spec.schema
+    with pytest.raises(TypeError, match=r"stroll takes .* and its spec says"):
+        Tools(stroll)
+
+
+async def test_bounds_of_a_spec_hold() -> None:
+    @implements(ToolSpec("wait", "Wait.", {"type": "object", "properties": {"s": {"type": "integer", "maximum": 9}}}))
+    async def wait(s: int = 1) -> str:
+        return f"{s}"
+
+    assert (await made(Tools(wait), "wait", s=9)).text == "9"
+    with pytest.raises(ToolFailed, match="s must be at most 9, not 10"):
+        await made(Tools(wait), "wait", s=10)
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """A few tools are always shown; the others are opened by name and stay."""
 
+from collections import ChainMap
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -138,7 +139,7 @@ async def test_unknown_name_tells_the_nearest() -> None:
 
 async def test_groups_that_come_later_are_announced() -> None:
     later: dict[str, Group] = {}
-    here = groups().extended(later).of(SessionKey("here"))
+    here = Groups(some("read"), ChainMap(later, dict(groups().groups))).of(SessionKey("here"))
     first = here.specs()
     assert here.specs()[-1] is first[-1]
     later["mcp_files"] = Group("Files.", some("mcp_read"))

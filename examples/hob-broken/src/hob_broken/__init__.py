@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from hob.core.tools import ToolSpec
 from hob.plugin import Lazy, Open, Subsystem, ToolGroup
 
 
@@ -18,4 +19,5 @@ def _open() -> Open:
     return _break
 
 
-BROKEN = Subsystem(name="broken", tools=(ToolGroup("broken", "nothing", ("nothing",)),), open=_open)
+NOTHING = ToolSpec("nothing", "Do nothing.", {"type": "object", "properties": {}})
+BROKEN = Subsystem(name="broken", tools=(ToolGroup("broken", "nothing", (NOTHING,)),), open=_open)

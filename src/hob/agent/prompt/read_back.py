@@ -7,33 +7,13 @@ import json
 from collections.abc import Sequence
 
 from hob.agent.ports import SessionHistory
-from hob.agent.prompt.untrusted_expiry import READ_BACK, THE_SUMMARY
+from hob.agent.prompt.specs import EARLIER, READ_BACK, THE_SUMMARY
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.models import Entry
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
-
-GROUP = "earlier"
-LINE = f"shows again what a stub with {READ_BACK}(number) stands for"
-"""The group that the tool belongs into, and what announces it: few turns need it."""
-
-_SPEC = ToolSpec(
-    READ_BACK,
-    "Show again the earlier text that a stub of this conversation stands for.",
-    {
-        "type": "object",
-        "properties": {"number": {"type": "integer", "minimum": THE_SUMMARY, "description": "As the stub gives it."}},
-        "required": ["number"],
-        "additionalProperties": False,
-    },
-    tier=Tier.READ,
-    effects=frozenset({Effect.READS_UNTRUSTED}),
-    restart=Restart.AGAIN,
-    parallel=True,
-    output_cap=24_000,
-)
 
 
 class ReadingBack:
@@ -43,7 +23,7 @@ class ReadingBack:
         self._past = past
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return (_SPEC,)
+        return EARLIER.tools
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """The text, never trusted. Raises ToolFailed where the number stands for nothing, and StoreErrors."""

@@ -16,16 +16,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from hob.agent.prompt.specs import READ_BACK, THE_SUMMARY
 from hob.agent.settings import AgentSettings
 from hob.core.models import Entry
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
-
-READ_BACK = "read_back"
-"""The tool that stubs name."""
-
-THE_SUMMARY = 0
-"""The place by which the summary is read back: entries are counted from 1."""
 
 
 def age(entries: Sequence[Entry], now: float, settings: AgentSettings) -> list[Entry]:

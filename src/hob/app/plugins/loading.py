@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from hob.agent.commands.table import ANSWERS, BY_NAME
 from hob.agent.ports import PromptSection
-from hob.agent.prompt.read_back import GROUP
 from hob.app.contribution import Contribution
 from hob.app.diagnostics.check import Check, CheckResult, warn
 from hob.app.diagnostics.context import DiagnosticContext
@@ -20,8 +19,8 @@ from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
 from hob.app.settings_sections import SECTIONS
-from hob.app.subsystem import Open, Subsystem, ToolGroup, carried_files
-from hob.app.subsystems import SUBSYSTEMS
+from hob.app.subsystem import Open, Subsystem, carried_files
+from hob.app.subsystems import SUBSYSTEMS, TOOL_GROUPS
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.ids import SessionKey
@@ -29,12 +28,11 @@ from hob.core.lazy import Lazy
 from hob.core.memory import Memory
 from hob.core.ports.memory import Recall
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.tools import ToolCall, ToolGroup, ToolResult, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label
 from hob.core.turns import Turn
 from hob.core.values import dataclass
-from hob.tools.registry.default_set import GROUPS as TOOL_GROUPS
 
 _LONGEST_LINE = 80
 log = logging.getLogger(__name__)
@@ -91,11 +89,9 @@ def manifest_of(plugin: Installed, feature: Subsystem) -> Manifest:
 def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
     yield from (KINDS[group] for group in plugin.points if group not in (SUBSYSTEM, TOOLS))
     yield from (f"settings [{name}]" for name in feature.settings)
-    specs = {spec.name: spec for group in feature.tools for spec in group.specs}
-    for name in (name for group in feature.tools for name in group.tools):
-        spec = specs.get(name)
-        effects = ", ".join(sorted(spec.effects)) or "no effects" if spec else ""
-        yield f"tool {name}" + (f" (tier {spec.tier.value}: {effects})" if spec else "")
+    for spec in (spec for group in feature.tools for spec in group.tools):
+        effects = ", ".join(sorted(spec.effects)) or "no effects"
+        yield f"tool {spec.name} (tier {spec.tier.value}: {effects})"
     yield from (f"command hob {each.name}" for each in feature.cli)
     yield from (f"slash command /{each.row.name}" for each in feature.slash_commands)
     for endpoint in feature.endpoints() if feature.endpoints is not None else ():
@@ -108,7 +104,7 @@ def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
 
 
 def _taken(feature: Subsystem) -> Sequence[str]:
-    names = {*TOOL_GROUPS, GROUP, *(each.name for each in SUBSYSTEMS)}
+    names = {*(each.name for each in SUBSYSTEMS), *(each.name for each in TOOL_GROUPS)}
     commands = [each.row.name for each in feature.slash_commands]
     return [
         *([f"the name {feature.name}"] if feature.name in names else ()),
@@ -245,7 +241,7 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
     if (part := single.get(TOOLS)) is not None:
         specs = _PluginTools(name, _make(part, lambda section: section())).specs()
         line = (inspect.getdoc(part) or name).partition("\n")[0][:_LONGEST_LINE]
-        groups.append(ToolGroup(name, line, tuple(spec.name for spec in specs), specs))
+        groups.append(ToolGroup(name, line, specs))
 
     def load() -> Open:
         return partial(_open, base, single)
@@ -303,8 +299,8 @@ def _make(part: Any, settings: Callable[[Any], Any]) -> Any:
     return make() if section is None else make(settings(section))
 
 
-def _prefixed(name: str, tools: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{name}__{tool}" for tool in tools)
+def _prefixed(name: str, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+    return tuple(replace(spec, name=f"{name}__{spec.name}") for spec in specs)
 
 
 class _PluginTools:
@@ -312,7 +308,7 @@ class _PluginTools:
 
     def __init__(self, name: str, toolset: Toolset) -> None:
         self._toolset = toolset
-        self._specs = tuple(replace(spec, name=f"{name}__{spec.name}") for spec in toolset.specs())
+        self._specs = _prefixed(name, toolset.specs())
         self._skip = len(name) + 2
 
     def specs(self) -> tuple[ToolSpec, ...]:

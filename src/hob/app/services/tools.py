@@ -1,8 +1,7 @@
 """Hob's tools and those of features, as turns and the gateway see them."""
 
-from collections import ChainMap
-from collections.abc import Callable
-from functools import partial
+from collections import ChainMap, Counter
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from hob.app.features import Features
@@ -19,27 +18,28 @@ from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
 from hob.gateway.tools import ToolCatalog
 from hob.tools.memory.remember import FurtherMemories
-from hob.tools.registry.default_set import SelectedTools
-from hob.tools.registry.groups import Group, Groups
+from hob.tools.registry.groups import Group, Groups, OpenGroups, closed_groups, shown_tools
 
 
-def make_registry(
-    features: Features, tool_runtime: LazyToolRuntime, operations: Callable[[], DaemonOperations]
-) -> Groups:
-    """Hob's own tools, and a group for each that features declare. Raises NotConfigured where names clash."""
-    declared = {
-        group.name: Group(group.line, SelectedTools(contribution.toolsets, group.tools))
-        for subsystem, contribution in features.opened.values()
-        for group in subsystem.tools
-    } | {"gateway": Group(LINE, GatewayTools(operations).toolset)}
-    later = [
-        cast(dict[str, Group], contribution.tool_groups)
-        for contribution in features
-        if contribution.tool_groups is not None
-    ]
-    groups, sources = ChainMap(declared, *later), [each for contribution in features for each in contribution.recall]
+def make_registry(features: Features, opened: OpenGroups, operations: Callable[[], DaemonOperations]) -> Groups:
+    """The tools that features declare, each with the feature that has it. Raises NotConfigured where names clash."""
+    parts: list[Mapping[str, Group]] = []
+    for subsystem, contribution in features.opened.values():
+        parts.append(closed_groups(subsystem.tools, contribution.toolsets))
+        if contribution.tool_groups is not None:
+            parts.append(contribution.tool_groups)
+    parts.append({"gateway": Group(LINE, GatewayTools(operations).toolset)})
+    shown: Toolset = shown_tools(
+        [group for subsystem, _ in features.opened.values() for group in subsystem.tools],
+        [toolset for contribution in features for toolset in contribution.toolsets],
+    )
+    if sources := [each for contribution in features for each in contribution.recall]:
+        shown = FurtherMemories(shown, sources)
+    names = Counter(name for part in parts for name in part)
     try:
-        return tool_runtime.groups.extended(groups, partial(FurtherMemories, sources=sources) if sources else None)
+        if twice := sorted(name for name, count in names.items() if count > 1):
+            raise ValueError(f"two groups of tools are called {', '.join(twice)}")
+        return Groups(shown, ChainMap(*cast(list[dict[str, Group]], parts[::-1])), opened)
     except ValueError as error:
         raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
 

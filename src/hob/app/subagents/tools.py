@@ -4,25 +4,34 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from hob.app.subagents.runs import CHANNEL, SubagentRuns, owed_key
 from hob.app.subagents.sessions import AGENT, child_key, depth_of
-from hob.core.argument_roles import ArgumentRole
+from hob.app.subagents.specs import (
+    AGENTS_LIST,
+    SESSION_STATUS,
+    SESSIONS_HISTORY,
+    SESSIONS_LIST,
+    SESSIONS_SEARCH,
+    SESSIONS_SEND,
+    SESSIONS_YIELD,
+    SPAWN_TOOL,
+    SUBAGENTS,
+)
 from hob.core.errors import ResultPending, ToolFailed
 from hob.core.ids import InboundId, SessionKey, digest, new_trace_id
 from hob.core.messages import Address, Quoted
 from hob.core.models import Entry, Thinking
 from hob.core.money import dollars
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Restart, Tier, ToolCall
+from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.trust.self_messages import self_made
 from hob.core.turns import Session, Turn
 from hob.store.subagents import SEND, SPAWN, SubagentRow
-from hob.tools.registry.declaration import Tools, tool
-from hob.tools.registry.schemas import Bounds
+from hob.tools.registry.declaration import Tools, implements
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _FORKED = 400_000  # characters, some 100,000 tokens
@@ -40,12 +49,6 @@ _SENT = (
     "[A message from session {parent}: another session of Hob, not the user. Your answer goes back to it; "
     "REPLY_SKIP sends none.]\n\n{message}"
 )
-_READS = {
-    "tier": Tier.READ,
-    "effects": frozenset({Effect.READS_PRIVATE}),
-    "restart": Restart.AGAIN,
-    "label": Label(Origin.TOOL, Trust.UNTRUSTED),
-}
 
 
 class SubagentToolset:
@@ -59,34 +62,23 @@ class SubagentToolset:
             self.sessions_search, self.sessions_send, self.session_status, self.agents_list,
         )  # fmt: skip
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=frozenset(),
-        restart=Restart.AGAIN,
-        label=HOB_LABEL,
-        roles=ArgumentRole(
-            plain=("task", "label", "name", "agent", "model", "thinking", "timeout_seconds", "cleanup", "context",
-                   "share", "attachments"),
-            says="give a sub-agent this task: {task}",
-        ),
-    )  # fmt: skip
+    @implements(SPAWN_TOOL, HOB_LABEL)
     async def spawn(
         self,
-        task: Annotated[str, "All it needs to know.", Bounds(1, 40_000)],
+        task: str,
         call: ToolCall,
         context: CallContext,
-        label: Annotated[str, Bounds(0, 80)] = "",
+        label: str = "",
         name: str = "",
         agent: str = "",
         model: str = "",
         thinking: str = "",
-        timeout_seconds: Annotated[float, "0: none", Bounds(0, 86_400)] = 0,
+        timeout_seconds: float = 0,
         cleanup: Literal["keep", "delete"] = "keep",
-        context_mode: Annotated[Literal["isolated", "fork"], "fork: it knows this conversation"] = "isolated",
-        share: Annotated[Literal["isolated", "handoff", "inherit-readonly"], "less than a fork"] = "isolated",
-        attachments: Annotated[Sequence[str], "blob ids it may read", Bounds(0, 20)] = (),
+        context_mode: Literal["isolated", "fork"] = "isolated",
+        share: Literal["isolated", "handoff", "inherit-readonly"] = "isolated",
+        attachments: Sequence[str] = (),
     ) -> str:
-        """Begin a sub-agent that reads and reports, in a session of its own. Returns at once; sessions_yield waits."""
         turn, depth = context.turn, depth_of(context.turn.session) + 1
         settings = self._runs.settings
         if depth > settings.max_depth:
@@ -149,16 +141,15 @@ class SubagentToolset:
         label = Label(Origin.CLIENT, Trust.TRUSTED if clean else Trust.UNTRUSTED)
         return (Quoted(f"[The conversation that the task comes from]\n{text}", label),) if text else ()
 
-    @tool(tier=Tier.WRITE, effects=frozenset(), label=HOB_LABEL, roles=ArgumentRole(plain=("action", "target", "text")))
+    @implements(SUBAGENTS, HOB_LABEL)
     async def subagents(
         self,
         action: Literal["list", "steer", "kill"],
         call: ToolCall,
         context: CallContext,
-        target: Annotated[str, "last, a number of the list, session, label, run id; or all (kill)"] = "last",
-        text: Annotated[str, "for steer"] = "",
+        target: str = "last",
+        text: str = "",
     ) -> str:
-        """See, correct or end the sub-agents of this session."""
         session = context.turn.session
         rows = [row for row in await self._store.subagents.of(session) if row.kind == SPAWN]
         if action == "list":
@@ -185,25 +176,23 @@ class SubagentToolset:
         self._runs.look()
         return f"{row.id} is told."
 
-    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL, roles=ArgumentRole())
+    @implements(SESSIONS_YIELD, HOB_LABEL)
     async def sessions_yield(self, context: CallContext) -> str:
-        """Wait for all sub-agents and answers of sessions; their results are this call's result."""
         rows = await self._store.subagents.of(context.turn.session)
         if not any(row.parent == context.turn.session and row.taken is None for row in rows):
             return "No sub-agent is at work, and every result was given."
         self._runs.look()
         raise ResultPending("child")
 
-    @tool(**_READS, roles=ArgumentRole(plain=("search", "active_minutes", "limit", "archived")))  # type: ignore[arg-type]
+    @implements(SESSIONS_LIST)
     async def sessions_list(
         self,
         context: CallContext,
         search: str = "",
-        active_minutes: Annotated[int, "0: any"] = 0,
-        limit: Annotated[int, Bounds(1, 100)] = 20,
+        active_minutes: int = 0,
+        limit: int = 20,
         archived: bool = False,
     ) -> str:
-        """Sessions that may be looked into, newest first."""
         now = self._runs.clock.now().timestamp()
         found = [
             each
@@ -213,25 +202,21 @@ class SubagentToolset:
         ]
         return json.dumps([_session_view(each, now) for each in found[:limit]])
 
-    @tool(**_READS, roles=ArgumentRole(plain=("session", "limit", "offset")))  # type: ignore[arg-type]
+    @implements(SESSIONS_HISTORY)
     async def sessions_history(
         self,
         session: str,
         context: CallContext,
-        limit: Annotated[int, Bounds(1, 200)] = 20,
-        offset: Annotated[int, "how many of the newest are left out", Bounds(0)] = 0,
+        limit: int = 20,
+        offset: int = 0,
     ) -> str:
-        """What was said in a session, oldest first."""
         key = (await self._find(context, session)).key
         view = await self._store.transcript.load_view(key, limit + offset)
         shown = view.entries[: len(view.entries) - offset][-limit:]
         return _lines([entry for entry in shown if entry.text], _BLOCK)[-_WHOLE:] or "Nothing was said there."
 
-    @tool(**_READS, roles=ArgumentRole(plain=("query", "limit")))  # type: ignore[arg-type]
-    async def sessions_search(
-        self, query: Annotated[str, Bounds(1, 200)], context: CallContext, limit: Annotated[int, Bounds(1, 50)] = 10
-    ) -> str:
-        """Find words in what was said in sessions."""
+    @implements(SESSIONS_SEARCH)
+    async def sessions_search(self, query: str, context: CallContext, limit: int = 10) -> str:
         found: list[str] = []
         for session in (await self._visible(context))[:_MOST_SEARCHED]:
             view = await self._store.transcript.load_view(session.key, 500)
@@ -239,22 +224,15 @@ class SubagentToolset:
             found += [f"{session.key}: {_around(text, query)}" for text in hits]
         return "\n".join(found[:limit]) or f"No session says {query!r}."
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=frozenset({Effect.READS_PRIVATE}),
-        restart=Restart.AGAIN,
-        label=HOB_LABEL,
-        roles=ArgumentRole(plain=("session", "message", "timeout_seconds"), says="tell session {session}: {message}"),
-    )
+    @implements(SESSIONS_SEND, HOB_LABEL)
     async def sessions_send(
         self,
         session: str,
-        message: Annotated[str, Bounds(1, 40_000)],
+        message: str,
         call: ToolCall,
         context: CallContext,
-        timeout_seconds: Annotated[float, "0: no answer is awaited", Bounds(0, 3_600)] = 60,
+        timeout_seconds: float = 60,
     ) -> str:
-        """Write to another session of Hob, and wait for its answer."""
         key = (await self._find(context, session)).key
         if key == context.turn.session or ":thread:" in key:
             raise ToolFailed("this is the same session, or a thread that only its own chat writes to")
@@ -271,9 +249,8 @@ class SubagentToolset:
             raise ResultPending("child")
         return "Sent; no answer is awaited."
 
-    @tool(**_READS, roles=ArgumentRole(plain=("session",)))  # type: ignore[arg-type]
-    async def session_status(self, context: CallContext, session: Annotated[str, "without it: this one"] = "") -> str:
-        """A session's model, size and cost, and the time."""
+    @implements(SESSION_STATUS)
+    async def session_status(self, context: CallContext, session: str = "") -> str:
         now = self._runs.clock.now()
         found = await self._find(context, session) if session else await self._store.sessions.get(context.turn.session)
         spent = await self._store.ledger.spent(session=found.key)
@@ -281,9 +258,8 @@ class SubagentToolset:
         return json.dumps({**view, "model": found.model, "cost_usd": dollars(spent.cost), "calls": spent.calls,
                            "tokens": spent.usage.input + spent.usage.output, "now": now.isoformat()})  # fmt: skip
 
-    @tool(tier=Tier.READ, effects=frozenset(), restart=Restart.AGAIN, label=HOB_LABEL, roles=ArgumentRole())
+    @implements(AGENTS_LIST, HOB_LABEL)
     async def agents_list(self) -> str:
-        """The agents that spawn may name."""
         return json.dumps([{"id": AGENT}])
 
     # which sessions

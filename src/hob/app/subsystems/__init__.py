@@ -24,8 +24,8 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     KNOWLEDGE,
     MEMORY_COMMANDS,
     TOOLS,
-    SUBAGENTS,
     MCP,
+    SUBAGENTS,
     OUTBOX_ALARM,
     DELIVERY,
     MAINTENANCE,
@@ -39,5 +39,6 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     SESSIONS,
     DASHBOARD,
 )
+TOOL_GROUPS = tuple(group for subsystem in SUBSYSTEMS for group in subsystem.tools)
 SLASH_COMMANDS = (*COMMANDS, *(each.row for subsystem in SUBSYSTEMS for each in subsystem.slash_commands))
 """Hob's own and those of the features, in the order of `/help`."""

@@ -1,7 +1,8 @@
 """Sub-agents, and what sessions know of each other."""
 
 from hob.app.subagents.settings import SubagentSettings
-from hob.app.subsystem import Open, Subsystem, ToolGroup
+from hob.app.subagents.specs import AGENTS
+from hob.app.subsystem import Open, Subsystem
 from hob.core.lazy import Lazy
 
 
@@ -16,15 +17,6 @@ SUBAGENTS = Subsystem(
     name="subagents",
     settings={"subagents": SubagentSettings},
     one_shot=True,
-    tools=(
-        ToolGroup(
-            "agents",
-            "sub-agents, other sessions",
-            (
-                *("spawn", "subagents", "sessions_yield", "sessions_list", "sessions_history", "sessions_search"),
-                *("sessions_send", "session_status", "agents_list"),
-            ),
-        ),
-    ),
+    tools=(AGENTS,),
     open=_open,
 )

@@ -1,9 +1,11 @@
 """Hob's own tools."""
 
+from hob.agent.prompt.specs import EARLIER
 from hob.app.subsystem import Endpoints, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
 from hob.tools.memory.ports import KnownFacts
+from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.web.settings import WebSettings
 
@@ -34,6 +36,7 @@ TOOLS = Subsystem(
     needs=(MemorySearch, KnownFacts),
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
+    tools=(*BUILTIN_GROUPS, EARLIER),
     files=(KeptFiles("tools", "what commands and file tools keep to undo what they did"),),
     endpoints=_endpoints,
     api_v1=_api_v1,

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hob.agent.prompt.read_back import GROUP, LINE, ReadingBack
+from hob.agent.prompt.read_back import ReadingBack
 from hob.agent.remarks import render
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
@@ -16,21 +16,19 @@ from hob.bus.canvas import CanvasViewers
 from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
 from hob.core.clock import Clock
-from hob.core.ids import SessionKey, TurnId
+from hob.core.ids import TurnId
 from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
 from hob.core.ports.notices import Notices
 from hob.core.ports.processes import ProcessRecords
-from hob.core.ports.tools import CallContext, Toolset
+from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.translation.remarks import Remark
 from hob.gateway.policy import LazyPolicy, PolicyExplainer
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.memory.ports import KnownFacts, MemoryPorts
-from hob.tools.registry.builtin_specs import KnownTools
-from hob.tools.registry.default_set import default_tools
-from hob.tools.registry.groups import Group, OpenGroups
+from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 
 if TYPE_CHECKING:  # the type of what `_maker` loads, and no port: the guard works with all of it
     from hob.app.tools.runtime import ToolRuntime
@@ -61,17 +59,10 @@ def _explaining() -> Callable[..., PolicyExplainer]:
 
 
 class LazyToolRuntime:
-    """Implements `Toolset`. `groups` are all tools; for all else there is `made`."""
+    """Implements `Toolset` by what was declared, until the first call; for all else there is `made`."""
 
-    def __init__(
-        self,
-        kept: Path,
-        more: Mapping[str, Group],
-        opened: OpenGroups,
-        make: "Callable[[Config], ToolRuntime]",
-        config: Config,
-    ) -> None:
-        self.groups = default_tools((KnownTools(lambda: self.made().toolset),), more, opened)
+    def __init__(self, kept: Path, make: "Callable[[Config], ToolRuntime]", config: Config) -> None:
+        self._specs = tuple(spec for group in BUILTIN_GROUPS for spec in group.tools)
         self.made = Lazy(partial(make, config))  # a tenth of a second at first
         self._make = make
         self._former: list[ToolRuntime] = []
@@ -84,18 +75,10 @@ class LazyToolRuntime:
         self.made = Lazy(partial(self._make, config))
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return self.groups.specs()
-
-    def of(self, session: SessionKey) -> Toolset:
-        """What this session may call now: the groups that it opened too."""
-        return self.groups.of(session)
+        return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        return await self.groups.call(call, context)
-
-    def named(self) -> Mapping[str, ToolSpec]:
-        """Every tool by name, those of closed groups too."""
-        return self.groups.named()
+        return await self.made().toolset.call(call, context)
 
     async def prune(self) -> None:
         """Forget how files were that no turn can go back to any more."""
@@ -177,8 +160,7 @@ async def open_tool_runtime(
                     **told,
                 )
 
-            more = {GROUP: Group(LINE, ReadingBack(store.transcript))}
-            tool_runtime = LazyToolRuntime(kept, more, store.open_groups, make, config)
+            tool_runtime = LazyToolRuntime(kept, make, config)
             try:
                 yield tool_runtime
             finally:
@@ -213,6 +195,7 @@ async def open_tools(kernel: Kernel) -> AsyncIterator[Contribution]:
                 LazyPolicy: policy,
                 CanvasViewers: viewers,
             },
+            toolsets=(tool_runtime, ReadingBack(store.transcript)),
             erase=tool_runtime.erase,
             on_settings=become,
         )

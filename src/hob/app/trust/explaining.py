@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hob.app.subsystems import TOOL_GROUPS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.guard import BackendHere, rules_of
 from hob.config.loading import Config
@@ -14,6 +15,7 @@ from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.known_secrets import KnownSecrets
+from hob.tools.registry.groups import grouped
 
 
 async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: KnownSecrets) -> Guarding:
@@ -23,7 +25,9 @@ async def guarding_over(config: Config, tool_runtime: LazyToolRuntime, known: Kn
         sandbox = await BackendHere(tool_runtime.made(), config).sandbox()
     except NotConfigured:
         sandbox = Sandbox(confined=False, versioned=False)
-    return Guarding(policy, reader, tuple(tool_runtime.named().values()), sandbox)
+    declared = {spec.name: spec for group in TOOL_GROUPS for spec in group.tools}
+    specs = {**grouped(TOOL_GROUPS, [tool_runtime]).named(), **declared}
+    return Guarding(policy, reader, tuple(specs.values()), sandbox)
 
 
 class OwnerPolicy:

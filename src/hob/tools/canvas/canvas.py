@@ -5,17 +5,15 @@ import os
 import re
 from dataclasses import replace
 from html import unescape
-from typing import Annotated, Literal, Protocol
+from typing import Literal, Protocol
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.canvas import CanvasAnswer, CanvasPage
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
+from hob.tools.canvas.specs import CANVAS
 from hob.tools.filesystem.paths import Roots
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
-from hob.tools.registry.schemas import Bounds
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 MOST_HTML = 500_000
 _SECONDS = 10.0
@@ -60,28 +58,17 @@ class Canvas:
         self._seconds = seconds
         self.toolset = Tools(self.canvas)
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=frozenset({Effect.WRITES, Effect.READS_UNTRUSTED}),
-        restart=Restart.AGAIN,
-        output_cap=16_000,
-        label=HOB_LABEL,
-        roles=ArgumentRole(
-            sources=("file",), scripts=("script",), plain=("action", "page", "html", "version"),
-            says="{action} the page {page} {script}",
-        ),
-    )  # fmt: skip
+    @implements(CANVAS, HOB_LABEL)
     async def canvas(
         self,
         action: Literal["present", "hide", "eval", "snapshot"],
         context: CallContext,
-        page: Annotated[str, "its name", Bounds(1, 60)] = "main",
-        html: Annotated[str, "whole, all within: it has no network", Bounds(0, MOST_HTML)] = "",
-        file: Annotated[str, "instead of html; its scripts are off"] = "",
-        script: Annotated[str, "JavaScript to eval", Bounds(0, 20_000)] = "",
-        version: Annotated[int, "an earlier one to present again", Bounds(0, 999_999)] = 0,
+        page: str = "main",
+        html: str = "",
+        file: str = "",
+        script: str = "",
+        version: int = 0,
     ) -> ToolOutput:
-        """Show the user a page in the dashboard; hide it; run a script in it; see its text."""
         wanted = CanvasPage(context.turn.session, page, context.turn.id, scripts=context.trust is Trust.TRUSTED)
         if action == "present" and (html or file):
             wanted, html = await self._given(wanted, html, file)

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import TurnId
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Tier, ToolCall
+from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.values import dataclass
 from hob.tools.documents.text import DecodedText, decode, encode
@@ -17,9 +15,10 @@ from hob.tools.editing.diffs import is_whole
 from hob.tools.editing.noted_changes import NotedChanges, Planned
 from hob.tools.editing.patch_format import FilePatch, Hunk, PatchAction, parse
 from hob.tools.editing.replacement import edit, fit_lines, merged
+from hob.tools.editing.specs import APPLY_PATCH, EDIT, WRITE
 from hob.tools.filesystem.paths import Place, Roots
 from hob.tools.filesystem.read import SeenFile
-from hob.tools.registry.declaration import arguments_of, tool
+from hob.tools.registry.declaration import arguments_of, implements
 
 # Hunks put into a text. Each must fit one place; the line numbers models give are a hint at most.
 
@@ -174,7 +173,6 @@ def _context(old: Sequence[str], new: Sequence[str]) -> int:
     return count
 
 
-_WRITES = frozenset({Effect.WRITES})
 _LARGEST = 8 << 20  # bytes of a text in which passages are looked for
 
 
@@ -203,7 +201,7 @@ class Editing:
         self._noted = noted
         self._seen = seen
 
-    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL, roles=ArgumentRole(paths=("path",), plain=("content",)))
+    @implements(WRITE, HOB_LABEL)
     async def write(
         self,
         path: str,
@@ -211,15 +209,9 @@ class Editing:
         call: ToolCall,
         context: CallContext,
     ) -> str:
-        """Write a whole file; folders are made. For a part use edit."""
         return await self._carry_out(await asyncio.to_thread(self._written, path, content), call, context)
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=_WRITES,
-        label=HOB_LABEL,
-        roles=ArgumentRole(paths=("path",), plain=("old_text", "new_text", "replace_all")),
-    )
+    @implements(EDIT, HOB_LABEL)
     async def edit(
         self,
         path: str,
@@ -229,18 +221,16 @@ class Editing:
         context: CallContext,
         replace_all: bool = False,
     ) -> str:
-        """Replace old_text, which must fit one place."""
         plan = await asyncio.to_thread(self._edited, path, old_text, new_text, replace_all)
         return await self._carry_out(plan, call, context)
 
-    @tool(tier=Tier.WRITE, effects=_WRITES, label=HOB_LABEL, roles=ArgumentRole(patches=("patch",)))
+    @implements(APPLY_PATCH, HOB_LABEL)
     async def apply_patch(
         self,
-        patch: Annotated[str, "Unified diff or *** Begin Patch"],
+        patch: str,
         call: ToolCall,
         context: CallContext,
     ) -> str:
-        """Change, create, delete, rename files: all or nothing."""
         return await self._carry_out(await asyncio.to_thread(self._patched, patch), call, context)
 
     async def plan(self, call: ToolCall) -> EditPlan | None:

@@ -9,23 +9,22 @@ import re
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured, NotFound, StoreError, ToolFailed
 from hob.core.ids import BlobId
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.tools import Effect, ToolCall
+from hob.core.tools import ToolCall
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.undo import Begun
 from hob.tools.exec.command_log import LOST, CommandLog, Doings
 from hob.tools.exec.command_text import Live, Sieve, readable
+from hob.tools.exec.specs import EXEC, PROCESS
 from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
-from hob.tools.registry.schemas import Bounds
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
 from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name
 from hob.tools.sandbox.processes import Polled, Processes
@@ -36,15 +35,10 @@ from hob.tools.undo.snapshots.entries import What
 
 log = logging.getLogger(__name__)
 
-EXECUTING = frozenset(
-    {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.WRITES, Effect.COMMUNICATES, Effect.EXECUTES}
-)
 Shown = Callable[[CallContext, ToolCall, str], None]
 """Is given what a command writes while it runs."""
 
-_LONGEST = 1800
 _LONGEST_WAIT = 50  # seconds of one poll: a call of its own has 60
-_GRACE = 30.0  # seconds for ending a command and taking note of what it changed
 _EARLY = 0.3  # seconds in which a command in the background may fail at once, or say its first words
 _MOST_NAMES = 10
 _MOST_OBEYED = 4
@@ -134,18 +128,7 @@ class CommandTools:
         self._outgoing = outgoing
         self.toolset = Tools(self.exec, self.process)
 
-    @tool(
-        effects=EXECUTING,
-        timeout=_LONGEST + _GRACE,
-        roles=ArgumentRole(
-            commands=("command",),
-            inputs=("stdin",),
-            directory=("cwd",),
-            hosts=("hosts", "network"),
-            plain=("timeout", "background", "pty"),
-            runs=True,
-        ),
-    )
+    @implements(EXEC)
     async def exec(
         self,
         command: str,
@@ -153,13 +136,12 @@ class CommandTools:
         context: CallContext,
         cwd: str = ".",
         stdin: str = "",
-        timeout: Annotated[int, "Seconds", Bounds(at_least=1, at_most=_LONGEST)] = 60,
-        background: Annotated[bool, "See process"] = False,
+        timeout: int = 60,
+        background: bool = False,
         pty: bool = False,
-        network: Annotated[bool, "Reach the hosts the owner allows"] = False,
+        network: bool = False,
         hosts: tuple[str, ...] = (),
     ) -> ToolOutput:
-        """Run a bash command in a sandbox: the workspace and the system's programs."""
         if background:
             check_typed(stdin, end=False)
         trusted = context.trust is Trust.TRUSTED
@@ -178,20 +160,16 @@ class CommandTools:
         except NotConfigured as error:
             raise ToolFailed(f"commands cannot be run so: {error}") from error
 
-    @tool(
-        effects=EXECUTING,
-        roles=ArgumentRole(commands=("data",), plain=("action", "id", "eof", "timeout"), runs=True, joins=True),
-    )
+    @implements(PROCESS)
     async def process(
         self,
         action: Literal["list", "poll", "write", "kill"],
         context: CallContext,
         id: str = "",
-        data: Annotated[str, "Whole lines"] = "",
+        data: str = "",
         eof: bool = False,
-        timeout: Annotated[int, "Seconds"] = 0,
+        timeout: int = 0,
     ) -> ToolOutput:
-        """Background commands: list, poll, write, kill."""
         owner = context.turn.session
         if action == "list":
             return ToolOutput(self._listed(owner))

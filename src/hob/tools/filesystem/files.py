@@ -5,20 +5,19 @@ import stat
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import Clock
 from hob.core.content.documents import Documents
 from hob.core.ports.tools import Blobs
-from hob.core.tools import Restart, Tier, ToolCall
+from hob.core.tools import ToolCall
 from hob.tools.editing.editing import Editing, EditPlan
 from hob.tools.editing.noted_changes import NotedChanges
 from hob.tools.filesystem.grep import SECONDS, Mode, Wanted, grep
 from hob.tools.filesystem.listing import find_files, list_folder, start_of
 from hob.tools.filesystem.paths import Place, Roots
-from hob.tools.filesystem.read import BLOB, FILE_LABEL, READING, LabelOf, ReadTool, SeenFile, untrusted
-from hob.tools.registry.declaration import ToolOutput, Tools, arguments_of, tool
+from hob.tools.filesystem.read import BLOB, FILE_LABEL, LabelOf, ReadTool, SeenFile, untrusted
+from hob.tools.filesystem.specs import GLOB, GREP, LIST_DIR, RESOLVE_PATH
+from hob.tools.registry.declaration import ToolOutput, Tools, arguments_of, implements
 from hob.tools.undo.changes import FileChangesPort
 from hob.tools.undo.undo import Undo
 
@@ -34,52 +33,26 @@ class Looking:
         self._roots = roots
         self._ripgrep = ripgrep
 
-    @tool(
-        tier=Tier.READ,
-        effects=READING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        output_cap=24_000,
-        label=FILE_LABEL,
-        roles=ArgumentRole(paths=("path",), plain=("depth", "all")),
-    )
+    @implements(LIST_DIR, FILE_LABEL)
     async def list_dir(
         self,
         path: str = ".",
-        depth: Annotated[int, "Levels, 1 to 8"] = 1,
-        all: Annotated[bool, "With what .gitignore leaves out"] = False,  # noqa: A002
+        depth: int = 1,
+        all: bool = False,  # noqa: A002
     ) -> str:
-        """List a folder: names, sizes in bytes, where links lead."""
         return await asyncio.to_thread(list_folder, self._roots, path, min(max(depth, 1), 8), everything=all)
 
-    @tool(
-        tier=Tier.READ,
-        effects=READING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        output_cap=24_000,
-        label=FILE_LABEL,
-        roles=ArgumentRole(paths=("path", "pattern"), plain=("limit", "all")),
-    )
+    @implements(GLOB, FILE_LABEL)
     async def glob(
         self,
-        pattern: Annotated[str, "*.py (any depth), src/**/*.{js,ts}"],
+        pattern: str,
         path: str = ".",
         limit: int = 100,
-        all: Annotated[bool, "With what .gitignore leaves out"] = False,  # noqa: A002
+        all: bool = False,  # noqa: A002
     ) -> str:
-        """Find files by name, the newest first."""
         return await asyncio.to_thread(find_files, self._roots, pattern, path, _within(limit), everything=all)
 
-    @tool(
-        tier=Tier.READ,
-        effects=READING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        output_cap=24_000,
-        label=FILE_LABEL,
-        roles=ArgumentRole(paths=("path",), plain=("pattern", "glob", "mode", "context", "limit", "all")),
-    )
+    @implements(GREP, FILE_LABEL)
     async def grep(
         self,
         pattern: str,
@@ -90,20 +63,11 @@ class Looking:
         limit: int = 100,
         all: bool = False,  # noqa: A002
     ) -> str:
-        """Search the lines of files by a regular expression; (?i) ignores case."""
         wanted = Wanted(pattern, path, glob, mode, _within(limit), min(max(context, 0), _MOST_AROUND), everything=all)
         return await grep(self._roots, wanted, self._ripgrep, SECONDS)
 
-    @tool(
-        tier=Tier.READ,
-        effects=READING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        label=FILE_LABEL,
-        roles=ArgumentRole(paths=("path",)),
-    )
+    @implements(RESOLVE_PATH, FILE_LABEL)
     async def resolve_path(self, path: str) -> str:
-        """Tell where a name leads: the real path, what is there, and whether it may be read or written."""
         return await asyncio.to_thread(self._resolved, path)
 
     def _resolved(self, path: str) -> str:

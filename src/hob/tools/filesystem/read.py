@@ -6,15 +6,12 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Annotated
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.content.documents import Documents, DocumentUnreadable
 from hob.core.content.images import Image
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ids import BlobId, TurnId, digest
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
 from hob.tools.documents.documents import DocumentReader
@@ -23,7 +20,8 @@ from hob.tools.documents.tables import notebook_text, table_remark
 from hob.tools.documents.text import decode
 from hob.tools.filesystem.listing import list_folder
 from hob.tools.filesystem.paths import Place, Roots
-from hob.tools.registry.declaration import ToolOutput, tool
+from hob.tools.filesystem.specs import READ
+from hob.tools.registry.declaration import ToolOutput, implements
 
 # A text shown page by page: numbered lines, none longer than a model can use, and where to read on.
 
@@ -172,7 +170,6 @@ def _below(remarks: str) -> str:
 
 
 FILE_LABEL = Label(Origin.FILE, Trust.UNTRUSTED)
-READING = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 
 BLOB = "blob:"
 """Before the id of a blob, where a path is asked for."""
@@ -235,25 +232,16 @@ class ReadTool:
         self._seen = seen
         self._label_of = label_of
 
-    @tool(
-        tier=Tier.READ,
-        effects=READING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        output_cap=PAGE + PAGE // 4,
-        label=FILE_LABEL,
-        roles=ArgumentRole(paths=("path",), plain=("offset", "limit", "at", "raw")),
-    )
+    @implements(READ, FILE_LABEL)
     async def read(
         self,
-        path: Annotated[str, "Or blob:ID"],
+        path: str,
         context: CallContext,
-        offset: Annotated[int, "First line; below 0 from the end"] = 1,
+        offset: int = 1,
         limit: int = MOST_LINES,
         at: int = -1,
         raw: bool = False,
     ) -> ToolOutput:
-        """Read a text file in numbered lines, a document, a picture or a folder."""
         # `at` and `raw` are explained in the outputs for which they are of use
         room = min(PAGE, context.most - _REMARKS)
         part = Part(offset, min(max(limit, 1), MOST_LINES), None if at < 0 else at, room)

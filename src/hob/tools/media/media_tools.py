@@ -3,28 +3,23 @@
 import os
 import re
 from collections.abc import Sequence
-from typing import Annotated, Protocol
+from typing import Protocol
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.content.documents import Documents, DocumentSection, DocumentUnreadable
 from hob.core.content.media import Description, Speech
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import ModelError, ModelFault, NotFound, ToolFailed
 from hob.core.ids import BlobId, SessionKey
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.tools.filesystem.paths import Roots
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
-from hob.tools.registry.schemas import Bounds
+from hob.tools.media.specs import IMAGE, PDF, TTS
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 BLOB = "blob:"
-_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _UNTRUSTED = Label(Origin.FILE, Trust.UNTRUSTED)
 _MOST_FILE = 10_000_000
 _MOST_PAGES = 20
-_WORDS = 4_000
-"""Characters of a description: some 1,000 tokens."""
 _PAGES = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
 _PDF = "application/pdf"
 
@@ -63,23 +58,13 @@ class MediaTools:
         self._blobs = blobs
         self.toolset = Tools(self.image, self.tts, self.pdf)
 
-    @tool(
-        tier=Tier.READ,
-        effects=_READS,
-        restart=Restart.AGAIN,
-        parallel=True,
-        timeout=120,
-        output_cap=_WORDS,
-        label=_UNTRUSTED,
-        roles=ArgumentRole(paths=("path",), plain=("question",)),
-    )
+    @implements(IMAGE, _UNTRUSTED)
     async def image(
         self,
-        path: Annotated[str, "a file, or blob:ID"],
+        path: str,
         context: CallContext,
-        question: Annotated[str, Bounds(0, 1_000)] = "",
+        question: str = "",
     ) -> str:
-        """Have a picture described, or a question about it answered, by a model that sees."""
         data = await self._load(path)
         try:
             said = await self._models.describe(data, media_type_of(data[:HEAD]), question, *_payer(context))
@@ -87,21 +72,14 @@ class MediaTools:
             raise ToolFailed(str(error)) from error
         return said.text or "(nothing could be made out)"
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=frozenset({Effect.WRITES}),
-        timeout=300,
-        label=HOB_LABEL,
-        roles=ArgumentRole(paths=("path",), plain=("text", "voice")),
-    )
+    @implements(TTS, HOB_LABEL)
     async def tts(
         self,
-        text: Annotated[str, Bounds(1, 20_000)],
+        text: str,
         context: CallContext,
-        path: Annotated[str, "a new file for it; without one it is kept as a blob"] = "",
-        voice: Annotated[str, Bounds(0, 100)] = "",
+        path: str = "",
+        voice: str = "",
     ) -> str:
-        """Speak a text: gives a sound file."""
         try:
             speech = await self._models.speak(text, voice, *_payer(context))
         except ModelError as error:
@@ -115,18 +93,8 @@ class MediaTools:
         blob = await self._blobs.put(speech.audio, speech.media_type)
         return f"{BLOB}{blob}: {size}; the tool message sends it as its file"
 
-    @tool(
-        tier=Tier.READ,
-        effects=_READS,
-        restart=Restart.AGAIN,
-        parallel=True,
-        label=_UNTRUSTED,
-        roles=ArgumentRole(paths=("path",), plain=("pages",)),
-    )
-    async def pdf(
-        self, path: Annotated[str, "a file, or blob:ID"], pages: Annotated[str, "e.g. 3 or 1-5; at most 20"] = ""
-    ) -> ToolOutput:
-        """Read pages of a PDF."""
+    @implements(PDF, _UNTRUSTED)
+    async def pdf(self, path: str, pages: str = "") -> ToolOutput:
         data = await self._load(path)
         if self._documents.kind(data, path) != _PDF:
             raise ToolFailed(f"{path} is no PDF; read shows other documents")

@@ -1,21 +1,18 @@
 """The tools over what is known and wanted: `facts`, `correct_fact`, `get_goals`, `create_goal`, `update_goal`."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Literal
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest, NotFound, ToolFailed
 from hob.core.memory import Fact, FactState, Goal, GoalNote, GoalState, is_private
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, join
 from hob.core.turns import scope_of
 from hob.tools.memory.ports import Goals, KnownFacts
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.memory.specs import CORRECT_FACT, CREATE_GOAL, FACTS, GET_GOALS, UPDATE_GOAL
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
-_PERSISTS = frozenset({Effect.PERSISTS})
-_READS = frozenset({Effect.READS_PRIVATE})
 _MOST = 100
 _LONGEST = 500
 _ID = 12
@@ -29,9 +26,8 @@ class KnowledgeTools:
         self._goals = goals
         self.toolset = Tools(self.facts, self.correct_fact, self.get_goals, self.create_goal, self.update_goal)
 
-    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True, roles=ArgumentRole(plain=("about",)))
+    @implements(FACTS)
     async def facts(self, context: CallContext, about: str = "") -> ToolOutput:
-        """List what is known of the owner (about: only with this word), each with its id and the words it is from."""
         wanted, found = about.casefold(), await self._facts.known(scope_of(context.turn))
         known = [fact for fact in found if wanted in _text(fact).casefold()]
         sure = [fact for fact in known if fact.state is not FactState.ASKED]
@@ -42,15 +38,8 @@ class KnowledgeTools:
             lines.append(f"[{unsure} more are not sure: the owner confirms them with /memory]")
         return ToolOutput("\n".join(lines) or "(nothing)", Label(Origin.TOOL, OWNER_LABEL.trust))
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=_PERSISTS,
-        restart=Restart.NEVER,
-        label=HOB_LABEL,
-        roles=ArgumentRole(things=("id",), plain=("right",), says="change what is known of you: {id} is {right}"),
-    )
+    @implements(CORRECT_FACT, HOB_LABEL)
     async def correct_fact(self, id: str, context: CallContext, right: str = "") -> str:
-        """Put a fact right that the owner says is wrong; right: what is so, in their words (empty: it is not so)."""
         said = "\n".join(inbound.text for inbound in (*context.turn.inbounds, *context.turn.joined))
         try:
             before, after = await self._facts.correct(id, right, said, scope_of(context.turn))
@@ -60,20 +49,15 @@ class KnowledgeTools:
         back = (after[0] if after else before).id[:_ID]
         return f"No longer known: {_text(before)}. Instead: {now}. To undo: /memory undo {back}"
 
-    @tool(tier=Tier.READ, effects=_READS, restart=Restart.AGAIN, parallel=True, roles=ArgumentRole(plain=("closed",)))
+    @implements(GET_GOALS)
     async def get_goals(self, context: CallContext, closed: bool = False) -> ToolOutput:
-        """List the goals with their days, states and evidence; closed: those too that are done or dropped."""
         known = await self._goals.goals(scope_of(context.turn))
         shown = [goal for goal in known if closed or goal.state is GoalState.OPEN][:_MOST]
         lines = [line for goal in shown for line in _goal_lines(goal)]
         return ToolOutput("\n".join(lines) or "(nothing)", Label(Origin.TOOL, join(goal.label for goal in shown)))
 
-    @tool(
-        tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL,
-        roles=ArgumentRole(plain=("goal", "due"), says="keep this goal: {goal}"),
-    )  # fmt: skip
-    async def create_goal(self, goal: str, context: CallContext, due: Annotated[str, "YYYY-MM-DD"] = "") -> str:
-        """Keep a goal the owner wants to reach beyond this conversation."""
+    @implements(CREATE_GOAL, HOB_LABEL)
+    async def create_goal(self, goal: str, context: CallContext, due: str = "") -> str:
         turn, text = context.turn, " ".join(goal.split())
         if not 0 < len(text) <= _LONGEST:
             raise ToolFailed(f"a goal has 1 to {_LONGEST} characters.")
@@ -83,19 +67,15 @@ class KnowledgeTools:
         wanted = Goal(text=text, label=label, due=_moment(due), session=turn.session, turn=turn.id)
         return _goal_lines(await self._goals.add(scope_of(turn), wanted))[0]
 
-    @tool(
-        tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL,
-        roles=ArgumentRole(things=("id",), plain=("state", "due", "evidence"), says="goal {id} is {state}"),
-    )  # fmt: skip
+    @implements(UPDATE_GOAL, HOB_LABEL)
     async def update_goal(
         self,
         id: str,
         context: CallContext,
         state: Literal["", "open", "done", "dropped"] = "",
-        due: Annotated[str, "YYYY-MM-DD"] = "",
+        due: str = "",
         evidence: str = "",
     ) -> str:
-        """Note what came of a goal (evidence), that it is done or dropped, or another day."""
         note = GoalNote(" ".join(evidence.split())[:_LONGEST]) if evidence.strip() else None
         label = Label(Origin.MODEL, context.trust)
         wanted = GoalState(state) if state else None

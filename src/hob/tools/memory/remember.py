@@ -5,20 +5,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import utc_day
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.memory import Memory, MemoryItem, WorkingNote, is_private
 from hob.core.ports.memory import MemorySearch, Recall, Remember, WorkingNotes
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust, join
 from hob.core.turns import scope_of
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.memory.specs import MEMORY_GET, MEMORY_SEARCH, RECALL, REMEMBER, UPDATE_WORKING_MEMORY
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
-_PERSISTS = frozenset({Effect.PERSISTS})
-_READS = frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED})
 _LONGEST = 4_000
 _LONGEST_NOTE = 2_000  # it stands in every prompt of its session
 _MOST = 50
@@ -39,11 +37,8 @@ class MemoryTools:
             self.remember, self.recall, self.memory_search, self.memory_get, self.update_working_memory
         )
 
-    @tool(
-        tier=Tier.WRITE, effects=_PERSISTS, restart=Restart.AGAIN, label=HOB_LABEL, roles=ArgumentRole(plain=("text",))
-    )
+    @implements(REMEMBER, HOB_LABEL)
     async def remember(self, text: str, context: CallContext) -> str:
-        """Keep a fact for later conversations."""
         text = _checked(text.strip())
         if not text:
             raise ToolFailed("the text is empty.")
@@ -56,13 +51,7 @@ class MemoryTools:
             return "Kept, marked as untrusted: this conversation holds text from elsewhere."
         return "Kept."
 
-    @tool(
-        tier=Tier.READ,
-        effects=_READS,
-        restart=Restart.AGAIN,
-        parallel=True,
-        roles=ArgumentRole(plain=("query", "limit", "untrusted")),
-    )
+    @implements(RECALL)
     async def recall(
         self,
         query: str,
@@ -70,7 +59,6 @@ class MemoryTools:
         limit: int = _USUAL,
         untrusted: bool = False,
     ) -> ToolOutput:
-        """Find what was remembered."""
         limit = min(max(limit, 1), _MOST)
         found = await self._memory.recall(query, SessionKey(scope_of(context.turn).person), limit)
         lines, labels = _told(found, untrusted)
@@ -81,17 +69,10 @@ class MemoryTools:
             labels.append(note.label)
         return ToolOutput("\n".join(lines), Label(Origin.TOOL, join(labels)))
 
-    @tool(
-        tier=Tier.READ,
-        effects=_READS,
-        restart=Restart.AGAIN,
-        parallel=True,
-        roles=ArgumentRole(plain=("query", "limit", "untrusted")),
-    )
+    @implements(MEMORY_SEARCH)
     async def memory_search(
         self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False
     ) -> ToolOutput:
-        """Search all that was said, read or noted, MEMORY.md and daily notes too; each result has an id."""
         limit = min(max(limit, 1), _MOST)
         found = [each.item for each in await self._memory.search(query, scope_of(context.turn), limit)]
         shown = [item for item in found if untrusted or item.label.trusted]
@@ -100,15 +81,8 @@ class MemoryTools:
             lines.append(f"[{left}; to read them too, set untrusted=true]")
         return ToolOutput("\n".join(lines) or _NOTHING, Label(Origin.TOOL, join(item.label for item in shown)))
 
-    @tool(
-        tier=Tier.READ,
-        effects=_READS,
-        restart=Restart.AGAIN,
-        parallel=True,
-        roles=ArgumentRole(plain=("path", "start", "lines")),
-    )
+    @implements(MEMORY_GET)
     async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
-        """Read one remembered item by its id, or a remembered file (MEMORY.md, memory/DATE.md) from a line on."""
         scope = scope_of(context.turn)
         item = await self._memory.find(path, scope)
         found = [item] if item is not None else await self._memory.sections(path, scope)
@@ -116,23 +90,13 @@ class MemoryTools:
         text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
         return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, join(each.label for each in shown)))
 
-    @tool(
-        tier=Tier.WRITE,
-        effects=_PERSISTS,
-        restart=Restart.AGAIN,
-        label=HOB_LABEL,
-        roles=ArgumentRole(plain=("content", "everywhere")),
-    )
+    @implements(UPDATE_WORKING_MEMORY, HOB_LABEL)
     async def update_working_memory(
         self,
         content: str,
         context: CallContext,
         everywhere: bool = False,
     ) -> ToolOutput:
-        """Replace this conversation's note of aims, decisions, next steps (empty: clear it); gives the old one.
-
-        With everywhere=true it is the note for conversations that have none of their own.
-        """
         content = _checked(content.strip(), _LONGEST_NOTE)
         session = context.turn.session
         if everywhere:

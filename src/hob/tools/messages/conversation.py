@@ -1,17 +1,15 @@
 """The tools that talk to the person whom the turn is for: `ask_user`, `report_progress`."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import AnswerNeeded, ToolFailed
 from hob.core.events.notices import Progress
 from hob.core.ports.notices import Notices
 from hob.core.ports.tools import CallContext
-from hob.core.tools import Restart, Tier
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Turn
-from hob.tools.registry.declaration import Tools, tool
+from hob.tools.messages.specs import ASK_USER, REPORT_PROGRESS
+from hob.tools.registry.declaration import Tools, implements
 
 _LONGEST = 2_000
 _LONGEST_OPTION = 100
@@ -32,20 +30,13 @@ class ConversationTools:
         self._can_ask = can_ask
         self.toolset = Tools(self.ask_user, self.report_progress)
 
-    @tool(
-        tier=Tier.READ,
-        effects=frozenset(),
-        restart=Restart.AGAIN,
-        label=HOB_LABEL,
-        roles=ArgumentRole(plain=("question", "options")),
-    )
+    @implements(ASK_USER, HOB_LABEL)
     async def ask_user(
         self,
         question: str,
         context: CallContext,
         options: Sequence[str] = (),
     ) -> str:
-        """Ask what only the user knows; waits for the answer."""
         question = question.strip()
         if not question or len(question) > _LONGEST:
             raise ToolFailed(f"a question has 1 to {_LONGEST:,} characters, not {len(question):,}.")
@@ -56,20 +47,13 @@ class ConversationTools:
             raise ToolFailed("nobody is there to answer now: go on with what you know, and end with what is open.")
         raise AnswerNeeded("\n".join([question, *(f"{n}. {line}" for n, line in enumerate(lines, start=1))]))
 
-    @tool(
-        tier=Tier.READ,
-        effects=frozenset(),
-        restart=Restart.AGAIN,
-        label=HOB_LABEL,
-        roles=ArgumentRole(plain=("text", "percent")),
-    )
+    @implements(REPORT_PROGRESS, HOB_LABEL)
     async def report_progress(
         self,
         text: str,
         context: CallContext,
-        percent: Annotated[int | None, "0 to 100"] = None,
+        percent: int | None = None,
     ) -> str:
-        """Tell the waiting user how far a long task is, in a few words."""
         shown = " ".join(text.split())[:_SHOWN]
         if not shown:
             raise ToolFailed("the text is empty.")

@@ -3,9 +3,8 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.content.capabilities import Capabilities, ChatLine
 from hob.core.content.chunks import split_text
 from hob.core.content.media_types import HEAD, media_type_of
@@ -14,12 +13,12 @@ from hob.core.errors import NotFound, SendFailed, ToolFailed
 from hob.core.ids import BlobId, OutboxId, digest
 from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.tools import Effect, Restart, ToolCall
+from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.turns import Turn
 from hob.tools.filesystem.paths import Roots
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
-from hob.tools.registry.schemas import Bounds
+from hob.tools.messages.specs import MESSAGE
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 BLOB = "blob:"
 _MOST_FILE = 25_000_000
@@ -103,29 +102,20 @@ class MessageTool:
         self._blobs = blobs
         self.toolset = Tools(self.message)
 
-    @tool(
-        effects=frozenset({Effect.COMMUNICATES, Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
-        restart=Restart.AGAIN,
-        label=HOB_LABEL,
-        roles=ArgumentRole(
-            recipients=("to",), channel=("channel",), bodies=("text", "options"), sources=("file",),
-            plain=("action", "message", "limit"), says="{action} a message: {to} {text}",
-        ),
-    )  # fmt: skip
+    @implements(MESSAGE, HOB_LABEL)
     async def message(
         self,
         action: Literal["send", "reply", "edit", "delete", "react", "poll", "read"],
         call: ToolCall,
         context: CallContext,
-        to: Annotated[str, "a known person's name or address; without it this chat"] = "",
-        text: Annotated[str, "or the sign to react with", Bounds(0, 40_000)] = "",
+        to: str = "",
+        text: str = "",
         channel: str = "",
-        message: Annotated[str, "id: what is replied to, edited, deleted, reacted to; last: the user's"] = "",
-        file: Annotated[str, "a path, or blob:ID"] = "",
-        options: Annotated[Sequence[str], "buttons, or what a poll is about", Bounds(0, 10)] = (),
-        limit: Annotated[int, Bounds(1, 100)] = 20,
+        message: str = "",
+        file: str = "",
+        options: Sequence[str] = (),
+        limit: int = 20,
     ) -> ToolOutput:
-        """Write in chats of people the user knows, besides your reply; change what you wrote."""
         address = self._address(context.turn, to, channel)
         can = self._messages.capabilities(address)
         if can is None:

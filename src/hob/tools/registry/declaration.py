@@ -1,9 +1,14 @@
-"""A tool from a typed function: the signature is its schema, the docstring its description, the decorator the rest."""
+"""Tools from typed functions, which are checked to take what the tool's schema says.
+
+Hob's own are declared as data (`@implements(SPEC)`), which is read without the functions. A program of yours may leave
+that to `@tool(...)`: the signature is the schema, the docstring the description, the decorator the rest.
+"""
 
 import inspect
 import json
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.images import Image
@@ -14,7 +19,7 @@ from hob.core.tools import ALL_EFFECTS, MOST_CHARACTERS, Effect, Restart, Tier, 
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
-from hob.tools.registry.schemas import Member, object_schema, read_object, shape_of
+from hob.tools.registry.schemas import Member, object_schema, read_object, shape_of, with_words
 
 F = TypeVar("F", bound=Callable[..., Awaitable["str | ToolOutput"]])
 
@@ -35,19 +40,25 @@ class ToolOutput:
     images: tuple[Image, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """What the decorator says of a function."""
+class Declaration(NamedTuple):
+    """What a decorator says of a function: all of the tool, or (`whole` is false) what the function does not."""
 
-    name: str
-    tier: Tier
-    effects: frozenset[Effect]
-    restart: Restart
-    parallel: bool
-    timeout: float
-    output_cap: int
+    spec: ToolSpec
     label: Label
-    roles: ArgumentRole | None
+    whole: bool
+
+
+def implements(spec: ToolSpec, label: Label = Label(Origin.TOOL, Trust.UNTRUSTED)) -> Callable[[F], F]:
+    """Declare that an async function makes the calls of this tool; its parameters are those of the schema.
+
+    A parameter annotated `ToolCall` or `CallContext` is handed in. `label` is that of results that have none.
+    """
+
+    def declare(function: F) -> F:
+        setattr(function, _MARK, Declaration(spec, label, whole=True))
+        return function
+
+    return declare
 
 
 def tool(
@@ -71,9 +82,9 @@ def tool(
     """
 
     def declare(function: F) -> F:
-        named = name or function.__name__
-        said = Declaration(named, tier, effects, restart, parallel, timeout, output_cap, label, roles)
-        setattr(function, _MARK, said)
+        named, words = name or function.__name__, inspect.cleandoc(function.__doc__ or "")
+        spec = ToolSpec(named, words, {}, tier, effects, restart, parallel, timeout, output_cap, roles)
+        setattr(function, _MARK, Declaration(spec, label, whole=False))
         return function
 
     return declare
@@ -138,33 +149,27 @@ def _make(function: Callable[..., Awaitable[str | ToolOutput]]) -> _Made:
     said: Declaration | None = getattr(function, _MARK, None)
     if said is None:
         raise TypeError(f"{function!r} is not declared with @tool(...)")
-    hints = get_type_hints(function, include_extras=True)
+    spec, hints = said.spec, get_type_hints(function, include_extras=True)
+    told = spec.schema.get("properties", {})
     members: list[Member] = []
     given: list[tuple[str, type]] = []
     for parameter in inspect.signature(function).parameters.values():
         hint = hints.get(parameter.name)
         if hint is None or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{said.name}: the parameter {parameter.name} needs a name and an annotation")
+            raise TypeError(f"{spec.name}: the parameter {parameter.name} needs a name and an annotation")
         plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
         if plain in _GIVEN:
             given.append((parameter.name, plain))
             continue
-        members.append(Member(parameter.name, shape_of(hint), parameter.default is parameter.empty))
-    description = inspect.cleandoc(function.__doc__ or "")
-    if not description:
-        raise TypeError(f"{said.name} has no docstring: the model would not know what it does")
-    spec = ToolSpec(
-        name=said.name,
-        description=description,
-        schema=object_schema(members),
-        tier=said.tier,
-        effects=said.effects,
-        restart=said.restart,
-        parallel=said.parallel,
-        timeout=said.timeout,
-        output_cap=said.output_cap,
-        roles=said.roles,
-    )
+        shape = with_words(shape_of(hint), told.get(parameter.name, {}))
+        members.append(Member(parameter.name, shape, parameter.default is parameter.empty))
+    if not spec.description:
+        raise TypeError(f"{spec.name} has no docstring: the model would not know what it does")
+    schema = object_schema(members)
+    if not said.whole:
+        spec = replace(spec, schema=schema)
+    elif schema != spec.schema:
+        raise TypeError(f"{spec.name} takes {schema}, and its spec says {spec.schema}")
     return _Made(spec, function, tuple(members), tuple(given), said.label)
 
 

@@ -6,17 +6,16 @@ again: opening costs one uncached request, and nothing after that.
 """
 
 import re
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import Protocol
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.spelling import close_names
-from hob.core.tools import Restart, Tier, ToolCall, ToolResult, ToolSpec
+from hob.core.tools import Restart, Tier, ToolCall, ToolGroup, ToolResult, ToolSpec
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.values import dataclass
 from hob.tools.registry.declaration import Tools, tool
@@ -39,6 +38,40 @@ class Group:
 
     line: str
     toolset: Toolset
+
+
+class SelectedTools:
+    """Implements `Toolset`: those tools of others that are named, in the order of the names."""
+
+    def __init__(self, toolsets: Iterable[Toolset], names: Iterable[str]) -> None:
+        there = {spec.name: (spec, toolset) for toolset in toolsets for spec in toolset.specs()}
+        self._chosen = {name: there[name] for name in names if name in there}
+        self._specs = tuple(spec for spec, _ in self._chosen.values())
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The named tools that there are."""
+        return self._specs
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        """Make the call. Raises ToolFailed, ToolRefused."""
+        if call.name not in self._chosen:
+            raise ToolFailed(f"there is no tool {call.name}")
+        return await self._chosen[call.name][1].call(call, context)
+
+
+def shown_tools(declared: Iterable[ToolGroup], toolsets: Iterable[Toolset]) -> SelectedTools:
+    """What every session is shown of these toolsets."""
+    return SelectedTools(toolsets, (spec.name for group in declared if group.shown for spec in group.tools))
+
+
+def closed_groups(declared: Iterable[ToolGroup], toolsets: Sequence[Toolset]) -> Mapping[str, Group]:
+    """The groups that sessions can open, without those of which there is no tool."""
+    groups = {
+        group.name: Group(group.line, SelectedTools(toolsets, (spec.name for spec in group.tools)))
+        for group in declared
+        if not group.shown
+    }
+    return {name: group for name, group in groups.items() if group.toolset.specs()}
 
 
 class OpenGroups(Protocol):
@@ -101,18 +134,6 @@ class Groups:
         """All groups by name, open or not."""
         return self._groups
 
-    def extended(self, groups: Mapping[str, Group], wrap: Callable[[Toolset], Toolset] | None = None) -> "Groups":
-        """The same with more groups, and `wrap` around what is shown.
-
-        Raises ValueError where two tools or two groups share a name.
-        """
-        if both := self._groups.keys() & groups.keys():
-            raise ValueError(f"two groups of tools are called {', '.join(sorted(both))}")
-        shown = self._shown if wrap is None else wrap(self._shown)
-        return Groups(
-            shown, ChainMap(cast(dict[str, Group], groups), cast(dict[str, Group], self._groups)), self._opened
-        )
-
     def named(self) -> Mapping[str, ToolSpec]:
         """Every tool by name, those of closed groups too."""
         return {**{spec.name: spec for spec in self.specs()}, **self.grouped()}
@@ -145,6 +166,11 @@ class Groups:
         if self._loader.is_large(group):
             return f'{name} is not opened yet: call {LOAD} with names ["{name}"] first'
         return f'{name} is in a group not opened yet: call {LOAD} with names ["{group}"] first'
+
+
+def grouped(declared: Sequence[ToolGroup], toolsets: Sequence[Toolset]) -> Groups:
+    """The tools of these toolsets, shown and grouped as declared; what is in none of them is not missed."""
+    return Groups(shown_tools(declared, toolsets), closed_groups(declared, toolsets))
 
 
 class _SessionTools:

@@ -18,6 +18,10 @@ Read = Callable[[Any, str, list[str]], Any]
 """Turns a JSON value into the Python one. `str` is where it stands; problems are added to the list."""
 
 
+_LEAST = ("minimum", "minLength", "minItems")
+_MOST = ("maximum", "maxLength", "maxItems")
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Of a number its least and greatest value, of a text or a list its least and greatest length."""
@@ -65,6 +69,14 @@ def shape_of(hint: Any) -> Shape:
     if hint in _PLAIN:
         return _plain(hint)
     raise TypeError(f"{hint!r} cannot be a parameter of a tool")
+
+
+def with_words(shape: Shape, told: Schema) -> Shape:
+    """The same shape with the description and the bounds of a schema."""
+    words = {word: told[word] for word in ("description", *_LEAST, *_MOST) if word in told}
+    least, most = (next((told[word] for word in names if word in told), None) for names in (_LEAST, _MOST))
+    read = shape.read if least is most is None else _bounded(shape.read, Bounds(least, most))
+    return Shape({**shape.schema, **words}, read)
 
 
 def object_schema(members: Sequence[Member]) -> Schema:

@@ -5,26 +5,24 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from hob.core.argument_roles import ArgumentRole
 from hob.core.clock import Clock
 from hob.core.content.documents import Documents
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.ports.tools import Blobs, CallContext
-from hob.core.tools import Effect, Restart, Tier
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass
-from hob.tools.registry.declaration import ToolOutput, Tools, tool
+from hob.tools.registry.declaration import ToolOutput, Tools, implements
 from hob.tools.web.fetching import FetchedPage, WebFetcher
 from hob.tools.web.page_text import PageText, plain, text_of
 from hob.tools.web.search.provider import Hit, Query, SearchProvider
+from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 
 WEB_LABEL = Label(Origin.WEB, Trust.UNTRUSTED)
 MOST_CHARACTERS = 20_000
 KEPT_SECONDS = 900.0
 
-_ASKING = frozenset({Effect.READS_UNTRUSTED, Effect.COMMUNICATES})
 _MOST_KEPT = 32
 _MOST_OF_ERROR = 2_000
 _HEAD = 1_500  # characters that stay for what is told of a page
@@ -56,25 +54,15 @@ class WebTools:
         self._found: OrderedDict[Query, tuple[tuple[Hit, ...], float]] = OrderedDict()
         self.toolset = Tools(self.web_search, self.web_fetch)
 
-    @tool(
-        tier=Tier.READ,
-        effects=_ASKING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        timeout=60,
-        output_cap=MOST_CHARACTERS + 4_000,
-        label=WEB_LABEL,
-        roles=ArgumentRole(urls=("url",), plain=("format", "offset", "max_chars")),
-    )
+    @implements(WEB_FETCH, WEB_LABEL)
     async def web_fetch(
         self,
         url: str,
         context: CallContext,
         format: Literal["markdown", "text"] = "markdown",  # noqa: A002
-        offset: Annotated[int, "Characters to skip"] = 0,
+        offset: int = 0,
         max_chars: int = MOST_CHARACTERS,
     ) -> ToolOutput:
-        """Read a web page, PDF or JSON at an address that the user or web_search gave; others need approval."""
         read, cached = await self._read(url)
         page, found = read.page, read.text
         text = found.text if format == "markdown" else plain(found.text)
@@ -102,25 +90,15 @@ class WebTools:
         below = "".join(f"\n[{note}]" for note in notes)
         return ToolOutput(f"{json.dumps(told, ensure_ascii=False)}\n\n{shown}{below}", is_error=failed, rest=blob)
 
-    @tool(
-        tier=Tier.READ,
-        effects=_ASKING,
-        restart=Restart.AGAIN,
-        parallel=True,
-        timeout=45,
-        output_cap=24_000,
-        label=WEB_LABEL,
-        roles=ArgumentRole(plain=("query", "count", "freshness", "language", "country"), searches=True),
-    )
+    @implements(WEB_SEARCH, WEB_LABEL)
     async def web_search(
         self,
         query: str,
         count: int = 5,
         freshness: Literal["", "day", "week", "month", "year"] = "",
-        language: Annotated[str, "As de"] = "",
-        country: Annotated[str, "As at"] = "",
+        language: str = "",
+        country: str = "",
     ) -> str:
-        """Search the web: titles, addresses and snippets; web_fetch reads one of them."""
         if not query.strip():
             raise ToolFailed("there is nothing to search for")
         asked = Query(" ".join(query.split())[:400], min(max(count, 1), 20), freshness, language[:2], country[:2])

@@ -5,29 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from hob.agent.prompt.specs import READ_BACK
+from hob.app.subsystems import TOOL_GROUPS
 from hob.core.errors import ToolFailed
-from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.memory.facts.book import FactBook
 from hob.memory.service import MemoryService
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.working_notes import StoredWorkingNotes
-from hob.testing.toolset import FunctionTools, tool
 from hob.testing.turns import Notebook
 from hob.tools.exec.commands import CommandTools
 from hob.tools.memory.knowledge import KnowledgeTools
 from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
+from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 from hob.tools.registry.declaration import Tools
-from hob.tools.registry.default_set import SHOWN, SelectedTools, default_tools
-from hob.tools.registry.groups import LOAD, MOST_SHOWN, Group
+from hob.tools.registry.groups import LOAD, MOST_SHOWN, Groups, SelectedTools, grouped
 from tests.tools.calling import made, text_of
 from tests.tools.keeping import file_tools
-
-
-async def done(_arguments: object) -> str:
-    return "done"
 
 
 def toolsets(top: Path) -> list[Toolset]:
@@ -39,40 +35,35 @@ def toolsets(top: Path) -> list[Toolset]:
     return [shell, file_tools(top).toolset, remembering.toolset, knowing.toolset, ConversationTools(Notebook()).toolset]
 
 
+def builtin(top: Path) -> Groups:
+    return grouped(BUILTIN_GROUPS, toolsets(top))
+
+
 def test_twelve_tools_are_shown_in_their_order(tmp_path: Path) -> None:
-    names = [spec.name for spec in default_tools(toolsets(tmp_path)).specs()]
-    assert names == [*SHOWN, LOAD]
+    names = [spec.name for spec in builtin(tmp_path).specs()]
+    assert names == [
+        *("read", "write", "edit", "exec", "recall", "remember", "grep", "glob"),
+        *("apply_patch", "process", "ask_user", LOAD),
+    ]
     assert len(names) <= MOST_SHOWN
 
 
 def test_no_tool_is_lost(tmp_path: Path) -> None:
-    sets = toolsets(tmp_path)
-    tools = default_tools(sets)
+    tools = builtin(tmp_path)
     shown = {spec.name for spec in tools.specs()} - {LOAD}
-    assert set(tools.grouped()) | shown == {spec.name for each in sets for spec in each.specs()}
+    assert set(tools.grouped()) | shown == {spec.name for each in toolsets(tmp_path) for spec in each.specs()}
 
 
 def test_shown_tools_cost_each_request_little(tmp_path: Path) -> None:
     size = 0
-    for spec in default_tools(toolsets(tmp_path)).specs():
+    for spec in builtin(tmp_path).specs():
         told = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
         size += len(json.dumps({"type": "function", "function": told}, separators=(",", ":")).encode()) + 1
     assert size <= 4_000  # bytes, as OpenAI's wire has them
 
 
-async def test_group_of_others_stands_beside_the_own_ones(tmp_path: Path) -> None:
-    tools = default_tools(toolsets(tmp_path), {"mail": Group("letters", FunctionTools(tool("send", done)))})
-    with pytest.raises(ToolFailed, match="mail"):
-        await made(tools, "send")
-    for group in ("mail", "files"):
-        await made(tools, LOAD, names=[group])
-    assert (await made(tools, "send")).text == "done"
-    here = tools.of(SessionKey("here"))
-    assert [spec.name for spec in here.specs()][-3:] == ["send", "list_dir", "resolve_path"]
-
-
 async def test_missing_tools_are_not_missed(tmp_path: Path) -> None:
-    tools = default_tools([file_tools(tmp_path).toolset])
+    tools = grouped(BUILTIN_GROUPS, [file_tools(tmp_path).toolset])
     there = [spec.name for spec in tools.specs()]
     assert there == ["read", "write", "edit", "grep", "glob", "apply_patch", LOAD]
     assert "notes" not in tools.specs()[-1].description
@@ -87,8 +78,7 @@ async def test_picked_tools_alone_can_be_called(tmp_path: Path) -> None:
         await made(picked, "list_dir")
 
 
-def test_guard_knows_what_every_argument_is(tmp_path: Path) -> None:
-    for toolset in (*toolsets(tmp_path), default_tools(toolsets(tmp_path))):
-        for spec in toolset.specs():
-            assert spec.roles is not None
-            assert set(spec.schema["properties"]) == spec.roles.known(), spec.name
+def test_guard_knows_what_every_argument_is() -> None:
+    for spec in (spec for group in TOOL_GROUPS for spec in group.tools if spec.name != READ_BACK):
+        assert spec.roles is not None
+        assert set(spec.schema["properties"]) == spec.roles.known(), spec.name

@@ -1,0 +1,34 @@
+"""The tool that shows again what a prompt only names, as models and the guard are told of it."""
+
+from hob.core.tools import Effect, Restart, Tier, ToolGroup, ToolSpec
+
+READ_BACK = "read_back"
+"""The tool that stubs name."""
+
+THE_SUMMARY = 0
+"""The place by which the summary is read back: entries are counted from 1."""
+
+EARLIER = ToolGroup(
+    "earlier",
+    f"shows again what a stub with {READ_BACK}(number) stands for",
+    (
+        ToolSpec(
+            READ_BACK,
+            "Show again the earlier text that a stub of this conversation stands for.",
+            {
+                "type": "object",
+                "properties": {
+                    "number": {"type": "integer", "minimum": THE_SUMMARY, "description": "As the stub gives it."}
+                },
+                "required": ["number"],
+                "additionalProperties": False,
+            },
+            tier=Tier.READ,
+            effects=frozenset({Effect.READS_UNTRUSTED}),
+            restart=Restart.AGAIN,
+            parallel=True,
+            output_cap=24_000,
+        ),
+    ),
+)
+"""Few turns need it."""

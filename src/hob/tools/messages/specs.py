@@ -1,0 +1,68 @@
+"""The tools that reach people, as models and the guard are told of them."""
+
+from hob.core.argument_roles import ArgumentRole
+from hob.core.tools import Effect, Restart, Tier, ToolSpec
+
+MESSAGE = ToolSpec(
+    name="message",
+    description="Write in chats of people the user knows, besides your reply; change what you wrote.",
+    schema={
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["send", "reply", "edit", "delete", "react", "poll", "read"]},
+            "to": {"type": "string", "description": "a known person's name or address; without it this chat"},
+            "text": {"type": "string", "description": "or the sign to react with", "minLength": 0, "maxLength": 40_000},
+            "channel": {"type": "string"},
+            "message": {
+                "type": "string",
+                "description": "id: what is replied to, edited, deleted, reacted to; last: the user's",
+            },
+            "file": {"type": "string", "description": "a path, or blob:ID"},
+            "options": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "buttons, or what a poll is about",
+                "minItems": 0,
+                "maxItems": 10,
+            },
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+        },
+        "required": ["action"],
+    },
+    effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.COMMUNICATES}),
+    restart=Restart.AGAIN,
+    roles=ArgumentRole(
+        sources=("file",),
+        recipients=("to",),
+        channel=("channel",),
+        bodies=("text", "options"),
+        plain=("action", "message", "limit"),
+        says="{action} a message: {to} {text}",
+    ),
+)
+ASK_USER = ToolSpec(
+    name="ask_user",
+    description="Ask what only the user knows; waits for the answer.",
+    schema={
+        "type": "object",
+        "properties": {"question": {"type": "string"}, "options": {"type": "array", "items": {"type": "string"}}},
+        "required": ["question"],
+    },
+    tier=Tier.READ,
+    effects=frozenset(),
+    restart=Restart.AGAIN,
+    roles=ArgumentRole(plain=("question", "options")),
+)
+REPORT_PROGRESS = ToolSpec(
+    name="report_progress",
+    description="Tell the waiting user how far a long task is, in a few words.",
+    schema={
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "percent": {"type": ["integer", "null"], "description": "0 to 100"}},
+        "required": ["text"],
+    },
+    tier=Tier.READ,
+    effects=frozenset(),
+    restart=Restart.AGAIN,
+    roles=ArgumentRole(plain=("text", "percent")),
+)
