@@ -1,6 +1,7 @@
 """The MCP servers of this home, opened: none is reached before a tool of it is called."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -8,12 +9,17 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.app.mcp.port import McpTools
 from hob.bus.waiting import one_failure_as_itself
+from hob.core.errors import StoreError
 from hob.core.translation.language import translatable, translated
+from hob.guard.audit.entries import HOB, of_action
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.tools.mcp.around import Around
 from hob.tools.mcp.servers import McpServers
 from hob.tools.mcp.settings import McpSettings
+from hob.tools.sandbox.network.hosts import Decision
 from hob.tools.sandbox.settings import SandboxSettings
+
+log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -33,9 +39,25 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
             )
             await kernel.notifier.tell(translated(said, kernel.language), "mcp_changed")
 
-    around = Around(config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes)
+    async def note(server: str, decision: Decision) -> None:
+        outcome, target = (
+            "used" if decision.allowed else "refused",
+            f"{decision.credential} {decision.host} by {server}",
+        )
+        try:
+            await kernel.store.audit.add(of_action("credential", outcome, HOB, target=target))
+        except StoreError as error:
+            log.warning("the use of a credential is not noted: %s %s: %s", target, outcome, error)
+
+    def decided(server: str, decision: Decision) -> None:
+        if decision.credential:
+            tasks.create_task(note(server, decision))
+
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as tasks:
+            around = Around(
+                config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes, decided=decided
+            )
             servers = McpServers(around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks)
             servers.become(config[McpSettings])
             try:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from hob.app.memory.service import open_service
+from hob.app.subagents.sessions import AGENT, depth_of
 from hob.app.tools.accepted_writes import AcceptedWrites
 from hob.app.tools.executable_config import obeyed_of, places_of
 from hob.app.tools.turn_undo import TurnUndoService
@@ -50,6 +51,7 @@ from hob.tools.messages.message import Messages, MessageTool, NoMessages
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
 from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.launcher.launcher import Launch
+from hob.tools.sandbox.network.credentials import CredentialBook, JobCredential
 from hob.tools.sandbox.network.hosts import Decided, Decision
 from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
@@ -245,11 +247,18 @@ async def _note_host(store: Store, context: CallContext, decision: Decision) -> 
     """A command was let reach a host, or not."""
     turn = context.turn
     who = least_known(each.sender.cls for each in (*turn.inbounds, *turn.joined))
-    outcome, target = "reached" if decision.allowed else "refused", f"{decision.host}:{decision.port}"
+    done, name, target = "reached", "network", f"{decision.host}:{decision.port}"
+    if decision.credential:
+        done, name, target = "used", "credential", f"{decision.credential} {target}"
+    outcome = done if decision.allowed else "refused"
     try:
-        await store.audit.add(of_action("network", outcome, who, turn=turn.id, target=target))
+        await store.audit.add(of_action(name, outcome, who, turn=turn.id, target=target))
     except StoreError as error:
         log.warning("that a command was let reach a host is not noted: %s %s: %s", target, outcome, error)
+
+
+def _credentials(book: CredentialBook, context: CallContext, hosts: Sequence[str]) -> tuple[JobCredential, ...]:
+    return book.of("subagents" if depth_of(context.turn.session) else AGENT, hosts)
 
 
 def _talking(
@@ -314,6 +323,7 @@ def make_tool_runtime(
         for_commands, processes, blobs, log, clock, watching, tuple(settings.hosts), shown, known.stream,
         partial(obeyed_of, places), warn, partial(_note_host, store),
         key_files=KeyFiles(is_hidden_file, partial(_opens, places)), outgoing=tuple(map(Path, places.outgoing)),
+        credentials=partial(_credentials, CredentialBook(settings.credentials, clock)),
     )  # fmt: skip
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     web = WebTools(WebFetcher(clock), partial(open_search, config[WebSettings]), documents, blobs, clock)

@@ -70,7 +70,7 @@ def of_authentication(where: str, outcome: str, who: str = "") -> AuditEntry:
     return AuditEntry(AuditKind.AUTHENTICATION, where, outcome, detail=_detail(who=who))
 
 
-def of_action(name: str, outcome: str, sender: SenderClass, *, turn: str = "", target: str = "") -> AuditEntry:
+def of_action(name: str, outcome: str, sender: SenderClass | str, *, turn: str = "", target: str = "") -> AuditEntry:
     """A sensitive action, done or failed: settings changed, people linked, content erased, a backup restored."""
     return AuditEntry(AuditKind.ACTION, name, outcome, sender=sender, turn=turn, detail=_detail(target=target))
 

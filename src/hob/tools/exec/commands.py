@@ -8,6 +8,7 @@ import logging
 import re
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
+from hob.tools.sandbox.network.credentials import JobCredential
 from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
@@ -59,6 +61,8 @@ _WORDS: Mapping[EndReason, str] = {
 
 Obeyed = Callable[[Mapping[str, What]], Sequence[str]]
 """Of the files that a command changed, by path, those that others follow outside of the sandbox."""
+GiveCredentials = Callable[[CallContext, Sequence[str]], tuple[JobCredential, ...]]
+"""Those that a call may use at these hosts. Raises NotConfigured."""
 Warn = Callable[[Remark], Awaitable[None]]
 """Tells the owner at once."""
 Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
@@ -76,6 +80,11 @@ async def nobody_warned(_remark: Remark) -> None:
 
 async def unnoted(_context: CallContext, _decision: Decision) -> None:
     """Where no one notes which hosts commands reach."""
+
+
+def no_credentials(_context: CallContext, _hosts: Sequence[str]) -> tuple[JobCredential, ...]:
+    """Where there are none."""
+    return ()
 
 
 def unseen(_context: CallContext, _call: ToolCall, _text: str) -> None:
@@ -108,6 +117,7 @@ class CommandTools:
         early: float = _EARLY,
         key_files: KeyFiles = NO_KEY_FILES,
         outgoing: tuple[Path, ...] = (),
+        credentials: GiveCredentials = no_credentials,
     ) -> None:
         self._roots = roots
         self._processes = processes
@@ -126,6 +136,7 @@ class CommandTools:
         self._key_files = key_files
         self._key_inodes: set[int] = set()
         self._outgoing = outgoing
+        self._credentials = credentials
         self.toolset = Tools(self.exec, self.process)
 
     @implements(EXEC)
@@ -146,6 +157,11 @@ class CommandTools:
             check_typed(stdin, end=False)
         trusted = context.trust is Trust.TRUSTED
         job = await self._job(command, cwd, pty=pty, network=network, only=hosts, keeps=trusted)
+        try:
+            given = await asyncio.to_thread(self._credentials, context, job.hosts) if job.hosts else ()
+        except NotConfigured as error:
+            raise ToolFailed(f"commands cannot be run so: {error}") from error
+        job = replace(job, credentials=given)
         process = self._processes.new_id() if background else ""
         trees = [root.path for root in effective_roots(job) if root.writable]
         begun = Begun(context.turn.id, call.id, context.turn.session, command, process)

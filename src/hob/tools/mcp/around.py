@@ -1,13 +1,18 @@
 """What all MCP servers of a home share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
+from hob.tools.sandbox.network.hosts import Decision
 from hob.tools.sandbox.settings import SandboxSettings
+
+
+def unnoted(_server: str, _decision: Decision) -> None:
+    """Where no one notes which hosts a program reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +26,5 @@ class Around:
     records: ProcessRecords | None = None
     login: Any = None
     """A person who is there to log in: a `Login`, whose module takes a while to load."""
+    decided: Callable[[str, Decision], None] = unnoted
+    """Hears of every connection of a program, and of each use of a credential."""

@@ -15,6 +15,7 @@ from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.stdio import LastWords, open_streams
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.network.credentials import CredentialBook
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
 from hob.tools.sandbox.sandbox_environment import (
     SandboxEnvironment,
@@ -51,6 +52,7 @@ async def start_program(name: str, server: McpServer, around: Around, callbacks:
     environment, job = job_of(name, server, around)
     found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
     limits = replace(limits_of(around.sandbox), output=1 << 62)
+    callbacks = replace(callbacks, network=partial(around.decided, name))
     return await start(
         found.backend, job, around.clock, limits=limits, interactive=True, callbacks=callbacks, records=around.records
     )
@@ -75,8 +77,9 @@ def job_of(name: str, server: McpServer, around: Around) -> tuple[SandboxEnviron
     for names, writable in ((server.read, False), (server.write, True)):
         roots += [checked_root(each, owner, writable=writable, forbidden=(around.home.resolve(),)) for each in names]
     return environment, Job(
-        tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts)
-    )
+        tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts),
+        credentials=CredentialBook(around.sandbox.credentials, around.clock).of(f"mcp.{name}", server.hosts),
+    )  # fmt: skip
 
 
 def installed_at(home: Path, name: str) -> Path:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from hob.core.values import dataclass
+from hob.tools.sandbox.network.credentials import JobCredential
 
 MIB = 1024 * 1024
 
@@ -55,7 +56,7 @@ class Job:
     `folder` lies in one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`
     is added to the sandbox's own. With a window it gets a terminal of its own instead of pipes. `keeps`: what it
     downloads into the caches is there for later commands. `hidden` are files in whose place it sees empty ones, where
-    the backend can do that.
+    the backend can do that. `credentials` are secrets that it uses at hosts and never holds.
     """
 
     argv: tuple[str, ...]
@@ -66,6 +67,7 @@ class Job:
     window: Window | None = None
     keeps: bool = False
     hidden: tuple[Path, ...] = ()
+    credentials: tuple[JobCredential, ...] = ()
 
 
 class EndReason(StrEnum):

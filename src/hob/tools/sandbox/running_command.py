@@ -120,7 +120,8 @@ class HostDecisions:
         self._told.add(decision)
         self._tell(decision)
         if not decision.allowed:
-            self._output(f"[no network to {decision.host}:{decision.port}: {decision.reason}]\n".encode())
+            what = f"credential {decision.credential} for" if decision.credential else "network to"
+            self._output(f"[no {what} {decision.host}:{decision.port}: {decision.reason}]\n".encode())
 
 
 @dataclass(slots=True)

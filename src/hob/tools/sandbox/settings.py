@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hob.core.errors import NotConfigured
-from hob.core.settings import setting
+from hob.core.settings import Secret, setting
 from hob.core.values import dataclass
 
 BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec", "plain")
@@ -36,6 +36,34 @@ def _variable_problem(name: str) -> str:
     return refused_name(name)
 
 
+def _header_problem(name: str) -> str:
+    return "" if name and all(char.isalnum() or char in "-_" for char in name) else f"{name!r} is no name of a header"
+
+
+def _plain_host_problem(name: str) -> str:
+    from hob.tools.sandbox.network.hosts import host_name
+
+    return "" if not name or host_name(name) else f"{name!r} is not the name of one host"
+
+
+def _any_variable_problem(name: str) -> str:
+    return "" if not name or (name.isidentifier() and name.isascii()) else f"{name!r} is no name of a variable"
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialSettings:
+    """A secret that commands use and never hold: the proxy writes it into their requests to one host."""
+
+    host: str = setting("", "The host, by its whole name; sandbox.hosts has to allow it.", problem=_plain_host_problem)
+    value: Secret | None = setting(None, "The secret: a reference such as env:GITHUB_TOKEN.")
+    header: str = setting("Authorization", "The header it may stand in.", problem=_header_problem)
+    variable: str = setting(
+        "", "The variable in which commands find what stands for it; empty: NAME_TOKEN.", problem=_any_variable_problem
+    )
+    agents: list[str] = setting(["main"], "Who may use it: main, subagents, or mcp.NAME for a server of tools.")
+    per_minute: int = setting(60, "How many requests a minute it may be written into.", at_least=1)
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxSettings:
     """Where commands run, what they see of the machine and how much of it they may use."""
@@ -45,6 +73,9 @@ class SandboxSettings:
     )
     hosts: list[str] = setting(
         [], "Hosts that commands may reach: names, *.names, or groups such as group:packages.", problem=host_problem
+    )
+    credentials: dict[str, CredentialSettings] = setting(
+        {}, "Secrets that commands use at hosts and never hold, by names of your own."
     )
     read: list[str] = setting([], "Further folders that commands may read.")
     write: list[str] = setting([], "Further folders that commands may change.")

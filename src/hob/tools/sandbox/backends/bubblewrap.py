@@ -21,6 +21,7 @@ from hob.tools.sandbox.launcher.namespaces import NamespaceGrip, NamespaceReport
 from hob.tools.sandbox.launcher.seccomp import Filter, compile_filter, find_architecture
 from hob.tools.sandbox.network.bridge import PORT
 from hob.tools.sandbox.network.hosts import Decided, HostRules
+from hob.tools.sandbox.network.interception import CA_FILE, Interception
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy
 from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, cache_links, empty_file, git_config
@@ -125,7 +126,9 @@ class Bubblewrap:
     def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         check_job(job, self.sandbox_environment.forbidden)
-        way = Way(Proxy(HostRules(job.hosts), decided, self.internet), _pipe(before, after)) if job.hosts else None
+        seen = Interception(job.credentials, self.internet.trust) if job.hosts and job.credentials else None
+        proxy = Proxy(HostRules(job.hosts), decided, self.internet, seen)
+        way = Way(proxy, _pipe(before, after)) if job.hosts else None
         status, told = os.pipe()
         os.set_blocking(status, False)
         after.callback(os.close, status)
@@ -141,9 +144,11 @@ class Bubblewrap:
         arguments += ["--sync-fd", fds.share(alive), *self._identity(fds)]
         if way is not None:
             arguments += ["--block-fd", fds.share(way.waits)]
-        for name, value in self._environ(job).items():
+        for name, value in {**self._environ(job), **(seen.environ if seen is not None else {})}.items():
             arguments += ["--setenv", name, value]
         arguments += self._system(fds)
+        if seen is not None:
+            arguments += ["--ro-bind-data", fds.data(seen.bundle), CA_FILE]
         arguments += self._given(job, fds)
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(job.folder)]
         # read from a descriptor: else the command could read all of them in /proc/1/cmdline

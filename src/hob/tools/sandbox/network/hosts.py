@@ -33,12 +33,13 @@ _TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the proxy decided about one connection, and why."""
+    """What the proxy decided about one connection, and why; or about writing a `credential` into a request."""
 
     host: str
     port: int
     allowed: bool
     reason: str
+    credential: str = ""
 
 
 Decided = Callable[[Decision], None]

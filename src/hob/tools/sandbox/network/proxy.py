@@ -7,10 +7,11 @@ network.
 
 import asyncio
 import socket
+import ssl
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import cast
+from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from hob.core.values import dataclass
@@ -113,12 +114,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Internet:
-    """What lies outside: how names are resolved, which addresses count, and the two ports that are open."""
+    """What lies outside: how names are resolved, which addresses count, the two ports that are open, whom to trust."""
 
     resolve: Callable[[str, int], Awaitable[list[str]]]
     reachable: Callable[[str], bool]
     http: int = 80
     https: int = 443
+    trust: Callable[[], ssl.SSLContext] = ssl.create_default_context
 
 
 async def resolve_host(host: str, port: int) -> list[str]:
@@ -143,11 +145,35 @@ def reachable(address: str) -> bool:
 INTERNET = Internet(resolve_host, reachable)
 
 
+class Interceptor(Protocol):
+    """Looks into requests to some hosts."""
+
+    def covers(self, host: str) -> bool:
+        """Whether to those of this host."""
+
+    def holds(self, head: bytes) -> bool:
+        """Whether the head of a request has in it what belongs to one of its hosts alone."""
+
+    async def pass_on(
+        self,
+        host: str,
+        port: int,
+        address: str,
+        reader: StreamReader,
+        writer: StreamWriter,
+        told: Callable[[str, bool, str], None],
+    ) -> None:
+        """Be the host's server for one request; the uses of credentials are told: name, whether, why not."""
+
+
 class Proxy:
     """One command's way out. `decided` hears of every connection."""
 
-    def __init__(self, rules: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
+    def __init__(
+        self, rules: HostRules, decided: Decided, internet: Internet = INTERNET, interceptor: Interceptor | None = None
+    ) -> None:
         self._rules = rules
+        self._interceptor = interceptor
         self._decided = decided
         self._internet = internet
         self._server: asyncio.Server | None = None
@@ -183,6 +209,10 @@ class Proxy:
 
     async def _pass(self, request: Request, reader: StreamReader, writer: StreamWriter) -> None:
         address = await self._admit(request)
+        if self._interceptor is not None and await self._intercepted(
+            self._interceptor, request, address, reader, writer
+        ):
+            return
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 far_reader, far_writer = await asyncio.open_connection(address, request.port)
@@ -205,6 +235,22 @@ class Proxy:
             pass
         finally:
             await _close(far_writer)
+
+    async def _intercepted(
+        self, interceptor: Interceptor, request: Request, address: str, reader: StreamReader, writer: StreamWriter
+    ) -> bool:
+        """Whether this was a request that is looked into. Raises ProxyRefused for a credential that would go astray."""
+        if interceptor.holds(request.head):
+            raise self._refused(request, "a credential is written into https requests to its own host only")
+        if not (request.tunnel and interceptor.covers(request.host)):
+            return False
+
+        def told(name: str, done: bool, why: str) -> None:
+            self._decided(Decision(request.host, request.port, done, why, name))
+
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await interceptor.pass_on(request.host, request.port, address, reader, writer, told)
+        return True
 
     async def _admit(self, request: Request) -> str:
         """The address to connect to. Raises Refused."""

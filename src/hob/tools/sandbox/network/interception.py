@@ -1,0 +1,206 @@
+"""Requests to hosts that a command has a credential for: the proxy is their server, and asks the real one itself.
+
+One request a connection, in HTTP/1.1 (RFC 9112). What two readers could read in two ways is refused. The real server's
+certificate is verified; the command trusts the proxy's by the authority of its run.
+"""
+
+import asyncio
+import ssl
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from hob.core.errors import NotConfigured
+from hob.core.lazy import Lazy
+from hob.core.libraries import install_command
+from hob.core.translation.language import translatable
+from hob.core.values import dataclass
+from hob.tools.sandbox.network.credentials import JobCredential, ResponseMask, written
+from hob.tools.sandbox.network.hosts import host_name
+
+CA_FILE = "/run/hob/ca.pem"
+"""Where a command finds whom to trust: the system's authorities and its own."""
+_VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO")
+_BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
+_HEAD_SECONDS, _CONNECT_SECONDS, _IDLE_SECONDS = 15.0, 20.0, 300.0
+_PIECE = 64 * 1024
+# what is the connection's own, and what would hide what comes back
+_DROPPED = frozenset(
+    {"connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "upgrade", "expect"}
+    | {"accept-encoding", "host"}
+)
+
+
+class Authority(Protocol):
+    """Makes certificates for one command."""
+
+    pem: bytes
+
+    def context(self, host: str) -> ssl.SSLContext:
+        """What a server of this host speaks TLS with."""
+
+
+class RequestRefused(Exception):
+    """The proxy does not pass this on. The message is for the command that asked."""
+
+    def __init__(self, reason: str, code: str = "400 Bad Request") -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class FilledRequest:
+    """The head of a request with the secrets in it, what of it is secret, and whose secrets these are."""
+
+    head: bytes
+    pairs: tuple[tuple[bytes, bytes], ...]
+    used: tuple[JobCredential, ...]
+
+
+def fill(head: bytes, host: str, credentials: Sequence[JobCredential]) -> FilledRequest:
+    """The head as it goes to the host. Raises RequestRefused."""
+    try:
+        first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+        method, target, version = first.split(" ")
+    except ValueError:
+        raise RequestRefused("this is no request") from None
+    plain = method.isalpha() and method.isascii() and (target.startswith("/") or target == "*")
+    if version not in ("HTTP/1.1", "HTTP/1.0") or not plain or any("\n" in line for line in (first, *lines)):
+        raise RequestRefused("this is no request")
+    kept: list[str] = []
+    pairs: list[tuple[bytes, bytes]] = []
+    used: list[JobCredential] = []
+    bodies = 0
+    for line in lines:
+        name, colon, value = line.partition(":")
+        lowered = name.lower()
+        if not colon or not name or name != name.strip() or "\r" in line or "\0" in line:
+            raise RequestRefused("a header cannot be read")
+        if lowered == "host" and host_name(value.strip().partition(":")[0]) != host:
+            raise RequestRefused(f"a request to {host} names another host", "403 Forbidden")
+        bodies += lowered in ("content-length", "transfer-encoding")
+        for credential in credentials:
+            if lowered == credential.header and (made := written(credential, value.strip())) is not None:
+                value, pair = f" {made[0]}", made[1]
+                pairs.append(pair)
+                used.append(credential)
+        if lowered not in _DROPPED:
+            kept.append(f"{name}:{value}")
+    if bodies > 1:
+        raise RequestRefused("the body's length cannot be read")
+    text = "\r\n".join([first, f"Host: {host}", *kept, "Connection: close", "", ""])
+    return FilledRequest(text.encode("latin-1"), tuple(pairs), tuple(used))
+
+
+Told = Callable[[str, bool, str], None]
+"""Hears of each use of a credential: its name, whether it was written, why not."""
+
+
+class Interception:
+    """Implements the proxy's `Interceptor` for one command."""
+
+    def __init__(self, credentials: Sequence[JobCredential], trust: Callable[[], ssl.SSLContext]) -> None:
+        """`trust` makes what the real servers are verified with. Raises NotConfigured without the library."""
+        self._of: dict[str, tuple[JobCredential, ...]] = {}
+        for each in credentials:
+            self._of[each.host] = (*self._of.get(each.host, ()), each)
+        self._trust = trust
+        try:
+            self._authority = _authority()(self._of, datetime.now(UTC))
+        except ImportError as error:
+            command = install_command("hob[secrets]")
+            raise NotConfigured(
+                translatable("sandbox.credentials needs a library: {command}", command=command)
+            ) from error
+        self._contexts: dict[str, ssl.SSLContext] = {}
+
+    def covers(self, host: str) -> bool:
+        """Whether requests to this host are looked at."""
+        return host in self._of
+
+    def holds(self, head: bytes) -> bool:
+        """Whether a placeholder is in there."""
+        return any(each.placeholder.encode() in head for some in self._of.values() for each in some)
+
+    @property
+    def bundle(self) -> bytes:
+        """Whom the command trusts."""
+        system = next((Path(name).read_bytes() for name in _BUNDLES if Path(name).is_file()), b"")
+        return system + b"\n" + self._authority.pem
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The variables by which a command finds the placeholders, and whom to trust."""
+        shown = {each.variable: each.placeholder for some in self._of.values() for each in some}
+        return {**shown, **dict.fromkeys(_VARIABLES, CA_FILE)}
+
+    async def pass_on(
+        self, host: str, port: int, address: str, reader: StreamReader, writer: StreamWriter, told: Told
+    ) -> None:
+        """Be the host's server for one request. Raises OSError, TimeoutError, IncompleteReadError."""
+        if host not in self._contexts:
+            self._contexts[host] = self._authority.context(host)
+        async with asyncio.timeout(_HEAD_SECONDS):
+            await writer.start_tls(self._contexts[host])
+            head = await reader.readuntil(b"\r\n\r\n")
+        try:
+            request = fill(head, host, self._of[host])
+            for each in request.used:
+                if not each.may():
+                    told(each.name, False, "it was used too often within a minute (per_minute)")
+                    raise RequestRefused(f"the credential {each.name} was used too often", "429 Too Many Requests")
+            far_reader, far_writer = await self._connect(host, port, address)
+        except RequestRefused as refusal:
+            await _say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
+            return
+        try:
+            far_writer.write(request.head)
+            for each in request.used:
+                told(each.name, True, "")
+            async with asyncio.TaskGroup() as both:
+                sending = both.create_task(_copy(reader, far_writer))
+                await _copy(far_reader, writer, ResponseMask(request.pairs))
+                sending.cancel()
+        except* (OSError, TimeoutError):
+            pass  # one of the two sides is gone
+        finally:
+            far_writer.close()
+
+    async def _connect(self, host: str, port: int, address: str) -> tuple[StreamReader, StreamWriter]:
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                return await asyncio.open_connection(address, port, ssl=self._trust(), server_hostname=host)
+        except ssl.SSLCertVerificationError as error:
+            why = f"{host} has no certificate that holds ({error.verify_message})"
+            raise RequestRefused(why, "502 Bad Gateway") from error
+        except (OSError, TimeoutError) as error:
+            raise RequestRefused(f"{host} does not answer ({str(error) or 'timeout'})", "502 Bad Gateway") from error
+
+
+@Lazy
+def _authority() -> Callable[[Iterable[str], datetime], Authority]:
+    from hob.tools.sandbox.network.authority import RunAuthority
+
+    return RunAuthority
+
+
+async def _copy(source: StreamReader, sink: StreamWriter, mask: ResponseMask | None = None) -> None:
+    """Pass on what comes until it ends."""
+    while True:
+        async with asyncio.timeout(_IDLE_SECONDS):
+            piece = await source.read(_PIECE)
+        sink.write(mask.feed(piece) if mask is not None else piece)
+        async with asyncio.timeout(_IDLE_SECONDS):
+            await sink.drain()
+        if not piece:
+            return
+
+
+async def _say(writer: StreamWriter, code: str, text: str) -> None:
+    head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
+    writer.write((head + text).encode("ascii", "replace"))
+    with suppress(OSError):
+        await writer.drain()
