@@ -1,6 +1,6 @@
 """What is said to a language model and what it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Literal, TypedDict
@@ -62,7 +62,7 @@ NOTHING_SPENT = Spent(0, 0, Usage(), 0)
 
 
 class CallScope(TypedDict, total=False):
-    """Which calls are meant: from `since` on (Unix seconds), of one session, turn, sender class, task.
+    """Which calls are meant: from `since` on (Unix seconds), of one session, turn, sender class, task, or of tasks.
 
     `model` is a name as `hob.core.model_names` matches it. What is held back for a call counts for each model that may
     answer.
@@ -73,6 +73,7 @@ class CallScope(TypedDict, total=False):
     turn: TurnId
     sender: SenderClass
     task: str
+    tasks: Sequence[str]
     model: str
 
 

@@ -52,10 +52,10 @@ class BackgroundBudget:
 
     async def spent(self) -> int:
         """Tokens of today, sent and received. Raises StoreErrors."""
-        return sum([await self._spent_on(task) for task in TASKS])
+        return await self._spent_on(*TASKS)
 
-    async def _spent_on(self, task: str) -> int:
-        used = (await self._ledger.spent(task=task, since=self._today(self._clock.now()))).usage
+    async def _spent_on(self, *tasks: str) -> int:
+        used = (await self._ledger.spent(tasks=tasks, since=self._today(self._clock.now()))).usage
         return used.input + used.output
 
     async def ask(self, model: BackgroundModel, task: str, system: str, question: str, most: int) -> str:

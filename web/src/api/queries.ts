@@ -45,7 +45,8 @@ export const useTimeline = (filter: Filter) =>
   useInfiniteQuery({
     queryKey: ["timeline", filter],
     queryFn: ({ pageParam }) =>
-      call("GET /api/v1/timeline", { query: { ...filter, before: pageParam || undefined, limit: 200 } }),
+      call("GET /api/v1/timeline", { query: { ...filter, before: pageParam || undefined, limit: 60 } }),
+    structuralSharing: false, // it would compare all that was loaded whenever a page comes
     initialPageParam: 0,
     getNextPageParam: (page: PageAnswer) => page.before ?? undefined,
   });

@@ -33,18 +33,29 @@ export function tn(one: string, many: string, count: number): string {
   return t(count === 1 ? one : many, { count: number(count) });
 }
 
-const locale = () => current();
+const made = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
+
+/** A formatter of this language: made once, since making one costs more than a hundred uses of it. */
+function formatter<T extends Intl.DateTimeFormat | Intl.NumberFormat>(kind: string, make: (locale: Language) => T): T {
+  const key = `${current()} ${kind}`;
+  const found = made.get(key) ?? make(current());
+  made.set(key, found);
+  return found as T;
+}
+
+const dates = (options: Intl.DateTimeFormatOptions) =>
+  formatter(JSON.stringify(options), (locale) => new Intl.DateTimeFormat(locale, options));
+const numbers = (options: Intl.NumberFormatOptions) =>
+  formatter(JSON.stringify(options), (locale) => new Intl.NumberFormat(locale, options));
 
 export function money(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return "–";
   const digits = dollars !== 0 && Math.abs(dollars) < 0.1 ? 4 : 2;
-  return new Intl.NumberFormat(locale(), {
-    style: "currency", currency: "USD", minimumFractionDigits: digits === 4 ? 4 : 2, maximumFractionDigits: digits,
-  }).format(dollars);
+  return numbers({ style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(dollars);
 }
 
 export const number = (value: number) =>
-  new Intl.NumberFormat(locale(), { notation: value >= 100_000 ? "compact" : "standard" }).format(value);
+  numbers({ notation: value >= 100_000 ? "compact" : "standard" }).format(value);
 
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return "";
@@ -57,18 +68,16 @@ export function duration(seconds: number | null | undefined): string {
 }
 
 export const clock = (at: number, seconds = false) =>
-  new Intl.DateTimeFormat(locale(), {
-    hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}),
-  }).format(at * 1000);
+  dates({ hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) }).format(at * 1000);
 
 /** A time, with its day where that is another than today. */
 export const moment = (at: number) =>
   dayOf(at) === dayOf(Date.now() / 1000)
     ? clock(at)
-    : new Intl.DateTimeFormat(locale(), { weekday: "short", hour: "2-digit", minute: "2-digit" }).format(at * 1000);
+    : dates({ weekday: "short", hour: "2-digit", minute: "2-digit" }).format(at * 1000);
 
 export const exact = (at: number) =>
-  new Intl.DateTimeFormat(locale(), { dateStyle: "full", timeStyle: "medium" }).format(at * 1000);
+  dates({ dateStyle: "full", timeStyle: "medium" }).format(at * 1000);
 
 const dayOf = (at: number) => new Date(at * 1000).toDateString();
 
@@ -76,15 +85,13 @@ export function day(at: number): string {
   const now = Date.now() / 1000;
   if (dayOf(at) === dayOf(now)) return t("Today");
   if (dayOf(at) === dayOf(now - 86_400)) return t("Yesterday");
-  return new Intl.DateTimeFormat(locale(), { weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(
-    at * 1000,
-  );
+  return dates({ weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(at * 1000);
 }
 
 export function ago(at: number): string {
   const seconds = Date.now() / 1000 - at;
   if (seconds < 45) return t("just now");
-  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
+  const relative = new Intl.RelativeTimeFormat(current(), { numeric: "auto", style: "short" });
   if (seconds < 3600) return relative.format(-Math.round(seconds / 60), "minute");
   if (seconds < 86_400) return relative.format(-Math.round(seconds / 3600), "hour");
   return relative.format(-Math.round(seconds / 86_400), "day");

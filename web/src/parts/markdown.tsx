@@ -1,6 +1,6 @@
 import DOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
-import { memo, useMemo } from "react";
+import { memo } from "react";
 
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
 const alignments = /^text-align:\s*(left|right|center)$/;
@@ -15,19 +15,31 @@ for (const rule of ["th_open", "td_open"] as const) {
   };
 }
 
+const POLICY = {
+  FORBID_TAGS: ["img", "style", "form", "input", "svg", "math", "iframe", "audio", "video"],
+  FORBID_ATTR: ["style", "id", "name"],
+  ADD_URI_SAFE_ATTR: ["start", "class"],
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+};
+/** One line that Markdown makes nothing of: it is shown as it stands. */
+const PLAIN = /^(?!\s*(?:[-+=]|\d+[.)]|$))(?!.*(?:\.\p{L}|:\/\/|  $))[^\n*_`~#>|[\]<&\\@]*$/u;
+
+/** What was drawn lately, by its text: who scrolls back sees it at once. */
+const drawn = new Map<string, string>();
+
+function draw(text: string): string {
+  const before = drawn.get(text);
+  if (before !== undefined) return before;
+  const html = DOMPurify.sanitize(markdown.render(text), POLICY);
+  if (drawn.size > 300) drawn.delete(drawn.keys().next().value!);
+  drawn.set(text, html);
+  return html;
+}
+
 /** Text of others: Markdown without HTML of its own, links that tell nobody where they were followed, no picture from elsewhere. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const html = useMemo(
-    () =>
-      DOMPurify.sanitize(markdown.render(text), {
-        FORBID_TAGS: ["img", "style", "form", "input", "svg", "math", "iframe", "audio", "video"],
-        FORBID_ATTR: ["style", "id", "name"],
-        ADD_URI_SAFE_ATTR: ["start", "class"],
-        ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
-      }),
-    [text],
-  );
-  return <div dir="auto" className="prose" dangerouslySetInnerHTML={{ __html: html }} />;
+  if (PLAIN.test(text)) return <div dir="auto" className="prose"><p>{text}</p></div>;
+  return <div dir="auto" className="prose" dangerouslySetInnerHTML={{ __html: draw(text) }} />;
 });
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {

@@ -42,7 +42,7 @@ class TimelinePageQuery:
     """Which events are shown, newest first."""
 
     before: int | None = field("only those before this cursor; without it from the newest on", None, at_least=1)
-    limit: int = field("at most so many", 100, at_least=1, at_most=500)
+    limit: int = field("at most so many", 50, at_least=1, at_most=500)
     kind: str = field("these [kinds](timeline.md#kinds) alone, separated by commas", "")
     session: str = field("this session alone, by its whole key", "")
     trace_id: str = field("this trace alone", "")

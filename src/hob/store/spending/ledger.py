@@ -1,5 +1,6 @@
 """Spending: what calls have cost, read from sums per hour so that asking costs little however long the history is."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
@@ -38,6 +39,7 @@ _TERMS = {
     " AND kind = 'spawn')",  # what sub-agents spend is their root's
     "sender": "sender = :sender",
     "task": "task = :task",
+    "tasks": "task IN (SELECT value FROM json_each(:tasks))",
 }
 
 Division = Literal["hour", "model", "session", "sender", "task"]
@@ -83,6 +85,8 @@ class StoredLedger(StorePart):
         if turn is not None:
             return await self._readers.read(lambda connection: turn_spending(connection, turn, since))
         chosen: dict[str, Any] = {name: scope[name] for name in ("session", "sender", "task") if name in scope}
+        if "tasks" in scope:
+            chosen["tasks"] = json.dumps(scope["tasks"])
         where = " AND ".join(_TERMS[name] for name in chosen) or "1"
         values = _since(since) | chosen
         if model is not None:

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Activity, ArrowUp, Search, X } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useQueryClient } from "@tanstack/react-query";
 import { live, type LiveEvent } from "../../api/live";
@@ -23,8 +23,6 @@ const CHIPS: [string, string, string][] = [
 export function Timeline() {
   const [search, setSearch] = useSearchParams();
   const technical = search.get("technical") === "true";
-  const [chosen, setChosen] = useState(-1);
-  const [, go] = useLocation();
   const focus = search.get("focus") ?? "";
   const filter = useMemo<Filter>(() => {
     const wanted: Filter = {};
@@ -34,57 +32,16 @@ export function Timeline() {
     return wanted;
   }, [search]);
   const pages = useTimeline(filter);
-  const { news, showNews, onTop } = useNews(filter);
   const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
   const rows = useMemo(() => rowsOf(events, technical || !!filter.kind), [events, technical, filter.kind]);
-  const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: (index) => ({ day: 44, inbound: 84, outbound: 132, line: 36 })[rows[index]!.type],
-    getItemKey: (index) => rows[index]!.key,
-    overscan: 12,
-  });
-  const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? -1;
-
-  useEffect(() => {
-    const wants = last >= rows.length - 30 && pages.hasNextPage && !pages.isFetchingNextPage;
-    if (wants) void pages.fetchNextPage();
-  }, [last, rows.length, pages]);
-
-  function set(name: string, value: string) {
+  const set = useCallback((name: string, value: string) => {
     setSearch((before) => {
       const next = new URLSearchParams(before);
       if (value && next.get(name) !== value) next.set(name, value);
       else next.delete(name);
       return next;
     }, { replace: true });
-  }
-
-  useEffect(() => {
-    const step = (by: number) => {
-      let next = chosen;
-      do next += by;
-      while (rows[next]?.type === "day");
-      if (!rows[next]) return;
-      setChosen(next);
-      virtual.scrollToIndex(next, { align: "auto" });
-    };
-    const onKey = (event: KeyboardEvent) => {
-      if (event.target instanceof HTMLElement && event.target.matches("input, textarea")) return;
-      const row = rows[chosen];
-      if (event.key === "j") step(1);
-      else if (event.key === "k") step(-1);
-      else if (event.key === "Enter" && row && row.type !== "day") go(`/trace/${row.event.trace_id}`);
-      else if (event.key === "/") {
-        event.preventDefault();
-        document.getElementById("timeline-search")?.focus();
-      } else if (event.key === "Escape") set("focus", "");
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  });
+  }, [setSearch]);
 
   const narrowed = [...search.keys()].some((name) => name !== "technical" && name !== "focus");
   return (
@@ -108,66 +65,126 @@ export function Timeline() {
           </div>
         </div>
       </div>
-      <div
-        ref={box}
-        onScroll={(event) => onTop(event.currentTarget.scrollTop < 40)}
-        className="relative min-h-0 flex-1 overflow-y-auto"
-        data-testid="timeline"
-        tabIndex={0}
-        role="region"
-        aria-label={t("Timeline")}
-      >
-        {news > 0 && (
-          <div className="sticky top-3 z-10 flex justify-center">
-            <Button
-              look="main"
-              icon={ArrowUp}
-              className="rounded-full shadow-(--shadow)"
-              onClick={() => {
-                showNews();
-                virtual.scrollToIndex(0);
-              }}
-            >
-              {t("{count} new", { count: number(news) })}
-            </Button>
-          </div>
+      <Feed filter={filter} rows={rows} pages={pages} focus={focus} set={set}>
+        {narrowed ? (
+          <Empty icon={Activity} title={t("Nothing happened that fits.")}><Button onClick={() => setSearch({})}>{t("Show everything")}</Button></Empty>
+        ) : (
+          <Empty icon={Activity} title={t("Nothing has happened yet.")}>{t("Every message stands here, with what Hob did about it and why it was allowed.")}</Empty>
         )}
-        <div className="mx-auto max-w-4xl px-3 py-4 sm:px-6">
-          {pages.isError && <Failure error={pages.error} retry={() => void pages.refetch()} />}
-          {pages.isPending && !pages.isError && <Skeleton rows={8} className="h-16" />}
-          {pages.isSuccess && !rows.length && !pages.hasNextPage && (
-            <Empty icon={Activity} title={narrowed ? t("Nothing happened that fits.") : t("Nothing has happened yet.")}>
-              {narrowed ? (
-                <Button onClick={() => setSearch({})}>{t("Show everything")}</Button>
-              ) : (
-                t("Every message stands here, with what Hob did about it and why it was allowed.")
-              )}
-            </Empty>
-          )}
-          <div role="feed" aria-busy={pages.isFetching} aria-label={t("Timeline")} style={{ height: virtual.getTotalSize(), position: "relative" }}>
-            {items.map((item) => (
-              <div
-                key={item.key}
-                data-index={item.index}
-                data-row
-                ref={virtual.measureElement}
-                style={{ position: "absolute", top: 0, insetInline: 0, transform: `translateY(${item.start}px)` }}
-              >
-                <TimelineRow
-                  row={rows[item.index]!}
-                  chosen={item.index === chosen}
-                  dimmed={!!focus && traceOf(rows[item.index]!) !== focus}
-                  onFocus={(trace) => set("focus", trace)}
-                  onFilter={set}
-                />
-              </div>
-            ))}
-          </div>
-          {pages.isFetchingNextPage && <Skeleton rows={2} className="h-16" />}
+      </Feed>
+    </div>
+  );
+}
+
+type Pages = ReturnType<typeof useTimeline>;
+
+/** The rows, of which only those in sight are on the page. Scrolling draws this alone, and only the rows that come in. */
+function Feed({ filter, rows, pages, focus, set, children }: {
+  filter: Filter; rows: Row[]; pages: Pages; focus: string; set: (name: string, value: string) => void; children: ReactNode;
+}) {
+  const { news, showNews, onTop } = useNews(filter);
+  const [chosen, setChosen] = useState(-1);
+  const [, go] = useLocation();
+  const box = useRef<HTMLDivElement>(null);
+  // the same functions each time: with others all sizes are summed up anew
+  const getItemKey = useCallback((index: number) => rows[index]!.key, [rows]);
+  const estimateSize = useCallback((index: number) => sizeOf(rows[index]!), [rows]);
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize, getItemKey, overscan: 8 });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  const focusOn = useCallback((trace: string) => set("focus", trace), [set]);
+
+  useEffect(() => {
+    const wants = last >= rows.length - 60 && pages.hasNextPage && !pages.isFetchingNextPage;
+    if (wants) void pages.fetchNextPage();
+  }, [last, rows.length, pages]);
+
+  useEffect(() => {
+    const step = (by: number) => {
+      let next = chosen;
+      do next += by;
+      while (rows[next]?.type === "day");
+      if (!rows[next]) return;
+      setChosen(next);
+      virtual.scrollToIndex(next, { align: "auto" });
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.target instanceof HTMLElement && event.target.matches("input, textarea")) return;
+      const row = rows[chosen];
+      if (event.key === "j") step(1);
+      else if (event.key === "k") step(-1);
+      else if (event.key === "Enter" && row && row.type !== "day") go(`/trace/${row.event.trace_id}`);
+      else if (event.key === "/") {
+        event.preventDefault();
+        document.getElementById("timeline-search")?.focus();
+      } else if (event.key === "Escape") set("focus", "");
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [chosen, go, rows, set, virtual]);
+
+  return (
+    <div
+      ref={box}
+      onScroll={(event) => onTop(event.currentTarget.scrollTop < 40)}
+      className="relative min-h-0 flex-1 overflow-y-auto"
+      data-testid="timeline"
+      tabIndex={0}
+      role="region"
+      aria-label={t("Timeline")}
+    >
+      {news > 0 && (
+        <div className="sticky top-3 z-10 flex justify-center">
+          <Button
+            look="main"
+            icon={ArrowUp}
+            className="rounded-full shadow-(--shadow)"
+            onClick={() => {
+              showNews();
+              virtual.scrollToIndex(0);
+            }}
+          >
+            {t("{count} new", { count: number(news) })}
+          </Button>
         </div>
+      )}
+      <div className="mx-auto max-w-4xl px-3 py-4 sm:px-6">
+        {pages.isError && <Failure error={pages.error} retry={() => void pages.refetch()} />}
+        {pages.isPending && !pages.isError && <Skeleton rows={8} className="h-16" />}
+        {pages.isSuccess && !rows.length && !pages.hasNextPage && children}
+        <div role="feed" aria-busy={pages.isFetching} aria-label={t("Timeline")} style={{ height: virtual.getTotalSize(), position: "relative" }}>
+          {items.map((item) => (
+            <div
+              key={item.key}
+              data-index={item.index}
+              data-row
+              ref={virtual.measureElement}
+              style={{ position: "absolute", top: 0, insetInline: 0, contain: "layout style", transform: `translateY(${item.start}px)` }}
+            >
+              <TimelineRow
+                row={rows[item.index]!}
+                chosen={item.index === chosen}
+                dimmed={!!focus && traceOf(rows[item.index]!) !== focus}
+                onFocus={focusOn}
+                onFilter={set}
+              />
+            </div>
+          ))}
+        </div>
+        {pages.isFetchingNextPage && <Skeleton rows={2} className="h-16" />}
       </div>
     </div>
   );
+}
+
+const LINE = 21;
+
+/** How high a row is likely to be: where that is right nothing moves when it is measured. */
+function sizeOf(row: Row): number {
+  if (row.type === "day") return 40;
+  if (row.type === "line") return 36;
+  const lines = row.event.text.split("\n").reduce((count, line) => count + Math.max(1, Math.ceil(line.length / 90)), 0);
+  return 76 + Math.min(LINE * lines, 288);
 }
 
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
