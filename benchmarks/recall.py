@@ -31,13 +31,7 @@ _BATCH = 100
 _NOW = 1_780_000_000.0
 _WORDS = 60_000
 _DIMENSION = 384
-_SIGNS = (
-    (50_000, 384, "numpy", 12.0),
-    (50_000, 384, "base", 15.0),
-    (50_000, 1536, "numpy", 15.0),
-    (1_000_000, 384, "numpy", 60.0),
-    (1_000_000, 384, "base", 250.0),
-)
+_SIGNS = ((50_000, 384, 12.0), (50_000, 1536, 15.0), (1_000_000, 384, 60.0))
 """How many, of how many numbers, and the limit in ms."""
 
 
@@ -45,8 +39,8 @@ def measure(bench: Bench) -> Iterator[Row]:
     """Searching and keeping, in this process; signs of vectors in one of their own."""
     yield from asyncio.run(_taken_up(bench.home()))
     yield from asyncio.run(_recalled(bench.home(), bench.times(200, 50)))
-    for count, dimension, how, most in _SIGNS[:2] if bench.quick else _SIGNS:
-        yield from _signs(count, dimension, how, most)
+    for count, dimension, most in _SIGNS[:2] if bench.quick else _SIGNS:
+        yield from _signs(count, dimension, most)
     sizes = [(5_000, None), (50_000, 15.0)] if bench.quick else [(50_000, 15.0), (1_000_000, 250.0)]
     for size, limit in sizes:
         yield from asyncio.run(_measured(bench.home(), size, limit, bench.times(300, 50)))
@@ -115,12 +109,10 @@ async def _recalled(home: Path, turns: int) -> list[Row]:
     return [Row(told, spent / turns * 1e3, "ms CPU", 5, baseline=bare / turns * 1e3, beside="FTS5, by words alone")]
 
 
-def _signs(count: int, dimension: int, how: str, limit: float) -> Iterator[Row]:
-    command = (python(), "-m", "benchmarks.programs.signs", str(count), str(dimension), how)
+def _signs(count: int, dimension: int, limit: float) -> Iterator[Row]:
+    command = (python(), "-m", "benchmarks.programs.signs", str(count), str(dimension))
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    if told is None:
-        return
-    what = f"memory: by meaning, {count:,} x {dimension} ({how})"
+    what = f"memory: by meaning, {count:,} x {dimension}"
     yield Row(f"{what}, p95", told["seconds"] * 1e3, "ms", limit)
     yield Row(f"{what}, held", told["rss"], "MiB RSS", 60 if count <= 50_000 else 200)
     yield Row(f"{what}, read at the start", told["load"], "s", 0.5 * count / 1_000_000 if count > 50_000 else None)
@@ -182,13 +174,12 @@ async def _by_meaning(store: Store, language: "_Language", size: int, searches: 
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (
         1024 if sys.platform == "linux" else 1 << 20
     )
-    how = "numpy" if "numpy" in sys.modules else "base install"
     return [
         Row(
-            f"memory: search by words and meaning, {size:,} x {_DIMENSION} ({how}), p95",
+            f"memory: search by words and meaning, {size:,} x {_DIMENSION}, p95",
             _p95(found) * 1e3,
             "ms",
-            12.0 if how == "numpy" else 15.0,
+            12.0,
         ),
         Row(f"memory: what {size:,} vectors add to the process", grown, "MiB", 60.0),
     ]

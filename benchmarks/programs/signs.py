@@ -1,5 +1,5 @@
-"""Searches signs of random vectors and tells what that takes: COUNT DIMENSION numpy|base. A process of its own, so that
-what it holds can be told from what others hold."""
+"""Searches signs of random vectors and tells what that takes: COUNT DIMENSION. A process of its own, so that what it
+holds can be told from what others hold."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import apsw
 
 from benchmarks.processes import memory_of
 from hob.core.memory import Scope
-from hob.memory.retrieval import dense
+from hob.memory.retrieval.dense import SignIndex
 from hob.store.database.migration import apply_migrations
 from hob.store.memory.search import ScopedIndex
 
@@ -35,12 +35,7 @@ class _Index(ScopedIndex):
 
 def main() -> None:
     """The program."""
-    count, dimension, how = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    if how == "base":
-        dense.load = lambda: None
-    elif dense.load() is None:
-        print(json.dumps(None))
-        return
+    count, dimension = int(sys.argv[1]), int(sys.argv[2])
     draw = random.Random(7)
     with tempfile.TemporaryDirectory() as folder:
         connection = apsw.Connection(str(Path(folder) / "signs.db"))
@@ -49,7 +44,7 @@ def main() -> None:
         with connection:
             connection.executemany("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)", rows)
         halves = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
-        index, signs = _Index(connection, halves), dense.SignIndex(_EMBEDDER)
+        index, signs = _Index(connection, halves), SignIndex(_EMBEDDER)
         before = memory_of(os.getpid()).rss
         began = time.perf_counter()
         signs.take_in(index)

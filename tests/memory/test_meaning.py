@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+import random
 from collections.abc import AsyncIterator, Sequence
+from operator import mul
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import SignIndex
 from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.retriever import Retriever
+from hob.store.memory.vectors import signs
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.clock import ManualClock
@@ -176,7 +179,7 @@ async def test_other_model_embeds_anew_and_the_old_vectors_go_once_it_is_done(st
     assert new.number != old.number
     found = await Retriever(store.memory_index, new).search("hound", scope=OWNER, now=10.0)
     assert found[0].item.text == TEXTS[0]
-    assert await store.memory_index.read(OWNER, lambda index: list(index.bits(old.number, 0))) == []
+    assert await store.memory_index.read(OWNER, lambda index: index.bits(old.number, 0, 9)) == ((), b"")
 
 
 async def test_another_model_under_the_same_name_embeds_anew(store: Store) -> None:
@@ -214,24 +217,39 @@ async def test_vector_of_an_erased_item_is_gone_and_not_found(store: Store) -> N
     assert (await retriever.search("hound", scope=OWNER, now=10.0))[0].item.text == TEXTS[0]
     await store.erasure.erase_session("s0", "asked to")  # type: ignore[arg-type]
     assert TEXTS[0] not in [each.item.text for each in await retriever.search("hound", scope=OWNER, now=10.0)]
-    assert len(await store.memory_index.read(OWNER, lambda index: list(index.bits(embedder.number, 0)))) == 3
+    assert len((await store.memory_index.read(OWNER, lambda index: index.bits(embedder.number, 0, 9)))[0]) == 3
 
 
-async def test_numpy_and_plain_numbers_find_the_same(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numpy")
-    sense = SenseEmbedder()
-    embedder = embedder_of(store, sense)
-    await store.items.add([said(f"{text} {n}", n) for n in range(60) for text in TEXTS])
-    await embed_all(embedder)
-    vector = (await sense.embed(["puppy in the rain"])).vectors[0]
-    growing = SignIndex(embedder.number)
-    await store.memory_index.read(OWNER, lambda index: growing.find(index, vector))
-    await store.items.add([said(f"{text} {n}", n) for n in range(60, 500) for text in TEXTS])
-    await embed_all(embedder)
-    with_numpy = await store.memory_index.read(OWNER, lambda index: growing.find(index, vector))
-    monkeypatch.setattr("hob.memory.retrieval.dense.load", lambda: None)
-    without = await store.memory_index.read(OWNER, lambda index: SignIndex(embedder.number).find(index, vector))
-    assert sorted(with_numpy.values())[-50:] == pytest.approx(sorted(without.values())[-50:], abs=0.02)
+async def test_items_with_the_nearest_signs_are_found_however_they_came_in(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hob.memory.retrieval.dense._BLOCK", 1_024)
+    draw, embedder = random.Random(7), await store.memory_vectors.begin("test|random|96|true")
+    growing, vectors = SignIndex(embedder), dict[int, tuple[float, ...]]()
+    for count in (5, 32, 500, 2_000):
+        kept = await store.items.add([said(f"number {len(vectors) + n}", len(vectors) + n) for n in range(count)])
+        new = {item.seq: unit(draw, 96) for item in kept}
+        await store.memory_vectors.pending(embedder, 1)  # many at once are indexed later
+        await store.memory_vectors.keep(embedder, kept[-1].seq, list(new.items()))
+        vectors |= new
+        asked = unit(draw, 96)
+        found = await store.memory_index.read(OWNER, lambda index, asked=asked: growing.find(index, asked))  # type: ignore[misc]
+        assert found == await store.memory_index.read(
+            OWNER,
+            lambda index, asked=asked: SignIndex(embedder).find(index, asked),  # type: ignore[misc]
+        )
+        assert len(found) == min(200, len(vectors))
+        exact = {seq: sum(map(mul, asked, vector)) for seq, vector in vectors.items()}
+        assert all(cosine == pytest.approx(exact[seq], abs=2e-3) for seq, cosine in found.items())
+        best = sorted(exact, key=exact.__getitem__)[-20:]
+        assert len(found.keys() & set(best)) >= min(18, len(vectors))
+    taken = await store.memory_index.read(OWNER, lambda index: index.bits(embedder, 0, 10_000))
+    assert (list(taken[0]), taken[1]) == (sorted(vectors), b"".join(signs(vectors[seq]) for seq in sorted(vectors)))
+
+
+def unit(draw: random.Random, dimension: int) -> tuple[float, ...]:
+    numbers = [draw.gauss(0, 1) for _ in range(dimension)]
+    return tuple(number / math.hypot(*numbers) for number in numbers)
 
 
 LISTS = st.lists(st.integers(1, 40), unique=True)

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import apsw
@@ -36,7 +37,10 @@ _NEAR = (
     f" coalesce(({_AFTER}), 0), coalesce(({_AFTER} OFFSET 1), 0)"
     " FROM memory_words w WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.session != 0"
 )
-_BITS = "SELECT seq, bits FROM memory_bits WHERE embedder = ? AND scope = ? AND seq > ? ORDER BY seq"
+_BITS = (
+    "SELECT group_concat(seq), CAST(group_concat(bits, '') AS BLOB) FROM"
+    " (SELECT seq, bits FROM memory_bits WHERE embedder = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?)"
+)
 _VECTORS = (
     "SELECT v.seq, v.vector FROM memory_vectors v JOIN memory_words w ON w.seq = v.seq"
     " WHERE v.seq IN (SELECT value FROM json_each(?)) AND v.embedder = ? AND w.scope = ?"
@@ -180,9 +184,10 @@ class ScopedIndex:
         rows = all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope))
         return {seq: frozenset(stems.split()) for seq, stems in rows}
 
-    def bits(self, embedder: int, after: int) -> Iterator[tuple[int, bytes]]:
-        """The signs of the vectors of the rows after this one, in order."""
-        return iter(self._connection.execute(_BITS, (embedder, self.scope, after)))
+    def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
+        """The rows after this one that have a vector, in order, and the signs of those, one behind the other."""
+        seqs, bits = all_rows(self._connection, _BITS, (embedder, self.scope, after, at_most))[0]
+        return array("q", map(int, seqs.split(","))) if seqs else (), bits or b""
 
     def vectors(self, embedder: int, seqs: Iterable[int]) -> dict[int, bytes]:
         """The vectors of these rows, as 16-bit floats."""
