@@ -53,6 +53,23 @@ async def test_inflected_words_are_found_in_both_languages(store: Store) -> None
     assert (await search(store, "When did the child go for a swim?"))[0] == english
 
 
+@pytest.mark.parametrize(
+    ("texts", "question"),
+    [
+        (("We walked a lot.", "We walked somewhat."), "Where did we walk in May?"),
+        (("Wir sind viel gelaufen.", "Wir sind etwas gelaufen."), "Wo sind wir im Mai gelaufen?"),
+        (("we walked a lot in may", "we walked somewhat, you may say"), "Where did we walk in may?"),
+    ],
+)
+async def test_month_of_may_is_found(store: Store, texts: tuple[str, str], question: str) -> None:
+    may, june = (datetime(2026, month, 3, tzinfo=UTC).timestamp() for month in (5, 6))
+    plain = texts[0].endswith("may")
+    await store.items.add([said(texts[0], 1, "a", at=june if plain else may), said(texts[1], 2, "b", at=june)])
+    found = await Retriever(store.memory_index).search(question, scope=OWNER, now=NOW)
+    words = {each.item.text: each.parts["words"] for each in found}
+    assert words[texts[0]] > words[texts[1]]
+
+
 async def test_answer_beside_the_question_is_found(store: Store) -> None:
     await store.items.add([said("Where did you put the spare key?", 1), said("Under the blue flower pot.", 2)])
     await store.items.add([said(f"Nothing of note, day {n}.", n, session="other") for n in range(3, 20)])

@@ -1,5 +1,7 @@
 """The index holds what the items say, and nothing of those that are gone."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
-from hob.store.database.migration import apply_migrations
+from hob.store.database.migration import apply_migrations, migrations
 from hob.store.memory import index
 from hob.store.memory.analysis import stem_german
 from hob.store.settings import StoreSettings
@@ -50,6 +52,31 @@ def test_index_after_removal_is_as_if_the_removed_had_never_been_there(
     assert connection.execute("SELECT items, words FROM memory_scopes").fetchall()[0] == (
         len(left), connection.execute("SELECT coalesce(sum(length), 0) FROM memory_words").fetchall()[0][0]
     )  # fmt: skip
+
+
+async def test_month_of_what_an_older_hob_kept_in_may_is_indexed(tmp_path: Path) -> None:
+    """It had read the month as the small word `may`."""
+    may = datetime(2026, 5, 3, tzinfo=UTC).timestamp()
+    async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
+        kept = [replace(item(0, text, session=text), at=may, id="") for text in ("We walked.", "Wir sind gelaufen.")]
+        await store.items.add(kept)
+    whole = "SELECT scope, term, block, hex(postings) FROM memory_postings ORDER BY 1, 2, 3"
+    connection = apsw.Connection(str(tmp_path / "hob.db"))
+    fresh = connection.execute(whole).fetchall()
+    low = connection.execute("SELECT postings FROM memory_postings WHERE term = '5m'").fetchall()[0][0][4:]
+    connection.execute("UPDATE memory_words SET stems = replace(stems, '5m ', '') WHERE seq = 1")
+    connection.execute("UPDATE memory_postings SET postings = ? WHERE term = '5m'", (low,))
+    (mend,) = (file for file in migrations() if file.name.endswith("_may.sql"))
+    for _ in range(2):  # the second time there is nothing to do
+        connection.execute(mend.read_text())
+        assert _sorted(connection.execute(whole).fetchall()) == _sorted(fresh)
+    index.remove(connection, [1, 2])
+    assert connection.execute("SELECT count(*) FROM memory_postings").fetchall() == [(0,)]
+
+
+def _sorted(postings: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Items of a block stand in any order."""
+    return [(*key, sorted(str(hex_)[at : at + 8] for at in range(0, len(str(hex_)), 8))) for *key, hex_ in postings]
 
 
 async def test_no_stem_of_an_erased_item_is_left_in_the_file(tmp_path: Path) -> None:

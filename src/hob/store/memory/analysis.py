@@ -19,7 +19,12 @@ MONTHS = {name: number for names in _MONTHS for number, name in enumerate(names.
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
-_MAY = re.compile(r"\bMay\b(?! I\b)")
+_MAY = re.compile(
+    r"\bMay\b(?! I\b)|"
+    r"(?:(?<=\bin )|(?<=\bof )|(?<=\bsince )|(?<=\blast )|(?<=\bnext )|(?<=\bthis )|(?<=\d )|(?<=\dth ))may\b|"
+    r"\bmay(?= \d)"
+)
+"""The month, which is the only one whose name is a small word too."""
 _ENGLISH_WORDS = """
     a an the and or but if then of to in on at for with about from by as is are was were be been being do does did done
     have has had having i you he she it we they me him her them my your his its our their this that these those what
@@ -143,7 +148,11 @@ def kind_of(text: str, words: Iterable[str] | None = None) -> int:
 
 def words_of(text: str) -> list[str]:
     """The words in lower case, without possessives."""
-    return _WORD.findall(_POSSESSIVE.sub(" ", _MAY.sub(" 5may ", text)).lower())
+    if "may" in text or "May" in text:
+        text = _MAY.sub(" 5may ", text)
+    if "'" in text or "\u2019" in text:
+        text = _POSSESSIVE.sub(" ", text)
+    return _WORD.findall(text.lower())
 
 
 def is_german(words: Iterable[str]) -> bool:
@@ -155,7 +164,7 @@ def is_german(words: Iterable[str]) -> bool:
 def dated(at: float) -> str:
     """The day in words, as it is indexed."""
     moment = datetime.fromtimestamp(at, UTC)
-    return f"{moment.day} {_MONTHS[0].split()[moment.month - 1]} {moment.year}"
+    return f"{moment.day} {_MONTHS[0].split()[moment.month - 1].capitalize()} {moment.year}"
 
 
 END: Final = "~"
