@@ -11,15 +11,16 @@ import importlib
 import json
 import pkgutil
 import re
-import sqlite3
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from enum import Enum, StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import apsw
 from answers import MESSAGES
 from openapi import openapi
 from usage import functions, options_of
@@ -105,9 +106,9 @@ def environment() -> Iterator[str]:
 
 def tables() -> Iterator[str]:
     """Tables and their columns, as the migrations leave them."""
-    with sqlite3.connect(":memory:") as database:
+    with closing(apsw.Connection(":memory:")) as database:
         for file in sorted(PACKAGE.rglob("migrations/*.sql")):
-            database.executescript(file.read_text("utf-8"))
+            database.execute(file.read_text("utf-8"))
         for name, kind in database.execute("SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"):
             if kind == "table":
                 yield from (f"{name}.{row[1]}" for row in database.execute(f"PRAGMA table_info('{name}')"))
