@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
 from hob.store.database.migration import apply_migrations, migrations
+from hob.store.database.rows import all_rows
 from hob.store.memory import index
 from hob.store.memory.analysis import stem_german
 from hob.store.settings import StoreSettings
@@ -63,7 +64,7 @@ async def test_month_of_what_an_older_hob_kept_in_may_is_indexed(tmp_path: Path)
     whole = "SELECT scope, term, block, hex(postings) FROM memory_postings ORDER BY 1, 2, 3"
     connection = apsw.Connection(str(tmp_path / "hob.db"))
     fresh = connection.execute(whole).fetchall()
-    low = connection.execute("SELECT postings FROM memory_postings WHERE term = '5m'").fetchall()[0][0][4:]
+    low = all_rows(connection, "SELECT postings FROM memory_postings WHERE term = '5m'")[0][0][4:]
     connection.execute("UPDATE memory_words SET stems = replace(stems, '5m ', '') WHERE seq = 1")
     connection.execute("UPDATE memory_postings SET postings = ? WHERE term = '5m'", (low,))
     (mend,) = (file for file in migrations() if file.name.endswith("_may.sql"))

@@ -4,7 +4,8 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache, reduce
+from functools import reduce
+from itertools import filterfalse
 from operator import or_
 from typing import Final
 
@@ -129,17 +130,25 @@ _TELLING = _SELVES | {
 }
 
 
-@lru_cache(50_000)
-def _may_be(word: str) -> int:
-    """Of which kinds a text may be that holds this word: only for these the patterns are tried."""
-    kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
-    kind |= Kind.OWN_PAST if word in _SELVES or _OWN_PAST.search(word) else 0
-    return kind | (Kind.LIKING if word in _TELLING or word.startswith("lieblings") else 0)
+class _Possible(dict[str, int]):
+    """Of which kinds a text may be that holds a word: only for these the patterns are tried."""
+
+    def __missing__(self, word: str) -> int:
+        kind = Kind.TIME if _TIME.search(f"{word.removeprefix('5')} x") or word.isdigit() else 0
+        kind |= Kind.OWN_PAST if word in _SELVES or _OWN_PAST.search(word) else 0
+        kind |= Kind.LIKING if word in _TELLING or word.startswith("lieblings") else 0
+        if len(self) < _MOST_KNOWN:
+            self[word] = kind
+        return kind
+
+
+_MOST_KNOWN = 50_000
+_POSSIBLE = _Possible()
 
 
 def kind_of(text: str, words: Iterable[str] | None = None) -> int:
     """The kinds of this text, of which these are the words."""
-    possible = reduce(or_, map(_may_be, words_of(text) if words is None else words), Kind.NAME)
+    possible = reduce(or_, {*map(_POSSIBLE.__getitem__, words_of(text) if words is None else words)}, Kind.NAME)
     kind = sum(number for number, pattern in _KINDS if number & possible and pattern.search(text))
     if text.rstrip().endswith("?"):
         kind |= Kind.QUESTION | (Kind.BARE_QUESTION if len(text) < _SHORT else 0)
@@ -193,10 +202,11 @@ class Analyzer:
         A long German word is found by its ends too (`~kurs` of `abendkurs`), since it may be a compound.
         """
         if not is_german(words):
-            known, stem = self._english, self._stem_english
-            kept = [word for word in words if word not in _ENGLISH]
-            stems = map(known.get, kept)
-            return [each or self._learn(known, word, stem(word)) for each, word in zip(stems, kept, strict=True)]
+            kept = list(filterfalse(_ENGLISH.__contains__, words))
+            try:
+                return list(map(self._english.__getitem__, kept))
+            except KeyError:
+                return [self._stem(word, german=False) for word in kept]
         found = []
         for word in words:
             if word not in _GERMAN_STOP:
@@ -244,7 +254,6 @@ def _learn_same(known: dict[str, str], same: str, stem: Callable[[str], str]) ->
         known.update(dict.fromkeys(words, stem(words[0])))
 
 
-_MOST_KNOWN = 50_000
 _FOLDED = str.maketrans({"ü": "u", "ö": "o", "ä": "a", "ß": "ss"})
 _ENDINGS = ("em", "er", "nd")
 

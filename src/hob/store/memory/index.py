@@ -2,8 +2,9 @@
 
 import json
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 import apsw
@@ -70,11 +71,8 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
         length = min(len(stems) - joined.count(END), _LONGEST)
         rows.append((item.seq, scope, session, length, kind_of(item.text, words), joined))
         postings, posting = blocks[scope, item.seq >> BITS], item.seq & LOW | length << 16
-        often: dict[str, int] = {}
-        for stem in stems:
-            often[stem] = often.get(stem, 0) + 1
-        for stem, times in often.items():
-            postings[stem].append(posting | min(times, MOST_TIMES) << BITS)
+        for stem, times in Counter(stems).items():
+            postings[stem].append(posting | (times if times < MOST_TIMES else MOST_TIMES) << BITS)
         for key in (("scope", scope), ("session", session)):
             counts[key][0] += 1
             counts[key][1] += length
@@ -82,9 +80,9 @@ def add(connection: apsw.Connection, items: Sequence[MemoryItem]) -> None:
     connection.executemany(
         _ADD_POSTINGS,
         (
-            (scope, stem, block, array("I", found).tobytes())
-            for (scope, block), postings in sorted(blocks.items())
-            for stem, found in sorted(postings.items())
+            (scope, stem, block, array("I", postings[stem]).tobytes())
+            for (scope, block), postings in sorted(blocks.items(), key=itemgetter(0))
+            for stem in sorted(postings)
         ),
     )
     _count(connection, counts, 1)
