@@ -1,7 +1,7 @@
 """Hob with its admission: the real application, two channels in memory, and people who write to it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 from hob.app.composition import App, open_app
 from hob.app.contribution import Wraps
 from hob.app.settings_sections import SECTIONS
+from hob.app.subsystem import Subsystem
 from hob.config.loading import load_config
 from hob.core.errors import NotAllowed
 from hob.core.messages import Inbound
@@ -80,9 +81,10 @@ async def visited(
     clock: ManualClock | None = None,
     own_id: str = "",
     toolset: Toolset | None = None,
+    further: Sequence[Subsystem] = (),
     **environ: str,
 ) -> AsyncIterator[Visited]:
-    """A run over this home with these settings, given as in the environment."""
+    """A run over this home with these settings, given as in the environment, and with further features."""
     settings = {
         "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
         "HOB_MODEL_NAME": "scripted",
@@ -95,7 +97,7 @@ async def visited(
     channels = {name: MemoryChannel(name, own_id=own_id) for name in ("telegram", "signal", "email")}
     wraps: Wraps = {} if toolset is None else {Toolset: lambda _: toolset}
     subsystems = stand_ins(model, channels=tuple(channels.values()), wraps=wraps)
-    async with open_app(state, config, subsystems=subsystems, clock=time) as app:
+    async with open_app(state, config, subsystems=(*subsystems, *further), clock=time) as app:
         yield Visited(app, model, time, channels)
 
 

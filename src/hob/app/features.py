@@ -55,6 +55,7 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
     where some wait for each other, and where a plug-in fails.
     """
     waiting = _by_name(subsystems)
+    layers = {layer.name: layer for each in waiting.values() for layer in each.layers}
     opened: dict[str, tuple[Subsystem, Contribution]] = {}
     ports: dict[type, object] = {}
     providers: dict[type, str] = {}
@@ -65,7 +66,7 @@ async def open_subsystems(kernel: Kernel, subsystems: Iterable[Subsystem]) -> As
             needed = {port: ports[port] for port in subsystem.needs}
             contribution = Contribution()
             if subsystem.open is not None:
-                block = subsystem.open()(replace(kernel, ports=needed, feature=subsystem.name))
+                block = subsystem.open()(replace(kernel, ports=needed, feature=subsystem.name, layers=layers))
                 try:
                     contribution = await stack.enter_async_context(block)
                 except Exception as error:

@@ -28,6 +28,7 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.ids import InboundId
+from hob.core.memory import MemoryLayer
 from hob.core.messages import Address
 from hob.core.values import dataclass
 from hob.gateway.auth.tokens import Keyring, TokenFile, ensure_token
@@ -37,6 +38,7 @@ from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
 from hob.guard.screening.masking.logs import masked_logs
 from hob.providers.routing.choice import Choice
+from hob.store.memory.layers import KeptLayer
 from hob.store.plugin_records import PluginRecords
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -84,6 +86,8 @@ class Kernel:
     """What the feature that is opened over it has declared to need."""
     feature: str = ""
     """Which feature is opened over it."""
+    layers: Mapping[str, MemoryLayer] = field(default_factory=dict)
+    """The layers of memory that plug-ins bring."""
 
     def port(self, kind: type[T]) -> T:
         """What provides this port. Raises KeyError where the feature has not declared to need it."""
@@ -93,6 +97,10 @@ class Kernel:
     def records(self) -> PluginRecords:
         """Where the feature keeps what it has no table for: in backups, and erased while it is off too."""
         return self.store.records_of(self.feature)
+
+    def layer(self, name: str) -> KeptLayer:
+        """What a layer of memory holds that the feature declares. Raises KeyError for another name."""
+        return self.store.layer(self.layers[self.feature if name == self.feature else f"{self.feature}_{name}"])
 
     @property
     def language(self) -> str:

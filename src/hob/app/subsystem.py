@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from hob.core.lazy import Lazy
+from hob.core.memory import MemoryLayer
 from hob.core.tools import ToolGroup
 from hob.core.values import dataclass
 
@@ -101,6 +102,8 @@ class Subsystem:
     """Its pages in the dashboard."""
     checks: Lazy[Checks] | None = None
     files: tuple[KeptFiles, ...] = ()
+    layers: tuple[MemoryLayer, ...] = ()
+    """Kinds of memory that it keeps, beside Hob's own."""
     cli: tuple[CliCommand, ...] = ()
     """Commands of `hob`; those of Hob's own features stand in its table."""
     plugin: bool = False

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from hob.core.ids import SessionKey
 from hob.core.trust.labels import Label
@@ -32,6 +33,26 @@ class Layer(StrEnum):
     """Sections of documents, daily notes and `MEMORY.md`."""
 
 
+class MemoryLayer(NamedTuple):
+    """A kind of memory as it is shown, Hob's own or a plug-in's: its name is the prefix of its items' sources.
+
+    What is kept in it goes after so many days (0: it stays).
+    """
+
+    name: str
+    description: str
+    days: float = 0.0
+    colour: str = "#8b949e"
+
+
+_OWN: Final = {each.value: each for each in Layer}
+
+
+def layer_named(name: str) -> str:
+    """Hob's own layer of this name, or the name, where a plug-in brings the layer."""
+    return _OWN.get(name, name)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Whose memory: a person's, or a group's (then the key of its session). Every query is of exactly one.
@@ -52,7 +73,8 @@ class MemoryItem:
     """
 
     scope: Scope
-    layer: Layer
+    layer: str
+    """One of `Layer`, or what a plug-in calls its own."""
     source: str
     text: str
     label: Label

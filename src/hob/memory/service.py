@@ -40,7 +40,7 @@ class Retriever(Protocol):
         query: str,
         *,
         scope: Scope,
-        layers: Collection[Layer] = (),
+        layers: Collection[str] = (),
         now: float,
         limit: int = 8,
         budget: int = 0,
@@ -63,8 +63,13 @@ class MemoryService:
         settings: MemorySettings,
         clock: Clock,
         allows: Callable[[str], bool] = lambda _: True,
+        further: Collection[str] = (),
     ) -> None:
-        """`allows` tells whether the owner's turns may use memory now, with this model."""
+        """`allows` tells whether the owner's turns may use memory now, with this model.
+
+        `further` are layers of plug-ins.
+        """
+        self._searched = (*SEARCHED, *further)
         self._items = items
         self._facts = facts
         self._retriever = retriever
@@ -78,7 +83,7 @@ class MemoryService:
         await self._retriever.prepare(Scope(OWNER))
 
     async def search(
-        self, query: str, scope: Scope, limit: int, layers: Collection[Layer] = (), budget: int = 0
+        self, query: str, scope: Scope, limit: int, layers: Collection[str] = (), budget: int = 0
     ) -> Sequence[Recalled]:
         """What of this scope helps with the query, best first. Raises StoreErrors.
 
@@ -150,7 +155,7 @@ class MemoryService:
         shown: Callable[[MemoryItem], bool] = lambda _: False,
     ) -> tuple[Memory, ...]:
         try:
-            found = await self.search(query, scope, limit * 3, SEARCHED)
+            found = await self.search(query, scope, limit * 3, self._searched)
         except StoreError as error:
             log.warning("memory cannot be read: %s", error)
             return ()

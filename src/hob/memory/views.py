@@ -2,14 +2,28 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest
-from hob.core.memory import OWNER, Fact, FactState, Goal, GoalState, Layer, MemoryItem, Recalled, Scope
+from hob.core.memory import (
+    OWNER,
+    Fact,
+    FactState,
+    Goal,
+    GoalState,
+    Layer,
+    MemoryItem,
+    MemoryLayer,
+    Recalled,
+    Scope,
+    layer_named,
+)
 from hob.core.translation.language import say, translatable
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.memory.settings import MemorySettings
 from hob.store.memory.carrying import CarriedItem
 
 COLOURS: Mapping[Layer, str] = {
@@ -23,6 +37,9 @@ COLOURS: Mapping[Layer, str] = {
     Layer.DOCUMENT: "#94a3b8",
 }
 """As the seed shows them; the last two are Hob's own."""
+_COLOURS: Mapping[str, str] = {each.value: colour for each, colour in COLOURS.items()}
+_GREY = MemoryLayer("", "").colour
+_DAY = 86_400.0
 DESCRIPTIONS: Mapping[Layer, str] = {
     Layer.SOUL: "sections of the identity files",
     Layer.CONVERSATION: "what was said",
@@ -35,18 +52,36 @@ DESCRIPTIONS: Mapping[Layer, str] = {
 }
 
 
+ELSEWHERE = translatable("of a plug-in that is off")
+
+
+def layers_of(
+    settings: MemorySettings, further: Mapping[str, MemoryLayer], counted: Iterable[str] = ()
+) -> Mapping[str, MemoryLayer]:
+    """Hob's own layers, those of plug-ins, and those of `counted` whose plug-in is off, by name."""
+    own = [
+        MemoryLayer(each.value, DESCRIPTIONS[each], (settings.expiry(each, 0.0) or 0.0) / _DAY, COLOURS[each])
+        for each in Layer
+    ]
+    known = {each.name: each for each in own} | dict(further)
+    return known | {name: MemoryLayer(name, ELSEWHERE) for name in counted if name not in known}
+
+
 def led(total: int, part: float) -> str:
     """The light that tells how full memory is."""
     return "grey" if not total else "red" if part > 0.9 else "amber" if part > 0.7 else "purple"
 
 
-def item_view(found: Recalled, *, whole: bool = False) -> dict[str, Any]:
-    """An item; `whole` with all that is kept of it."""
+def item_view(
+    found: Recalled, further: Mapping[str, MemoryLayer] = MappingProxyType({}), *, whole: bool = False
+) -> dict[str, Any]:
+    """An item, maybe of a further layer; `whole` with all that is kept of it."""
     item = found.item
+    colour = further[item.layer].colour if item.layer in further else _COLOURS.get(item.layer, _GREY)
     told: dict[str, Any] = {
-        "id": item.id, "layer": item.layer.value, "source": item.source, "text": item.text, "at": item.at,
+        "id": item.id, "layer": str(item.layer), "source": item.source, "text": item.text, "at": item.at,
         "origin": item.label.origin.value, "trust": item.label.trust.value, "speaker": item.speaker,
-        "session": item.session, "turn": item.turn, "color": COLOURS[item.layer],
+        "session": item.session, "turn": item.turn, "color": colour,
     }  # fmt: skip
     if found.parts:
         told |= {"score": found.score, "parts": dict(found.parts)}
@@ -87,6 +122,7 @@ def goal_line(goal: Mapping[str, Any]) -> str:
 
 
 _ID = re.compile(r"[0-9a-f]{32}")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _KEPT = (
     "session", "position", "turn", "speaker", "role", "kind", "valid_from", "valid_to", "superseded_by", "importance",
     "expires_at",
@@ -117,7 +153,7 @@ def loaded(line: str, number: int) -> CarriedItem:
         value = json.loads(line)
         text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
         trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
-        layer, known = Layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
+        layer, known = _layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
         item = MemoryItem(
             scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
             label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=float(value.get("at", 0.0)),
@@ -129,6 +165,12 @@ def loaded(line: str, number: int) -> CarriedItem:
         raise InvalidRequest(
             translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
         ) from error
+
+
+def _layer(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no layer")
+    return layer_named(name)
 
 
 def _fact(item: MemoryItem, value: Any) -> Fact | None:

@@ -17,6 +17,7 @@ from hob.app.subsystem import (
     Subsystem,
 )
 from hob.core.lazy import Lazy
+from hob.core.memory import MemoryLayer
 from hob.core.settings import Secret, setting
 from hob.core.tools import ToolGroup
 
@@ -28,6 +29,7 @@ __all__ = [
     "FeatureCommand",
     "KeptFiles",
     "Lazy",
+    "MemoryLayer",
     "Moment",
     "Open",
     "Secret",

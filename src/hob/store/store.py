@@ -13,6 +13,7 @@ from hob.core.clock import Clock
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
+from hob.core.memory import MemoryLayer
 from hob.core.values import dataclass
 from hob.store.approvals import StoredApprovals
 from hob.store.audit.audit import AuditLog
@@ -40,6 +41,7 @@ from hob.store.memory.expertise import StoredExpertise
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import StoredGoals
 from hob.store.memory.items import StoredItems
+from hob.store.memory.layers import KeptLayer
 from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.search import StoredIndex
@@ -202,6 +204,10 @@ class Store:
     def records_of(self, feature: str) -> PluginRecords:
         """The rows of a feature that has no tables of its own."""
         return PluginRecords(self._writer, self._readers, self._clock, feature)
+
+    def layer(self, layer: MemoryLayer) -> KeptLayer:
+        """What a plug-in's layer of memory holds."""
+        return KeptLayer(self.items, self._clock, layer)
 
     def export_session(self, key: SessionKey) -> AsyncIterator[str]:
         """One session as JSON lines, metadata first. Raises NotFound."""

@@ -24,7 +24,7 @@ from tests.journeys.world import until
 pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-NAMES = ("dice", "postbox", "curfew", "greet", "sundial", "almanac", "tally", "broken")
+NAMES = ("dice", "postbox", "curfew", "greet", "sundial", "almanac", "logbook", "tally", "broken")
 
 
 def wheel(project: Path, folder: Path, version: str = "0.1.0") -> Path:
@@ -187,6 +187,7 @@ def test_plugin_that_clashes_or_does_not_load_is_not_enabled(house: House, own_s
 async def test_every_kind_of_plugin_works_and_the_broken_one_costs_only_itself(house: House) -> None:
     almanac, postbox = house.home.parent / "almanac.txt", house.home.parent / "postbox"
     almanac.write_text("Owls hunt at night.\nHedgehogs eat slugs.\n")
+    (house.home.parent / "logbook.txt").write_text("The storks came back.\n")
     settings = f'[almanac]\nfile = "{almanac}"\n[postbox]\nfolder = "{postbox}"\n[dice]\nsides = 2\n'
     (house.home / "config.toml").write_text(settings)
     house.enable(*NAMES)
@@ -220,6 +221,8 @@ async def use_each(house: House, postbox: Path, daemon: asyncio.subprocess.Proce
     assert "d2: " in await said("ask", 'CALL dice__roll {"count": 3}')
     assert "we do not talk about bedtime" in await said("ask", "is it bedtime?")
     assert "Hedgehogs eat slugs." in await said("ask", 'CALL recall {"query": "hedgehogs", "untrusted": true}')
+    await until(lambda: "The storks came back." in house.hob("memory", "search", "--layer", "logbook").stdout, 30)
+    assert "entries of the logbook" in await said("memory", "stats")
     assert call(socket, "GET", "/sundial").body["hour"] in range(24)
     page = call(socket, "POST", "/dashboard/link").body["address"]
     async with httpx2.AsyncClient(base_url=page) as browser:

@@ -335,6 +335,7 @@ export const GERMAN: Record<string, string> = {
   "conversations, tools, files, what you tell it to keep": "Gespräche, Werkzeuge, Dateien, was du es merken lässt",
   "document": "Dokument",
   "documents and daily notes": "Dokumente und Tagesnotizen",
+  "of a plug-in that is off": "von einem Plug-in, das aus ist",
   "e.g. Anna is allergic to nuts.": "z. B. Anna ist allergisch gegen Nüsse.",
   "empty": "leer",
   "fact": "Fakt",

@@ -7,13 +7,25 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, ModelError, NotFound
 from hob.core.ids import SessionKey, TraceId, TurnId
-from hob.core.memory import OWNER, FactAction, Goal, GoalNote, GoalState, Layer, MemoryItem, Recalled, Scope
+from hob.core.memory import (
+    OWNER,
+    FactAction,
+    Goal,
+    GoalNote,
+    GoalState,
+    Layer,
+    MemoryItem,
+    MemoryLayer,
+    Recalled,
+    Scope,
+)
 from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
@@ -25,9 +37,10 @@ from hob.memory.facts.decisions import is_so
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
-from hob.memory.views import COLOURS, DESCRIPTIONS, carried_view, fact_view, goal_view, item_view, led, loaded
+from hob.memory.views import carried_view, fact_view, goal_view, item_view, layers_of, led, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.memory.goals import fact_of
+from hob.store.memory.lifecycle import LayerCount
 from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
@@ -35,7 +48,6 @@ _REASON = "its owner wanted it forgotten"
 _MOST = 10_000
 _TURNS = 20
 """Among so many turns the newest is looked for that was shown memories."""
-_DAY = 86_400.0
 _NOTES = "working_memory"
 """As the seed calls the working notes, where they are emptied like a layer."""
 _PREVIEW, _MOST_OBSERVATIONS = 500, 20
@@ -58,7 +70,10 @@ class OwnerMemory:
         expertise: ExpertiseKeeper,
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
+        further: Mapping[str, MemoryLayer] = MappingProxyType({}),
     ) -> None:
+        """`further` are the layers of plug-ins."""
+        self._further = further
         self._embedder = embedder
         self._store = store
         self._budget = budget
@@ -75,20 +90,20 @@ class OwnerMemory:
 
     async def status(self) -> Mapping[str, Any]:
         """The layers and totals, with the seed's fields and colours."""
-        counts = {each.layer: each for each in await self._store.memory_lifecycle.count(self._scope)}
+        counts, layers = await self._counted()
         total, most = sum(each.items for each in counts.values()), self._settings.max_items
-        limited = sum(each.items for each in counts.values() if self._settings.expiry(each.layer, 0.0) is not None)
+        limited = sum(each.items for each in counts.values() if layers[each.layer].days)
         return {
             "layers": [
                 {
-                    "name": layer.value,
-                    "source_prefix": f"{layer}:",
-                    "description": DESCRIPTIONS[layer],
-                    "ttl_days": (self._settings.expiry(layer, 0.0) or 0.0) / _DAY,
-                    "chunk_count": counts[layer].items if layer in counts else 0,
-                    "color": COLOURS[layer],
+                    "name": name,
+                    "source_prefix": f"{name}:",
+                    "description": layer.description,
+                    "ttl_days": layer.days,
+                    "chunk_count": counts[name].items if name in counts else 0,
+                    "color": layer.colour,
                 }
-                for layer in Layer
+                for name, layer in layers.items()
             ],
             "totals": {
                 "total_chunks": total,
@@ -108,6 +123,22 @@ class OwnerMemory:
             "expertise": [each.view() for each in await self._expertise.count()],
             "config": asdict(self._settings),
         }
+
+    async def _counted(self) -> tuple[Mapping[str, LayerCount], Mapping[str, MemoryLayer]]:
+        """How much each layer holds, and all layers there are."""
+        counts = {each.layer: each for each in await self._store.memory_lifecycle.count(self._scope)}
+        return counts, layers_of(self._settings, self._further, counts)
+
+    async def _layers(self, name: str) -> Sequence[str]:
+        """The layer of this name. Raises InvalidRequest, with those there are."""
+        _, layers = await self._counted()
+        if name in layers:
+            return (name,)
+        told = translatable("there is no layer {layer}; there are all, {layers}", layer=name, layers=", ".join(layers))
+        raise InvalidRequest(told)
+
+    def _view(self, found: Recalled) -> dict[str, Any]:
+        return item_view(found, self._further)
 
     async def _observed(self) -> Mapping[str, Any]:
         """The working notes and the observations, with the seed's fields."""
@@ -183,7 +214,7 @@ class OwnerMemory:
 
         `problem` tells why meaning was not looked at.
         """
-        found = [item_view(each) for each in await self._select(wanted)]
+        found = [self._view(each) for each in await self._select(wanted)]
         return {"items": found, "problem": self._embedder.problem if wanted.query and self._embedder else ""}
 
     async def recalled(self, turn: str = "", session: str = "") -> Mapping[str, Any]:
@@ -202,11 +233,11 @@ class OwnerMemory:
         item = await self._service.find(memory.id, self._scope)
         if item is None:
             return {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
-        return item_view(Recalled(item, memory.score, parts))
+        return self._view(Recalled(item, memory.score, parts))
 
     async def item(self, id: str) -> Mapping[str, Any]:
         """One item, whole. Raises NotFound."""
-        return item_view(Recalled(await self._find(id), 0.0), whole=True)
+        return item_view(Recalled(await self._find(id), 0.0), self._further, whole=True)
 
     async def add(self, text: str, source: str = "") -> Mapping[str, Any]:
         """Remember what the owner says. Raises InvalidRequest."""
@@ -282,7 +313,7 @@ class OwnerMemory:
         turns = await self._turns(found) if said else {}
         ids = [item.id for item in found]
         view = {
-            "items": [item_view(Recalled(item, 0.0)) for item in found],
+            "items": [self._view(Recalled(item, 0.0)) for item in found],
             "turns": sorted(turns),
             "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._home, ids)],
         }
@@ -304,7 +335,7 @@ class OwnerMemory:
     async def reset(self, layer: str) -> Mapping[str, Any]:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
         whole = layer == "all"
-        layers = tuple(Layer) if whole else () if layer == _NOTES else _layers(layer)
+        layers = tuple((await self._counted())[1]) if whole else () if layer == _NOTES else await self._layers(layer)
         gone = await self._store.memory_lifecycle.reset(self._scope, layers) if layers else 0
         if whole or not layers:
             gone += await self._store.working_notes.clear()
@@ -341,7 +372,7 @@ class OwnerMemory:
         if wanted.id:
             item = await self._service.find(wanted.id, self._scope)
             return [] if item is None else [Recalled(item, 0.0)]
-        layers = _layers(wanted.layer) if wanted.layer else ()
+        layers = await self._layers(wanted.layer) if wanted.layer else ()
         if wanted.query:
             found = await self._service.search(wanted.query, self._scope, wanted.limit, layers)
             return [each for each in found if _holds(wanted, each.item)]
@@ -358,15 +389,6 @@ class OwnerMemory:
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))
-
-
-def _layers(name: str) -> tuple[Layer, ...]:
-    try:
-        return (Layer(name),)
-    except ValueError:
-        raise InvalidRequest(
-            translatable("there is no layer {layer}; there are all, {layers}", layer=name, layers=", ".join(Layer))
-        ) from None
 
 
 def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:

@@ -71,7 +71,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     look = _looking(kernel, files, documents, notify)
     er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
-    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder)
+    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder, kernel.layers)
     expertise = ExpertiseKeeper(kernel.store.expertise)
     background, budget = make_background(kernel, service, notify, expertise)
 
@@ -95,7 +95,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
         kernel.store, service, settings, kernel.clock, kernel.config.home, documents, budget, profile.renew, book,
-        expertise, er1_view, embedder,
+        expertise, er1_view, embedder, kernel.layers,
     )  # fmt: skip
     jobs = [
         Job("memory_files", look),

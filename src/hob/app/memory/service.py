@@ -1,5 +1,7 @@
 """Memory as a service over the store."""
 
+from collections.abc import Collection
+
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.guard.policy.tool_lists import PROFILES, ToolList
@@ -36,8 +38,9 @@ def open_service(
     clock: Clock,
     policy: MemoryPolicy | None = None,
     embedder: MemoryEmbedder | None = None,
+    further: Collection[str] = (),
 ) -> MemoryService:
-    """Memory over this store."""
+    """Memory over this store, with these layers of plug-ins."""
     allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile))
-    return MemoryService(store.items, store.facts, retriever, settings, clock, allows)
+    return MemoryService(store.items, store.facts, retriever, settings, clock, allows, further)

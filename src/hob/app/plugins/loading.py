@@ -25,7 +25,7 @@ from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
-from hob.core.memory import Memory
+from hob.core.memory import Layer, Memory
 from hob.core.ports.memory import Recall
 from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall, ToolGroup, ToolResult, ToolSpec
@@ -99,6 +99,7 @@ def _declares(plugin: Installed, feature: Subsystem) -> Iterable[str]:
         yield f"endpoint {endpoint.method} {endpoint.path} ({scope})"
     for view in feature.views:
         yield f"page {view.title} in the dashboard" + (f" (reads {', '.join(view.asks)})" if view.asks else "")
+    yield from (f"layer {each.name} of memory ({_stays(each.days)})" for each in feature.layers)
     yield from (f"file {each.name}" for each in feature.files)
     yield from (f"needs {port.__name__}" for port in feature.needs)
 
@@ -109,6 +110,7 @@ def _taken(feature: Subsystem) -> Sequence[str]:
     return [
         *([f"the name {feature.name}"] if feature.name in names else ()),
         *(f"settings [{name}]" for name in feature.settings if name in SECTIONS),
+        *(f"the layer {each.name}" for each in feature.layers if each.name in tuple(Layer)),
         *(f"/{name}" for name in commands if name in BY_NAME or name in ANSWERS),
     ]
 
@@ -234,10 +236,7 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
         )
     single = {group: part for group, part in parts.items() if group != SUBSYSTEM}
     sections = [section for part in single.values() if (section := _section_of(part)) is not None]
-    groups = [
-        ToolGroup(name if each.name == name else f"{name}_{each.name}", each.line, _prefixed(name, each.tools))
-        for each in base.tools
-    ]
+    groups = [ToolGroup(_own(name, each.name), each.line, _prefixed(name, each.tools)) for each in base.tools]
     if (part := single.get(TOOLS)) is not None:
         specs = _PluginTools(name, _make(part, lambda section: section())).specs()
         line = (inspect.getdoc(part) or name).partition("\n")[0][:_LONGEST_LINE]
@@ -247,7 +246,8 @@ def _declared(plugin: Installed, parts: Mapping[str, Any]) -> Subsystem:
         return partial(_open, base, single)
 
     settings = {**base.settings, **dict(zip([name], sections[:1], strict=False))}
-    return replace(base, settings=settings, tools=tuple(groups), plugin=True, open=Lazy(load))
+    layers = tuple(each._replace(name=_own(name, each.name)) for each in base.layers)
+    return replace(base, settings=settings, tools=tuple(groups), layers=layers, plugin=True, open=Lazy(load))
 
 
 @asynccontextmanager
@@ -297,6 +297,14 @@ def _make(part: Any, settings: Callable[[Any], Any]) -> Any:
     make: Callable[..., Any] = part
     section = _section_of(part)
     return make() if section is None else make(settings(section))
+
+
+def _own(plugin: str, name: str) -> str:
+    return plugin if name == plugin else f"{plugin}_{name}"
+
+
+def _stays(days: float) -> str:
+    return f"{days:g} days" if days else "for good"
 
 
 def _prefixed(name: str, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:

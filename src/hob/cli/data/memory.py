@@ -32,7 +32,7 @@ _ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
 Json = Annotated[bool, Parameter(help="Print JSON.")]
-Layer = Annotated[str, Parameter(help="One layer: soul, conversation, tool, group, er1, observation, fact, document.")]
+Layer = Annotated[str, Parameter(help="One layer, as `hob memory stats` names them, e.g. conversation.")]
 Source = Annotated[str, Parameter(help="A source, e.g. tool:web_fetch.")]
 Origin = Annotated[str, Parameter(help="The origin: owner, model, web, file, mail, mcp, tool.")]
 Since = Annotated[float, Parameter(help="Leave out what is older than this many hours.")]

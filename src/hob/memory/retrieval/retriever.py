@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from hob.core.memory import Layer, MemoryItem, Recalled, Scope
+from hob.core.memory import MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import SignIndex
@@ -34,7 +34,7 @@ class Search:
     """One search, on one snapshot."""
 
     query: Query
-    layers: frozenset[Layer]
+    layers: frozenset[str]
     now: float
     limit: int
     budget: int
@@ -132,7 +132,7 @@ class Retriever:
         *,
         scope: Scope,
         now: float,
-        layers: Collection[Layer] = (),
+        layers: Collection[str] = (),
         limit: int = 8,
         budget: int = 0,
         meaning: bool = True,

@@ -7,7 +7,7 @@ from functools import partial
 
 import apsw
 
-from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.memory import Layer, MemoryItem, Scope, layer_named
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
@@ -172,7 +172,7 @@ def load_item(row: Row) -> MemoryItem:
     (seq, id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at, origin, trust,
      valid_from, valid_to, superseded_by, evidence, importance, expires_at, text) = row  # fmt: skip
     return MemoryItem(
-        scope=Scope(scope, agent), layer=Layer(layer), source=source, text=text,
+        scope=Scope(scope, agent), layer=layer_named(layer), source=source, text=text,
         label=Label(Origin(origin), Trust(trust)), at=at, session=session, position=position, turn=turn,
         speaker=speaker, role=role, kind=kind, valid_from=valid_from, valid_to=valid_to, superseded_by=superseded_by,
         evidence=() if evidence == _NONE else tuple(json.loads(evidence)), importance=importance, expires_at=expires_at,

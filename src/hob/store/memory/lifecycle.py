@@ -5,7 +5,7 @@ from functools import partial
 
 import apsw
 
-from hob.core.memory import Layer, Scope
+from hob.core.memory import Scope, layer_named
 from hob.core.values import dataclass
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, marks
@@ -22,7 +22,7 @@ _AT_ONCE = 1_000
 class LayerCount:
     """How many items a layer has, and when the oldest and the newest were said (Unix seconds)."""
 
-    layer: Layer
+    layer: str
     items: int
     oldest: float
     newest: float
@@ -34,7 +34,7 @@ class MemoryLifecycle(TimedStorePart):
     async def count(self, scope: Scope) -> Sequence[LayerCount]:
         """The layers that have items. Raises StoreErrors."""
         rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
-        return [LayerCount(Layer(layer), *rest) for layer, *rest in rows]
+        return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
 
     async def prune(self, most: int) -> int:
         """Let go of what has expired, and of the oldest beyond `most` that expire; how many. Raises StoreErrors."""
@@ -42,7 +42,7 @@ class MemoryLifecycle(TimedStorePart):
         gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
         return gone + await self._drop(_TOO_MANY, (_AT_ONCE, most))
 
-    async def reset(self, scope: Scope, layers: Sequence[Layer]) -> int:
+    async def reset(self, scope: Scope, layers: Sequence[str]) -> int:
         """Let go of all of these layers; how many items. Raises StoreErrors."""
         return await self._drop(_OF_LAYERS.format(marks(layers)), (scope.person, scope.agent, *layers, _AT_ONCE))
 
