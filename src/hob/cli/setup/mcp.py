@@ -67,6 +67,8 @@ def add(
     url: Annotated[str, Parameter(help="Where it answers, if it is no program.")] = "",
     env: Annotated[list[str] | None, Parameter(help="NAME=VALUE; the value may be env:VARIABLE or file:PATH.")] = None,
     header: Annotated[list[str] | None, Parameter(help="NAME=VALUE, likewise.")] = None,
+    client_id: Annotated[str, Parameter(help="Who Hob is to its login, if you have registered it there.")] = "",
+    client_secret: Annotated[str, Parameter(help="The secret of that client: env:VARIABLE or file:PATH.")] = "",
     host: Annotated[list[str] | None, Parameter(help="A host that the program may reach.")] = None,
     read: Annotated[list[str] | None, Parameter(help="A folder that it may read.")] = None,
     write: Annotated[list[str] | None, Parameter(help="A folder that it may change.")] = None,
@@ -79,6 +81,8 @@ def add(
         "url": url,
         "env": dict(map(_pair, env or ())),
         "headers": dict(map(_pair, header or ())),
+        "client_id": client_id,
+        "client_secret": client_secret,
         "hosts": host or [],
         "read": read or [],
         "write": write or [],
@@ -304,6 +308,8 @@ def _write(home: Path, name: str, raw: Raw) -> None:
         if isinstance(value, Mapping):
             rows = (f"{_quoted(each)} = {_quoted(_kept(home, name, key, each, text))}" for each, text in value.items())
             texts[f"mcp.{name}.{key}"] = f"{{{', '.join(rows)}}}"
+        elif key == "client_secret":
+            texts[f"mcp.{name}.{key}"] = _kept(home, name, key, key, value)
         else:
             texts[f"mcp.{name}.{key}"] = value if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
     environ = process_environment()

@@ -37,7 +37,7 @@ def connection_to(name: str, server: McpServer, around: Around, protocol: str = 
     if server.url:
         headers = {key: value.reveal() for key, value in server.headers.items()}
         given = any(key.lower() == "authorization" for key in headers)
-        auth = None if given else auth_of(name, server.url, around.home, around.login)
+        auth = None if given else auth_of(name, server, around.home, around.login)
         way = Way(partial(open_http, server.url, headers, auth), words)
     elif server.command:
         way = Way(partial(open_streams, partial(start_program, name, server, around), words), words)

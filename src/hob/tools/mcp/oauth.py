@@ -26,6 +26,7 @@ from mcp.shared.auth import (
 
 from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
+from hob.tools.mcp.settings import McpServer
 
 FOLDER = "oauth"
 """The folder in the home for what servers gave."""
@@ -38,9 +39,11 @@ _EARLY = 30.0  # seconds before its end at which a token is renewed
 class TokenFile:
     """Implements the SDK's `TokenStorage` for one login: an encrypted file, and the key of the home."""
 
-    def __init__(self, home: Path, name: str) -> None:
+    def __init__(self, home: Path, name: str, client: OAuthClientInformationFull | None = None) -> None:
+        """`client` is who Hob is to this server, where somebody has registered it there by hand."""
         self.path = home / FOLDER / name
         self._key = home / "secrets" / _KEY
+        self._client = client
 
     def read(self) -> Mapping[str, Any]:
         """All that is kept; nothing where it cannot be read with this home's key."""
@@ -77,8 +80,8 @@ class TokenFile:
         self.keep(tokens=tokens.model_dump(mode="json"), until=until)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        kept = self.read().get("client")
-        return None if kept is None else OAuthClientInformationFull.model_validate(kept)
+        kept = self.read().get("client") if self._client is None else None
+        return self._client if kept is None else OAuthClientInformationFull.model_validate(kept)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         self.keep(client=client_info.model_dump(mode="json"))
@@ -97,9 +100,7 @@ class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types a
     """The SDK's client, which renews what an earlier process got, and says what to do where there is no terminal."""
 
     def __init__(self, name: str, url: str, tokens: TokenFile, login: Login | None) -> None:
-        client = OAuthClientMetadata(
-            client_name="Hob", redirect_uris=[login.callback if login is not None else "http://127.0.0.1/callback"]
-        )
+        client = OAuthClientMetadata(client_name="Hob", redirect_uris=[_callback(login)])
         asks = (login.show, login.answer) if login is not None else (None, None)
         super().__init__(url, client, tokens, *asks)
         self._name = name
@@ -119,10 +120,26 @@ class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types a
         return request
 
 
-def auth_of(name: str, url: str, home: Path, login: Login | None = None) -> httpx2.Auth:
+def auth_of(name: str, server: McpServer, home: Path, login: Login | None = None) -> httpx2.Auth:
     """What adds the token to requests, renews it, and where a person is there lets them log in."""
-    auth: httpx2.Auth = _Auth(name, url, TokenFile(home, name), login)
+    auth: httpx2.Auth = _Auth(name, server.url, TokenFile(home, name, _registered(server, login)), login)
     return auth
+
+
+def _registered(server: McpServer, login: Login | None) -> OAuthClientInformationFull | None:
+    if not server.client_id:
+        return None
+    secret = server.client_secret.reveal() if server.client_secret is not None else None
+    return OAuthClientInformationFull(
+        client_id=server.client_id,
+        client_secret=secret,
+        redirect_uris=[_callback(login)],
+        token_endpoint_auth_method="none" if secret is None else "client_secret_basic",
+    )
+
+
+def _callback(login: Login | None) -> str:
+    return login.callback if login is not None else "http://127.0.0.1/callback"
 
 
 def read_callback(text: str) -> AuthorizationCodeResult:

@@ -16,6 +16,8 @@ from hob.core.values import dataclass
 _NO = frozenset({"no", "n", "nein", "decline", "cancel", "abbrechen", "ablehnen", "stop"})
 _YES = frozenset({"yes", "y", "ja", "j", "ok", "okay", "true", "done", "fertig", "erledigt"})
 _LONGEST = 1_500
+_HOW = "One line each, or no:"
+_HOW_SOME = "One line each, or no; what stands in [] counts where you write no line, and yes takes all of them:"
 
 Content = dict[str, str | int | float | bool | list[str] | None]
 
@@ -41,7 +43,7 @@ class Asking:
             lines.append(f"{self.url[:_LONGEST]}\n(done / no)")
         fields = _fields(self.schema)
         if len(fields) > 1:
-            lines.append("One line each, or no:")
+            lines.append(_HOW_SOME if any("default" in each for each in fields.values()) else _HOW)
         lines += [_line(name, each, alone=len(fields) == 1) for name, each in fields.items()]
         return "\n".join(filter(None, lines))
 
@@ -60,11 +62,14 @@ class Asking:
             if text.casefold().rstrip(".!") not in _YES:
                 raise NotUnderstood("answer yes or no")
             return {}
-        given = _given(text, list(fields))
-        required = self.schema.get("required", [])
+        defaults = {name: each["default"] for name, each in fields.items() if "default" in each}
+        agrees = len(defaults) == len(fields) > 1 and text.casefold().rstrip(".!") in _YES
+        given = {} if agrees else _given(text, list(fields))
+        required = set(self.schema.get("required", ())) - defaults.keys()
         if missing := [name for name in fields if name in required and name not in given]:
             raise NotUnderstood(f"{', '.join(missing)} is missing")
-        return {name: _value(name, text, fields[name]) for name, text in given.items() if name in fields}
+        said = {name: _value(name, text, fields[name]) for name, text in given.items() if name in fields}
+        return defaults | said
 
 
 def _fields(schema: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
@@ -77,6 +82,8 @@ def _line(name: str, schema: Mapping[str, Any], *, alone: bool) -> str:
     choices = _choices(schema)
     kind = " / ".join(choices) if choices else "yes / no" if schema.get("type") == "boolean" else ""
     parts = [" ".join(str(told).split())[:200], f"({kind})" if kind else ""]
+    if not alone and "default" in schema:
+        parts.append(f"[{schema['default']}]")
     line = " ".join(filter(None, parts))
     return line if alone else f"{name}: {line}".rstrip()
 

@@ -1,0 +1,68 @@
+"""Hob's client as the MCP project's conformance program runs it: the address of a server, and every tool called once.
+
+`MCP_CONFORMANCE_SCENARIO` says what is tried, `MCP_CONFORMANCE_CONTEXT` what a scenario gives beside it.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp.shared.auth import AuthorizationCodeResult
+
+from hob.core.errors import AnswerNeeded
+from hob.core.ports.tools import CallContext
+from hob.core.settings import Secret
+from hob.tools.mcp.oauth import Login, read_callback
+from hob.tools.mcp.settings import McpServer
+from tests.tools.calling import a_call
+from tests.tools.mcp.reaching import a_turn, accept, connected, toolset
+
+
+class Browser:
+    """Somebody who agrees to all; the way back is read from where the browser is sent, since nobody listens there."""
+
+    def __init__(self) -> None:
+        self.back = ""
+
+    async def show(self, url: str) -> None:
+        async with httpx2.AsyncClient(trust_env=False) as browser:
+            self.back = (await browser.get(url)).headers["location"]
+
+    async def answer(self) -> AuthorizationCodeResult:
+        return read_callback(self.back)
+
+
+async def call_every_tool(home: Path, url: str) -> None:
+    """As Hob does: what is offered is accepted, then called; a question is answered with its defaults."""
+    browser = Browser()
+    login = Login(browser.show, browser.answer, "http://localhost:3000/callback")
+    given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    secret = given.get("client_secret")
+    server = McpServer(
+        url=url,
+        client_id=given.get("client_id", ""),
+        client_secret=Secret.of(secret) if secret is not None else None,
+    )
+    async with AsyncExitStack() as stack:
+        connection = await stack.enter_async_context(connected(home, server, "tried", login=login))
+        accepted = await accept(connection)
+        tools = toolset(accepted, server, connection, home)
+        for tool in accepted.tools:
+            arguments: dict[str, Any] = dict.fromkeys(tool.schema.get("properties", {}), 2)
+            call = a_call(f"tried__{tool.name}", **arguments)
+            try:
+                result = await tools.call(call, CallContext(a_turn()))
+            except AnswerNeeded:
+                result = await tools.call(call, CallContext(a_turn("yes")))
+            print(tool.name, result.text)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(call_every_tool(Path(folder) / "home", sys.argv[-1]))
