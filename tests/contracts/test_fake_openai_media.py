@@ -1,5 +1,6 @@
-"""The fake server is what the official OpenAI SDK takes for the real one: embeddings, hearing, speaking."""
+"""The fake server is what the official OpenAI SDK takes for the real one: embeddings, hearing, speaking, drawing."""
 
+import base64
 import math
 import struct
 from collections.abc import AsyncIterator
@@ -110,3 +111,15 @@ async def test_one_model_is_told_by_its_name(client: openai.AsyncOpenAI) -> None
     assert (await client.models.retrieve("fake-1")).object == "model"
     with pytest.raises(openai.NotFoundError):
         await client.models.retrieve("fake-9")
+
+
+async def test_picture_is_made_of_words(client: openai.AsyncOpenAI) -> None:
+    made = await client.images.generate(model="gpt-image-1-mini", prompt="a red hat", size="1024x1024")
+    assert made.data is not None
+    assert made.usage is not None
+    assert base64.b64decode(made.data[0].b64_json or "").startswith(b"\x89PNG")
+    assert made.usage.total_tokens == made.usage.input_tokens + made.usage.output_tokens
+    with pytest.raises(openai.BadRequestError, match="response_format"):
+        await client.images.generate(model="gpt-image-1-mini", prompt="x", response_format="b64_json")
+    with pytest.raises(openai.BadRequestError, match="Supported values"):
+        await client.images.generate(model="gpt-image-1-mini", prompt="x", size="12x12")

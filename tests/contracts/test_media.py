@@ -15,7 +15,13 @@ from hob.providers.media.media import Media, open_media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
-from hob.testing.media_check import check_describer, check_embedder, check_speaker, check_transcriber
+from hob.testing.media_check import (
+    check_describer,
+    check_embedder,
+    check_image_generator,
+    check_speaker,
+    check_transcriber,
+)
 from hob.testing.model_server import Fault, ModelServer, Reply
 
 FAULTS = {
@@ -135,3 +141,8 @@ async def test_speech_is_that_of_the_sdk(server: ModelServer, sdk: openai.AsyncO
         assert media.speaker is not None
         ours = b"".join([piece async for piece in media.speaker.speak("Grüß dich")])
     assert ours == theirs.content
+
+
+@pytest.mark.parametrize("model", ["", "openai/dall-e-3"])
+async def test_image_generators_keep_their_promises(model: str) -> None:
+    await check_image_generator(made(lambda media: media.image_generator, image_generation=model))

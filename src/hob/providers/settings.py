@@ -75,6 +75,7 @@ class ModelSettings:
     speech: str = setting("", "The model that speaks.")
     voice: str = setting("", "Whose voice it has; empty: nova.")
     speech_format: str = setting("mp3", "How what it speaks is packed.", one_of=("mp3", "opus", "aac", "pcm"))
+    image_generation: str = setting("", "The model that makes pictures.")
     vision: str = setting("", "The model that describes pictures for models that cannot see.")
     max_attempts: int = setting(
         4, "Requests that one answer may take, further models and keys not counted.", at_least=1, at_most=4

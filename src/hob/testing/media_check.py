@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, TypeVar, cast
 
-from hob.core.content.media import Embeddings
+from hob.core.content.media import Embeddings, ImageGenerator
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.testing.promises import require
@@ -21,6 +21,14 @@ Make = Callable[[ModelFault | None], AbstractAsyncContextManager[_T]]
 _SECONDS: Final = 30.0
 _FAULTS: Final = (ModelFault.AUTH, ModelFault.BILLING, ModelFault.RATE_LIMIT)
 _NEAR: Final = 1e-3
+
+
+async def check_image_generator(make: Make[ImageGenerator]) -> None:
+    """Raises AssertionError, naming the promise that was broken."""
+    async with make(None) as generator:
+        made = await _in_time(generator.generate("A red hat on a chair", "1024x1024"))
+    require(made.media_type.startswith("image/") and len(made.data) > 0, "a picture comes, and its kind is told")
+    await _check_failures(make, lambda generator: generator.generate("A red hat"))
 
 
 async def check_embedder(make: Make[Embedder]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.core.content.media import Description, Speech
+from hob.core.content.media import Description, GeneratedImage, Speech
 from hob.core.errors import ModelError, ModelFault, ToolFailed, ToolRefused
 from hob.core.ids import SessionKey
 from hob.core.trust.labels import SenderClass
@@ -17,6 +17,7 @@ from tests.tools.calling import made, text_of
 from tests.tools.documents.samples import pdf
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(16)
+_CAT = {"prompt": "a cat", "path": "cat.png"}
 
 
 class Eyes:
@@ -28,6 +29,9 @@ class Eyes:
         if not media_type.startswith("image/"):
             raise ModelError(ModelFault.BAD_REQUEST, f"{media_type} is no picture")
         return Description(f"{len(image)} bytes of {media_type}; {question or 'a cat'}")
+
+    async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
+        return GeneratedImage(PNG + f"{size} {prompt}".encode(), "image/png")
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
         return Speech(f"{voice}:{text}".encode() if text.strip() else b"", "audio/mpeg")
@@ -50,6 +54,19 @@ async def test_picture_of_a_file_or_a_blob_is_described(tools: MediaTools, tmp_p
         await made(tools.toolset, "image", path="b.txt")
     with pytest.raises(ToolRefused):
         await made(tools.toolset, "image", path="/etc/hostname")
+
+
+async def test_picture_is_made_as_a_new_file_and_shown(tools: MediaTools, tmp_path: Path) -> None:
+    made_one = await made(tools.toolset, "image_generate", prompt="a hat", path="hat.png", size="1024x1024")
+    assert (tmp_path / "hat.png").read_bytes() == PNG + b"1024x1024 a hat"
+    assert made_one.text == "hat.png: 39 bytes, image/png; the tool message sends it as its file"
+    assert [each.media_type for each in made_one.images] == ["image/png"]
+    with pytest.raises(ToolFailed, match="there already"):
+        await made(tools.toolset, "image_generate", prompt="a cat", path="hat.png")
+    with pytest.raises(ToolRefused):
+        await made(tools.toolset, "image_generate", prompt="a cat", path="/etc/cat.png")
+    with pytest.raises(ToolFailed, match="size"):
+        await made(tools.toolset, "image_generate", prompt="a cat", path="cat.png", size="9x9")
 
 
 async def test_speech_becomes_a_new_file_and_overwrites_none(tools: MediaTools, tmp_path: Path) -> None:
@@ -84,6 +101,6 @@ async def test_without_a_model_the_tools_say_so(tmp_path: Path) -> None:
         roots = Roots((Root("work", tmp_path),), base=tmp_path, home=tmp_path)
         tools = MediaTools(NoMedia(), DocumentReader(), roots, store.blobs)
         (tmp_path / "a.png").write_bytes(PNG)
-        for name, arguments in (("image", {"path": "a.png"}), ("tts", {"text": "hi"})):
+        for name, arguments in (("image", {"path": "a.png"}), ("tts", {"text": "hi"}), ("image_generate", _CAT)):
             with pytest.raises(ToolFailed, match="no model is connected"):
                 await made(tools.toolset, name, **arguments)

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
-from hob.core.content.media import Description, Embeddings, Speech, Transcript
+from hob.core.content.media import Description, Embeddings, GeneratedImage, Speech, Transcript
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
@@ -16,12 +16,12 @@ from hob.core.models import ModelRequest, Thinking, Usage
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.providers.catalog.catalog import SERVER
-from hob.providers.media.media import EMBEDDING, SPEECH, TRANSCRIPTION, VISION, Media
+from hob.providers.media.media import EMBEDDING, IMAGES, SPEECH, TRANSCRIPTION, VISION, Media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings
 
 T = TypeVar("T")
-Made = TypeVar("Made", Embeddings, Transcript, Description, Speech)
+Made = TypeVar("Made", Embeddings, Transcript, Description, Speech, GeneratedImage)
 _SESSION = SessionKey("api:embeddings")
 _SOUND_PER_TOKEN = 200  # bytes of a recording, likewise
 _PICTURE_TOKENS = 3_000
@@ -114,6 +114,12 @@ class ModelCatalog:
 
         tokens = len(text.encode()) // _BYTES_PER_TOKEN
         return await self._counted(MediaCall(SPEECH, session, sender, tokens), spoken)
+
+    async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
+        """A picture of what the prompt says, likewise. Raises ModelError."""
+        tokens = len(prompt.encode()) // _BYTES_PER_TOKEN + _PICTURE_TOKENS
+        caller = MediaCall(IMAGES, session, sender, tokens)
+        return await self._counted(caller, lambda: _there(self._media.image_generator).generate(prompt, size))
 
     async def _counted(self, call: MediaCall, ask: Callable[[], Awaitable[Made]]) -> Made:
         found = self._media.find(call.kind)

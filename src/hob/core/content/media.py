@@ -1,4 +1,6 @@
-"""What models give besides answers: vectors, transcripts, descriptions."""
+"""What models give besides answers: vectors, transcripts, descriptions, speech, pictures."""
+
+from typing import Protocol
 
 from hob.core.models import Usage
 from hob.core.values import dataclass
@@ -34,9 +36,26 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
+class GeneratedImage:
+    """A picture that a model made."""
+
+    data: bytes
+    media_type: str
+    model: str = ""
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Speech:
     """A text as sound."""
 
     audio: bytes
     media_type: str
     usage: Usage | None = None
+
+
+class ImageGenerator(Protocol):
+    """Makes pictures. Raises ModelError."""
+
+    async def generate(self, prompt: str, size: str = "") -> GeneratedImage:
+        """A picture of what the prompt says; `size` in pixels, as in 1024x1024, empty: as the model likes."""

@@ -1,4 +1,4 @@
-"""From settings to what models do besides answering: vectors, hearing, speaking, seeing.
+"""From settings to what models do besides answering: vectors, hearing, speaking, seeing, drawing.
 
 What is not configured is taken from the usual model's provider where it has it. Loads no HTTP library before one of
 them is first taken.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar, cast
 
 from hob.core.clock import Clock
-from hob.core.content.media import Description
+from hob.core.content.media import Description, ImageGenerator
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
@@ -114,13 +114,15 @@ EMBEDDING: Final = "embedding"
 TRANSCRIPTION: Final = "transcription"
 SPEECH: Final = "speech"
 VISION: Final = "vision"
-KINDS: Final = (EMBEDDING, TRANSCRIPTION, SPEECH, VISION)
+IMAGES: Final = "image_generation"
+KINDS: Final = (EMBEDDING, TRANSCRIPTION, SPEECH, VISION, IMAGES)
 """Each is also the setting of `[model]` that names the model for it."""
 
 _USUAL: Mapping[tuple[str, str], str] = {
     ("openai", EMBEDDING): "text-embedding-3-small",
     ("openai", TRANSCRIPTION): "gpt-4o-mini-transcribe",
     ("openai", SPEECH): "gpt-4o-mini-tts",
+    ("openai", IMAGES): "gpt-image-1-mini",
     ("ollama", EMBEDDING): "nomic-embed-text",
 }
 """What is asked where nothing is configured, by the usual model's provider."""
@@ -130,6 +132,7 @@ _WIRES: Mapping[str, tuple[str, ...]] = {
     EMBEDDING: ("openai", "responses", "ollama", LOCAL),
     TRANSCRIPTION: ("openai", "responses"),
     SPEECH: ("openai", "responses"),
+    IMAGES: ("openai", "responses"),
 }
 """Who can be asked for it, by what they speak; every model may see."""
 _EXAMPLES: Mapping[str, str] = {
@@ -137,6 +140,7 @@ _EXAMPLES: Mapping[str, str] = {
     TRANSCRIPTION: "openai/gpt-4o-mini-transcribe or groq/whisper-large-v3",
     SPEECH: "openai/gpt-4o-mini-tts",
     VISION: "openai/gpt-5-mini or ollama/gemma3",
+    IMAGES: "openai/gpt-image-1-mini",
 }
 
 
@@ -215,6 +219,17 @@ class Media:
         if isinstance(ref, ModelError):
             return None
         return VisionDescriber(self._failover, self._routes.name(ref), self._pictures)
+
+    @cached_property
+    def image_generator(self) -> ImageGenerator | None:
+        """Words to pictures."""
+        ref = self.find(IMAGES)
+        if isinstance(ref, ModelError):
+            return None
+        from hob.providers.http.client import Client
+        from hob.providers.wires.openai_media.images import OpenAIImages
+
+        return OpenAIImages(self._kept(Client(self._servers(ref), self._clock, self._failover.patiently)), ref.model)
 
     def reason(self, kind: str) -> str:
         """Why there is none of this kind, for people; empty where there is."""

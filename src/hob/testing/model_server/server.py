@@ -80,6 +80,8 @@ def _posted(asked: Asked, request: Mapping[str, Any], path: str, wire: Wire, mod
         case "/v1/audio/speech":
             kind, pieces = openai_media.speech(request)
             return Side(pieces, kind, request["input"])
+        case "/v1/images/generations":
+            return _json(openai_media.image(request), request["prompt"])
         case "/v1/messages/count_tokens":
             return _json({"input_tokens": count(wire.read(asked, request))})
         case "/api/embed":

@@ -1,19 +1,21 @@
-"""The tools `image`, `tts` and `pdf`."""
+"""The tools `image`, `image_generate`, `tts` and `pdf`."""
 
 import os
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
 from hob.core.content.documents import Documents, DocumentSection, DocumentUnreadable
-from hob.core.content.media import Description, Speech
+from hob.core.content.images import Image
+from hob.core.content.media import Description, GeneratedImage, Speech
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import ModelError, ModelFault, NotFound, ToolFailed
 from hob.core.ids import BlobId, SessionKey
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.tools.filesystem.paths import Roots
-from hob.tools.media.specs import IMAGE, PDF, TTS
+from hob.tools.media.specs import IMAGE, IMAGE_GENERATE, PDF, TTS
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 BLOB = "blob:"
@@ -25,7 +27,7 @@ _PDF = "application/pdf"
 
 
 class MediaModels(Protocol):
-    """Models that look and speak."""
+    """Models that look, speak and draw."""
 
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
@@ -34,6 +36,9 @@ class MediaModels(Protocol):
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
         """The text as sound. Raises ModelError."""
+
+    async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
+        """A picture of what the prompt says. Raises ModelError."""
 
 
 class NoMedia:
@@ -47,16 +52,19 @@ class NoMedia:
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
         raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
 
+    async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
+        raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
+
 
 class MediaTools:
-    """Looks at pictures, speaks texts, reads pages of documents."""
+    """Looks at pictures, makes some, speaks texts, reads pages of documents."""
 
     def __init__(self, models: MediaModels, documents: Documents, roots: Roots, blobs: Blobs) -> None:
         self._models = models
         self._documents = documents
         self._roots = roots
         self._blobs = blobs
-        self.toolset = Tools(self.image, self.tts, self.pdf)
+        self.toolset = Tools(self.image, self.tts, self.pdf, self.image_generate)
 
     @implements(IMAGE, _UNTRUSTED)
     async def image(
@@ -111,6 +119,35 @@ class MediaTools:
         if last < count:
             text += f'\n\n[more: pages="{last + 1}-{min(count, last + _MOST_PAGES)}" of {count}]'
         return ToolOutput(text)
+
+    @implements(IMAGE_GENERATE, HOB_LABEL)
+    async def image_generate(
+        self,
+        prompt: str,
+        path: str,
+        context: CallContext,
+        size: Literal["auto", "1024x1024", "1536x1024", "1024x1536"] = "auto",
+    ) -> ToolOutput:
+        self._check_new(path)  # before it is paid for
+        try:
+            made = await self._models.draw(prompt, size.removeprefix("auto"), *_payer(context))
+        except ModelError as error:
+            raise ToolFailed(str(error)) from error
+        blob = await self._blobs.put(made.data, made.media_type)
+        size_told = f"{len(made.data):,} bytes, {made.media_type}"
+        shown = (Image(blob, made.media_type),)
+        try:
+            self._write_new(path, made.data)
+        except ToolFailed as error:  # paid for all the same
+            return ToolOutput(f"{error}; it is kept as {BLOB}{blob}: {size_told}", is_error=True, images=shown)
+        return ToolOutput(f"{path}: {size_told}; the tool message sends it as its file", images=shown)
+
+    def _check_new(self, name: str) -> None:
+        place = self._roots.find(name)
+        if not place.root.writable or not place.name:
+            raise ToolFailed(f"{name} cannot be written")
+        if Path(place.path).exists():
+            raise ToolFailed(f"{name} is there already; give another name")
 
     async def _load(self, name: str) -> bytes:
         if name.startswith(BLOB):

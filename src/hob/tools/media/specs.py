@@ -22,6 +22,23 @@ IMAGE = ToolSpec(
     output_cap=4_000,
     roles=ArgumentRole(paths=("path",), plain=("question",)),
 )
+IMAGE_GENERATE = ToolSpec(
+    name="image_generate",
+    description="Make a picture of what a text says. The user sees it in the dashboard.",
+    schema={
+        "type": "object",
+        "properties": {
+            "prompt": {"type": "string", "minLength": 1, "maxLength": 30_000},
+            "path": {"type": "string", "description": "a new file for it"},
+            "size": {"type": "string", "enum": ["auto", "1024x1024", "1536x1024", "1024x1536"]},
+        },
+        "required": ["prompt", "path"],
+    },
+    tier=Tier.WRITE,
+    effects=frozenset({Effect.WRITES}),
+    timeout=300,
+    roles=ArgumentRole(paths=("path",), plain=("prompt", "size")),
+)
 TTS = ToolSpec(
     name="tts",
     description="Speak a text: gives a sound file.",

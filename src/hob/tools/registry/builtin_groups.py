@@ -9,7 +9,7 @@ from hob.tools.canvas.specs import CANVAS
 from hob.tools.editing.specs import APPLY_PATCH, EDIT, WRITE
 from hob.tools.exec.specs import EXEC, PROCESS
 from hob.tools.filesystem.specs import GLOB, GREP, LIST_DIR, READ, RESOLVE_PATH
-from hob.tools.media.specs import IMAGE, PDF, TTS
+from hob.tools.media.specs import IMAGE, IMAGE_GENERATE, PDF, TTS
 from hob.tools.memory.specs import (
     CORRECT_FACT,
     CREATE_GOAL,
@@ -34,7 +34,7 @@ BUILTIN_GROUPS = (
     ToolGroup("shown", "", _SHOWN, shown=True),
     ToolGroup("files", "folder trees, real paths", (LIST_DIR, RESOLVE_PATH)),
     ToolGroup("web", "search, read pages", (WEB_SEARCH, WEB_FETCH)),
-    ToolGroup("media", "pictures, speech, PDF pages", (IMAGE, TTS, PDF)),
+    ToolGroup("media", "pictures, speech, PDF pages", (IMAGE, TTS, PDF, IMAGE_GENERATE)),
     ToolGroup("canvas", "pages shown to the user", (CANVAS,)),
     ToolGroup("messages", "write, edit, react in chats", (MESSAGE,)),
     ToolGroup("notes", "work, memory, facts, goals", _NOTES),

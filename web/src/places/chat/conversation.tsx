@@ -298,11 +298,12 @@ function Entries({ entries }: { entries: EntryAnswer[] }) {
               <span dir="auto" className="truncate font-mono">{brief(call.arguments)}</span>
             </summary>
             <pre dir="auto" className="mt-1 overflow-x-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{call.arguments}</pre>
-            {results.get(call.id) !== undefined && (
-              <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{results.get(call.id)}</pre>
+            {results.has(call.id) && (
+              <pre dir="auto" className="max-h-80 overflow-auto border-t border-line py-2 font-mono text-xs whitespace-pre-wrap">{results.get(call.id)!.text}</pre>
             )}
           </details>
         ))}
+        {entry.calls.flatMap((call) => results.get(call.id)?.images ?? []).map((each) => <Picture key={each.id} id={each.id} mediaType={each.media_type} />)}
         {entry.text && !entry.calls.length && <Under entry={entry} />}
       </div>
     );
@@ -310,14 +311,14 @@ function Entries({ entries }: { entries: EntryAnswer[] }) {
 }
 
 /** The results stand behind the calls they belong to, in the same order. */
-function resultsOf(entries: EntryAnswer[]): Map<string, string> {
-  const found = new Map<string, string>();
+function resultsOf(entries: EntryAnswer[]): Map<string, EntryAnswer> {
+  const found = new Map<string, EntryAnswer>();
   let waiting: string[] = [];
   for (const entry of entries) {
     if (entry.role === "assistant") waiting = entry.calls.map((call) => call.id);
     else if (entry.role === "tool") {
       const id = waiting.shift();
-      if (id) found.set(id, entry.text);
+      if (id) found.set(id, entry);
     }
   }
   return found;

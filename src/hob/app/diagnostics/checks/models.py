@@ -45,12 +45,16 @@ def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             )
 
 
+MEDIA = ("embedding", "transcription", "speech", "vision", "image_generation")
+"""The settings of `[model]` that name models for other things than answers."""
+
+
 def _chosen(settings: ModelSettings) -> Iterator[tuple[str, str]]:
     """Every name of a model in the settings, but for the usual one's."""
     yield from (("model.fallbacks", name) for name in settings.fallbacks)
     yield from ((f"model.tasks.{task}", name) for task, name in settings.tasks.items())
     yield from ((f"model.aliases.{alias}", name) for alias, name in settings.aliases.items())
-    media = {kind: getattr(settings, kind) for kind in ("embedding", "transcription", "speech", "vision")}
+    media = {kind: getattr(settings, kind) for kind in MEDIA}
     yield from ((f"model.{kind}", name) for kind, name in media.items() if name)
 
 
