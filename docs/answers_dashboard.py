@@ -82,6 +82,34 @@ class LogoutAnswer(TypedDict):
     valid: bool
 
 
+class PhoneChoice(TypedDict):
+    """Where the dashboard could be open to phones."""
+
+    at: Annotated[str, "what `dashboard.phone` would be"]
+    name: Annotated[str, "by which name phones would call it"]
+    problem: Annotated[str, "why it cannot be opened there now; empty where it can"]
+
+
+class PhoneAnswer(TypedDict):
+    """Where phones reach the dashboard."""
+
+    wanted: Annotated[str, "the setting `dashboard.phone`"]
+    address: Annotated[str, "where it is open; empty where it is not"]
+    authority: Annotated[str, "the SHA-256 of the certificate that phones have to install first; empty: none"]
+    problem: Annotated[str, "why it is not open where it should be"]
+    choices: list[PhoneChoice]
+
+
+class PhoneLinkAnswer(TypedDict):
+    """A link that signs a phone's browser in, once."""
+
+    url: str
+    address: str
+    qr: Annotated[list[str], "its QR code: rows of 0 (light) and 1 (dark)"]
+    seconds: Annotated[float, "how long it is good"]
+    authority: Annotated[str, "as in `GET`"]
+
+
 class PlacedEvent(EventAnswer):
     """An event and its place."""
 
@@ -764,6 +792,8 @@ ANSWERS: Mapping[tuple[str, str], tuple[tuple[int, Any], ...]] = {
     ("GET", "/api/v1/trace-graph/{id}"): ((200, GraphAnswer),),
     ("GET", "/api/v1/policy-decisions"): ((200, DecisionsAnswer),),
     ("GET", "/api/v1/sessions"): ((200, SessionsAnswer),),
+    ("GET", "/api/v1/phone"): ((200, PhoneAnswer),),
+    ("POST", "/api/v1/phone"): ((200, PhoneLinkAnswer),),
     ("POST", "/api/v1/sessions/fork"): ((200, ForkedAnswer),),
     ("GET", "/api/v1/sessions/history"): ((200, HistoryAnswer),),
     ("GET", "/api/v1/tasks/{id}"): ((200, TaskAnswer),),

@@ -41,6 +41,7 @@ VIEWS = {
     "models": "/settings?tab=models",
     "connect": "/settings?tab=models",
     "delivery": "/settings?tab=delivery",
+    "phone": "/settings?tab=phone",
     "log": "/settings?tab=log",
     "doctor": "/settings?tab=doctor",
     "login": "/",

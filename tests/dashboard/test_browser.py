@@ -381,3 +381,19 @@ async def test_first_visit_connects_a_model_in_the_browser(world: World, browser
         await say(page, "Hello, Hob!")
         await expect(page.get_by_test_id("conversation").get_by_text("Good to see you.")).to_be_visible()
         assert tab.errors == []
+
+
+async def test_dashboard_is_opened_to_a_phone_and_closed_in_the_browser(world: World, browser: Browser) -> None:
+    async with world.serve():
+        async with at_the_socket(world) as owner:
+            opened = await owner.post("/settings", json={"values": {"dashboard.phone": "127.0.0.9"}})
+            opened.raise_for_status()
+        tab = await open_tab(world, browser, "/settings?tab=phone")
+        page = tab.page
+        await expect(page.get_by_text("https://127.0.0.9:")).to_be_visible()
+        await expect(page.get_by_role("link", name="Load the certificate here")).to_be_visible()
+        await page.get_by_role("button", name="Show the code").click()
+        await expect(page.get_by_role("img", name="QR code")).to_be_visible()
+        await page.get_by_role("button", name="Close it").click()
+        await expect(page.get_by_role("button", name="Open it here").first).to_be_visible()
+        assert tab.errors == []

@@ -11,7 +11,7 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  if (request.method !== "GET" || origin !== location.origin || /^\/(api|ws|health|views)(\/|$)/.test(pathname)) return;
+  if (request.method !== "GET" || origin !== location.origin || /^\/(api|ws|health|hob-ca\.crt|views)(\/|$)/.test(pathname)) return;
   const name = request.mode === "navigate" ? "/" : request;
   event.respondWith(
     fetch(request)

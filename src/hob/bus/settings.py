@@ -59,4 +59,4 @@ class DeliverySettings:
     silent_mode: bool = setting(
         False, "Send nothing to chats: what would be sent is skipped, and stands in the dashboard alone.", stored=True
     )
-    silent_channels: list[str] = setting([], "Be silent in these channels alone; empty: in all.")
+    silent_channels: list[str] = setting([], "Be silent in these channels alone; empty: in all.", stored=True)

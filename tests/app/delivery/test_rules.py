@@ -44,6 +44,21 @@ async def skipped(visit: Visited, count: int) -> list[tuple[str, str]]:
             await asyncio.sleep(0.005)
 
 
+async def test_silence_is_limited_to_some_channels_while_hob_runs(tmp_path: Path) -> None:
+    async with visited(tmp_path) as visit, page(visit) as client:
+        await visit.knows()
+        await silence(client, True)
+        elsewhere = {"delivery.silent_channels": ["signal"]}
+        (await client.patch("/api/v1/settings", json={"values": elsewhere})).raise_for_status()
+        assert await visit.answer("hi", ME) == "Yes."
+        here = {"delivery.silent_channels": ["signal", "telegram"]}
+        (await client.patch("/api/v1/settings", json={"values": here})).raise_for_status()
+        await visit.comes("and now?", ME)
+        assert len(await skipped(visit, 1)) == 1
+        wrong = await client.patch("/api/v1/settings", json={"values": {"delivery.silent_channels": {"a": 1}}})
+        assert (wrong.status_code, "a list of texts" in wrong.text) == (400, True)
+
+
 async def test_silent_mode_sends_nothing_and_says_so_on_the_timeline(tmp_path: Path) -> None:
     async with visited(tmp_path) as visit, page(visit) as client:
         await visit.knows()

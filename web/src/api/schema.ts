@@ -700,6 +700,31 @@ export interface PersonAnswer {
   addresses: string[];
 }
 
+/** Where phones reach the dashboard. */
+export interface PhoneAnswer {
+  wanted: string;
+  address: string;
+  authority: string;
+  problem: string;
+  choices: PhoneChoice[];
+}
+
+/** Where the dashboard could be open to phones. */
+export interface PhoneChoice {
+  at: string;
+  name: string;
+  problem: string;
+}
+
+/** A link that signs a phone's browser in, once. */
+export interface PhoneLinkAnswer {
+  url: string;
+  address: string;
+  qr: string[];
+  seconds: number;
+  authority: string;
+}
+
 /** A picture that came along. */
 export interface PictureAnswer {
   id: string;
@@ -1824,6 +1849,18 @@ export interface Routes {
     query: undefined;
     body: SettingsChange;
     answer: SettingsAnswer;
+  };
+  "GET /api/v1/phone": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: PhoneAnswer;
+  };
+  "POST /api/v1/phone": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: PhoneLinkAnswer;
   };
   "GET /api/v1/audit": {
     path: undefined;

@@ -7,6 +7,7 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,19 +19,23 @@ from hob.app.daemon.drain import drain
 from hob.app.daemon.service_notifier import Supervisor
 from hob.app.endpoints import api_v1_of, endpoints_of
 from hob.app.home import socket_of
+from hob.app.phone.access import PhoneAccess, PhonePlace
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.environment import process_environment
 from hob.config.loading import Config
-from hob.core.errors import NotConfigured
+from hob.core.errors import NotConfigured, Unready
 from hob.core.events.tracing import OWN
 from hob.core.lazy import Lazy
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
+from hob.gateway.api import Api
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.http.asgi import ASGIApp, LazyApp, build_api
 from hob.gateway.http.certificates import renew_certificate, secured_by
 from hob.gateway.http.listener import MOST_CONNECTIONS, TURNED_AWAY, serve
 from hob.gateway.http.sockets import bind_tcp, bind_unix
+from hob.gateway.phone import Phone
 from hob.gateway.settings import GatewaySettings
 from hob.providers.opening import load_libraries
 from hob.providers.routing.choice import Choice
@@ -154,8 +159,9 @@ async def listening(
             await stack.enter_async_context(_serve_by(tcp, api, app, most, descriptors))
         if pages is not None:
             most = min(MOST_PAGES, descriptors // 8)
-            page = LazyApp(Lazy(partial(_pages_of, app)))
+            page = LazyApp(Lazy(partial(_pages_of, app, app.api)))
             await stack.enter_async_context(_serve_by(pages, page, app, most, descriptors))
+            await stack.enter_async_context(_open_to_phones(app, pages, most))
         yield
 
 
@@ -179,16 +185,50 @@ async def _serve_by(tcp: TcpListener, api: ASGIApp, app: App, most: int, descrip
             yield
 
 
-def _pages_of(app: App) -> ASGIApp:
-    from hob.gateway.dashboard.canvas import canvas_frames
-    from hob.gateway.dashboard.files import FRAMED, PackageFiles  # loaded when somebody opens the page
+@asynccontextmanager
+async def _open_to_phones(app: App, pages: TcpListener, most: int) -> AsyncIterator[None]:
+    """Keep the dashboard open where its owner wants phones to reach it: on the same port of one more address."""
+    access = app.api.ports.get(PhoneAccess)
+    if not isinstance(access, PhoneAccess):
+        yield
+        return
+    settings, port = app.config[GatewaySettings], pages.socket.getsockname()[1]
 
-    pages = {files.path: PackageFiles(files.package, files.folder) for each in app.subsystems
+    @asynccontextmanager
+    async def listen(place: PhonePlace, tls: ssl.SSLContext) -> AsyncIterator[int]:
+        api = replace(app.api, settings=replace(settings, hosts=[*settings.hosts, place.name]))
+        page = LazyApp(Lazy(partial(_pages_of, app, api)))
+        try:
+            bound = bind_tcp(place.host, port)
+        except NotConfigured as error:
+            reason = getattr(error.__cause__, "strerror", "")
+            told = translatable(
+                "nothing can listen at {host}:{port} now: {reason}", host=place.host, port=port, reason=reason
+            )
+            raise Unready(told) from error
+        with bound:
+            async with serve(
+                page, [bound], grace=GRACE_SECONDS, tls=tls, message_bytes=settings.body_bytes, most_connections=most
+            ):
+                yield port
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(access.run(listen))
+        yield
+        running.cancel()
+
+
+def _pages_of(app: App, api: Api) -> ASGIApp:
+    from hob.gateway.dashboard.canvas import canvas_frames
+    from hob.gateway.dashboard.files import FRAMED, PackageFiles, authority_file  # loaded when somebody opens the page
+
+    pages: dict[str, ASGIApp] = {files.path: PackageFiles(files.package, files.folder) for each in app.subsystems
              for files in each.static_files}  # fmt: skip
     pages |= {f"/views/{view.name}/": PackageFiles(view.package, view.folder, FRAMED) for each in app.subsystems
               for view in each.views}  # fmt: skip
     pages |= canvas_frames()
-    return build_api(app.api, local=False, endpoints=api_v1_of(app.subsystems), pages=pages)
+    pages["/hob-ca.crt/"] = authority_file(api.port(Phone).authority)
+    return build_api(api, local=False, endpoints=api_v1_of(app.subsystems), pages=pages)
 
 
 def _load(choice: Choice) -> None:

@@ -10,6 +10,7 @@ KEYS_AT_RUN_TIME = frozenset(
     {
         "approvals.seconds",
         "approvals.use_seconds",
+        "dashboard.phone",
         "delivery.silent_channels",
         "delivery.silent_mode",
         "spending.daily",

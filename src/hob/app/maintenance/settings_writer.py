@@ -84,4 +84,6 @@ def _text(key: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise InvalidRequest(translatable("{key}: give a text, a number, true, false or null", key=key))
+    if isinstance(value, list):
+        return json.dumps(value)  # which is TOML too
+    raise InvalidRequest(translatable("{key}: give a text, a number, a list of texts, true, false or null", key=key))

@@ -1,8 +1,15 @@
 """The dashboard: a page for browsers, and the API that it is made over."""
 
-from hob.app.subsystem import Endpoints, StaticFiles, Subsystem
+from hob.app.subsystem import Endpoints, KeptFiles, Open, StaticFiles, Subsystem
 from hob.core.lazy import Lazy
 from hob.gateway.dashboard.settings import DashboardSettings
+
+
+@Lazy
+def _open() -> Open:
+    from hob.app.phone.access import open_phone
+
+    return open_phone
 
 
 @Lazy
@@ -25,4 +32,6 @@ DASHBOARD = Subsystem(
     endpoints=_endpoints,
     api_v1=_api_v1,
     static_files=(StaticFiles("/", "hob.gateway"),),
+    files=(KeptFiles("phone", "certificates and keys by which phones reach the dashboard; made again when needed"),),
+    open=_open,
 )

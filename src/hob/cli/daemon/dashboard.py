@@ -1,26 +1,92 @@
-"""`hob dashboard`: the page for browsers, signed in."""
+"""`hob dashboard`: the page for browsers, signed in, here and on a phone."""
 
 import sys
 import webbrowser
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
 from hob.config.environment import process_environment
+from hob.core.errors import HobError
+
+_HALVES = {("0", "0"): " ", ("1", "0"): "▀", ("0", "1"): "▄", ("1", "1"): "█"}
 
 
-def dashboard(*, link: bool = False) -> None:
+def dashboard(*, link: bool = False, phone: bool = False, at: str = "", off: bool = False) -> int:
     """Open the dashboard in a browser, signed in; where there is none, print the link. It is good once.
 
     Parameters
     ----------
     link:
         Only print the link.
+    phone:
+        Show a QR code that signs a phone in, over HTTPS; or where phones could reach it.
+    at:
+        With --phone: open it to phones at this address of this machine, or in your `tailnet`.
+    off:
+        With --phone: close it to phones.
     """
+    if phone or at or off:
+        return _phone(at, off=off)
     url = str(reach("POST", "/dashboard/link", {})["url"])
     if not link and _has_screen() and webbrowser.open(url):
         print(_("The dashboard opens in your browser."))
-        return
+        return 0
     print(url)
+    return 0
+
+
+def _phone(at: str, *, off: bool) -> int:
+    if off:
+        _set("")
+        print(_("The dashboard is closed to phones."))
+        return 0
+    before = reach("GET", "/dashboard/phone", timeout=120)
+    if not (at or before["wanted"]):
+        return _show_choices(before["choices"])
+    if at:
+        _set(at)
+    try:
+        made = reach("POST", "/dashboard/phone", {}, timeout=120)
+    except HobError:
+        if at:
+            _set(before["wanted"])
+        raise
+    for line in qr_lines(made["qr"]):
+        print(line)
+    print(made["url"])
+    print(_("It signs one browser in, once, within five minutes. `hob dashboard --phone --off` closes it."))
+    if made["authority"]:
+        told = _(
+            "Once per phone: open {address}/hob-ca.crt there, go on past the warning and install the certificate. "
+            "The phone shows this SHA-256, or somebody stands between:"
+        )
+        print(f"\n{told.format(address=made['address'])}\n{made['authority']}")
+    return 0
+
+
+def _set(place: str) -> None:
+    reach("POST", "/settings", {"values": {"dashboard.phone": place}})
+
+
+def _show_choices(choices: Sequence[Mapping[str, Any]]) -> int:
+    print(_("The dashboard is open to no phone. It could be:"))
+    width = max(len(each["at"]) for each in choices)
+    for each in choices:
+        print(f"  hob dashboard --phone --at {each['at']:{width}}  {_(each['problem']) or each['name']}")
+    return 1
+
+
+def qr_lines(rows: Sequence[str]) -> Sequence[str]:
+    """A QR code, two of its rows in a line, dark on light whatever the colours of the terminal are."""
+    lines = ("".join(_HALVES[pair] for pair in zip(*two, strict=True)) for two in _pairs(rows))
+    return [f"\x1b[30;107m{line}\x1b[0m" for line in lines]
+
+
+def _pairs(rows: Sequence[str]) -> Sequence[tuple[str, str]]:
+    return [*zip_longest(rows[::2], rows[1::2], fillvalue="0" * len(rows[0]))]
 
 
 def _has_screen() -> bool:

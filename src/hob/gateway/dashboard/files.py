@@ -2,12 +2,12 @@
 
 import hashlib
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hob.core.values import dataclass
 
@@ -30,6 +30,7 @@ FRAMED = {
 }
 """A page of a plug-in: it belongs to no origin, reaches no network, and no cookie is sent with what it does."""
 _TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json", ".woff2": "font/woff2"}
+_AS_FILE = 'attachment; filename="hob-ca.crt"'
 _NOT_BUILT = "The dashboard is not built here. `make web` builds it; installed packages have it."
 
 
@@ -66,6 +67,22 @@ class PackageFiles:
         if file.packed and "gzip" in wanted.get("accept-encoding", ""):
             return Response(file.packed, headers={**headers, "content-encoding": "gzip"}, media_type=file.media_type)
         return Response(file.data, headers=headers, media_type=file.media_type)
+
+
+def authority_file(read: Callable[[], bytes | None]) -> ASGIApp:
+    """An ASGI application: the certificate of Hob's own authority, as browsers on phones offer to install it."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        found = read()
+        if found is None:
+            response = Response("there is no such file", 404, media_type="text/plain")
+        else:
+            response = Response(
+                found, headers={"content-disposition": _AS_FILE}, media_type="application/x-x509-ca-cert"
+            )
+        await response(scope, receive, send)
+
+    return answer
 
 
 def _read(package: str, folder: str) -> Mapping[str, _File]:

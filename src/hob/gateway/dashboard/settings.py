@@ -1,8 +1,22 @@
 """Where the dashboard listens."""
 
+from ipaddress import ip_address
+
 from hob.core.settings import setting
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.settings import GatewaySettings
+
+TAILNET = "tailnet"
+"""What stands for this machine's address in its tailnet."""
+
+
+def _place_problem(text: str) -> str:
+    try:
+        named = text in {"", TAILNET} or not ip_address(text).is_unspecified
+    except ValueError:
+        named = False
+    return "" if named else translatable("is neither `tailnet` nor one address of this machine, as 192.168.1.20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +29,13 @@ class DashboardSettings:
         " one, -1 is none.",
         at_least=-1,
         at_most=65535,
+    )
+    phone: str = setting(
+        "",
+        "Where phones reach the dashboard, over HTTPS: `tailnet`, or an address of this machine in your network; empty:"
+        " nowhere.",
+        problem=_place_problem,
+        stored=True,
     )
 
     def port_beside(self, gateway: GatewaySettings) -> int:

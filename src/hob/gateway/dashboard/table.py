@@ -9,6 +9,7 @@ from hob.gateway.dashboard.naming import own as _own
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.fields import Nothing
 from hob.gateway.routes import settings
+from hob.gateway.routes.dashboard import ENDPOINTS as PAGE
 from hob.gateway.routes.sessions import Which
 from hob.gateway.routes.state import TasksQuery
 from hob.gateway.routes.table import ENDPOINTS as OWN
@@ -17,6 +18,7 @@ CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 _SEEN = (VIEW,)
 """Anyone who may not read what messages say gets these answers without it."""
 _same = Known(OWN).same
+_phone = Known(PAGE).same
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("GET", "/health", state.health, None, Nothing),
@@ -61,5 +63,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("POST", "/canvas/{id}", canvas.change, APPROVE, canvas.CanvasChange, errors=("not_found",)),
     _own("GET", "/settings", settings.settings, ADMIN),
     _own("PATCH", "/settings", settings.change, ADMIN, settings.SettingsChange),
+    _phone("GET", "/dashboard/phone", "/phone"),
+    _phone("POST", "/dashboard/phone", "/phone"),
     _own("GET", "/audit", state.audit, READ, state.AuditQuery),
 )  # fmt: skip

@@ -6,9 +6,11 @@ from starlette.responses import Response
 
 from hob.core.errors import NotFound
 from hob.gateway.auth.callers import WITH_THE_TOKEN, TokenScope
+from hob.gateway.auth.login_codes import LASTS_SECONDS
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
+from hob.gateway.phone import Phone
 
 
 async def link(call: EndpointCall[Nothing]) -> Response:
@@ -21,6 +23,28 @@ async def link(call: EndpointCall[Nothing]) -> Response:
     return json_response({"address": api.dashboard, "url": f"{api.dashboard}/#login={code}"})
 
 
+async def phone(call: EndpointCall[Nothing]) -> Response:
+    """Where phones reach the dashboard, whether it is open there, and where it could be (`dashboard.phone`)."""
+    return json_response(await call.api.port(Phone).view())
+
+
+async def phone_link(call: EndpointCall[Nothing]) -> Response:
+    """The same link for a phone, and its QR code: rows of 0 (light) and 1 (dark), the light edge among them."""
+    import segno  # for who wants a code
+
+    api = call.api
+    place = await api.port(Phone).address()
+    url = f"{place.url}/#login={api.login_codes.issue(WITH_THE_TOKEN, api.clock.monotonic)}"
+    rows = [
+        "".join("1" if dark else "0" for dark in row) for row in segno.make_qr(url, error="m").matrix_iter(border=2)
+    ]
+    return json_response(
+        {"url": url, "address": place.url, "qr": rows, "seconds": LASTS_SECONDS, "authority": place.authority}
+    )
+
+
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("POST", "/dashboard/link", link, TokenScope.ADMIN, Nothing, errors=("not_found",), local=True),
+    Endpoint("GET", "/dashboard/phone", phone, TokenScope.ADMIN, Nothing, local=True),
+    Endpoint("POST", "/dashboard/phone", phone_link, TokenScope.ADMIN, Nothing, errors=("not_found",), local=True),
 )

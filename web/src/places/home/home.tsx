@@ -71,7 +71,7 @@ export function Home() {
         )}
       </Section>
       {!window.isSecureContext && (
-        <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; gateway.tls_cert switches them on.")}</p>
+        <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")}</p>
       )}
     </Page>
   );

@@ -38,6 +38,7 @@ export function Delivery() {
               checked={hush.isPending ? hush.variables : silent?.value === true} onChange={(event) => hush.mutate(event.target.checked)} />
             {t("Silent mode")}
           </label>
+          <SilentChannels />
           {hush.isError && <p role="alert" className="w-full text-sm text-bad">{hush.error.message}</p>}
         </Card>
       </Section>
@@ -58,6 +59,30 @@ export function Delivery() {
         </form>
       </Section>
     </>
+  );
+}
+
+/** Where it is silent alone; a list of names, empty for everywhere. */
+function SilentChannels() {
+  const client = useQueryClient();
+  const kept = useSettings().data?.settings.find((each) => each.key === "delivery.silent_channels")?.value;
+  const names = Array.isArray(kept) ? kept.join(", ") : "";
+  const [text, setText] = useState<string | null>(null);
+  const change = useMutation({
+    mutationFn: (all: string[]) => call("PATCH /api/v1/settings", { body: { values: { "delivery.silent_channels": all } } }),
+    onSuccess: (told) => { setText(null); client.setQueryData(["settings"], told); },
+  });
+  const wanted = (text ?? names).split(",").map((each) => each.trim()).filter(Boolean);
+  return (
+    <form className="flex w-full flex-wrap items-end gap-3" onSubmit={(event) => { event.preventDefault(); change.mutate(wanted); }}>
+      <label className="flex min-w-48 flex-1 flex-col gap-1 text-sm">
+        {t("In these channels alone (empty: in all)")}
+        <input value={text ?? names} placeholder="telegram, signal" onChange={(event) => setText(event.target.value)}
+          className="min-h-10 rounded-md border border-line bg-surface px-3 font-mono" />
+      </label>
+      <Button type="submit" disabled={text === null || text === names || change.isPending}>{t("Save")}</Button>
+      {change.isError && <p role="alert" className="w-full text-sm text-bad">{change.error.message}</p>}
+    </form>
   );
 }
 

@@ -9,8 +9,9 @@ import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs } from "../../parts/basics";
 import { Delivery } from "./delivery";
 import { Channels, Doctor, Logs, Models, Plugins } from "./house";
+import { Phone } from "./phone";
 
-const TABS = ["settings", "models", "channels", "delivery", "plugins", "log", "doctor"] as const;
+const TABS = ["settings", "models", "channels", "delivery", "phone", "plugins", "log", "doctor"] as const;
 type Tab = (typeof TABS)[number];
 
 /** How Hob is set up, and how it is. */
@@ -19,7 +20,7 @@ export function Settings() {
   const [search, setSearch] = useSearchParams();
   const tab = TABS.find((each) => each === search.get("tab")) ?? "settings";
   const words: Record<Tab, string> = {
-    settings: t("Settings"), models: t("Models"), channels: t("Channels"), delivery: t("Delivery"), plugins: t("Plug-ins"), log: t("Log"), doctor: t("Doctor"),
+    settings: t("Settings"), models: t("Models"), channels: t("Channels"), delivery: t("Delivery"), phone: t("Phone"), plugins: t("Plug-ins"), log: t("Log"), doctor: t("Doctor"),
   };
   return (
     <Page title={t("Settings")} about={status?.uptime_seconds === undefined ? undefined : t("Hob {version}, up for {time}", { version: status.version, time: duration(status.uptime_seconds) })}>
@@ -31,6 +32,7 @@ export function Settings() {
       {tab === "models" && <Models />}
       {tab === "channels" && <Channels />}
       {tab === "delivery" && <Delivery />}
+      {tab === "phone" && <Phone />}
       {tab === "plugins" && <Plugins />}
       {tab === "log" && <Logs />}
       {tab === "doctor" && <Doctor />}
@@ -109,14 +111,14 @@ function Row({ setting }: { setting: SettingAnswer }) {
 /** A setting that may be changed while Hob runs: saved at once, checked by Hob, and taken back to what it was. */
 function Editor({ setting }: { setting: SettingAnswer }) {
   const client = useQueryClient();
-  const kept = setting.value === null || setting.value === undefined ? "" : String(setting.value);
+  const kept = setting.value === null || setting.value === undefined ? "" : Array.isArray(setting.value) ? JSON.stringify(setting.value) : String(setting.value);
   const [text, setText] = useState(kept);
   const change = useMutation({
     mutationFn: (value: string | null) => call("PATCH /api/v1/settings", { body: { values: { [setting.key]: value } } }),
     onSuccess: (told) => {
       client.setQueryData(["settings"], told);
       const now = told.settings.find((each) => each.key === setting.key)?.value;
-      setText(now === null || now === undefined ? "" : String(now));
+      setText(now === null || now === undefined ? "" : Array.isArray(now) ? JSON.stringify(now) : String(now));
       void client.invalidateQueries({ queryKey: ["usage"] });
     },
   });

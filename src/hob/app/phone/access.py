@@ -1,0 +1,157 @@
+"""Opening the dashboard where the owner wants phones to reach it, and closing it again, while Hob runs."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from hob.app.contribution import Contribution
+from hob.app.kernel import Kernel
+from hob.bus.waiting import wait_for_event
+from hob.config.loading import Config
+from hob.core.clock import Clock
+from hob.core.errors import HobError, NotConfigured, NotFound, Unready
+from hob.core.events.tracing import OWN
+from hob.core.lazy import Lazy
+from hob.core.translation.language import translatable
+from hob.gateway.dashboard.settings import DashboardSettings
+from hob.gateway.phone import Phone, PhoneAddress
+
+log = logging.getLogger(__name__)
+
+FOLDER, AUTHORITY = "phone", "hob-ca.crt"
+LOOK_SECONDS = 12 * 3600.0
+"""How often it is looked whether the certificate has to be renewed."""
+AGAIN_SECONDS = 60.0
+"""After what could not be opened: a network may be there later."""
+
+
+class PhonePlace(NamedTuple):
+    """What is listened at: an address, the name by which phones call it, and the certificate with its key.
+
+    `authority` is the SHA-256 of the authority that phones have to install first; empty where they know it.
+    """
+
+    host: str
+    name: str
+    certificate: Path
+    authority: str = ""
+
+
+Listen: TypeAlias = Callable[[PhonePlace, ssl.SSLContext], AbstractAsyncContextManager[int]]
+"""Serves the dashboard there while the block is open, which is given the port. Raises Unready."""
+
+
+@Lazy
+def _find_place() -> Callable[[str, Path, Mapping[str, str]], PhonePlace]:
+    from hob.app.phone.places import find_place
+
+    return find_place
+
+
+@Lazy
+def _choices() -> Callable[[Mapping[str, str]], Sequence[Mapping[str, str]]]:
+    from hob.app.phone.places import choices
+
+    return choices
+
+
+@asynccontextmanager
+async def open_phone(kernel: Kernel) -> AsyncIterator[Contribution]:
+    """Whether it is open is up to the daemon, which has the listeners."""
+    access = PhoneAccess(kernel.config, kernel.environ, kernel.clock)
+    yield Contribution(provides={Phone: access, PhoneAccess: access}, on_settings=access.become)
+
+
+class PhoneAccess:
+    """Implements `Phone`."""
+
+    def __init__(self, config: Config, environ: Mapping[str, str], clock: Clock) -> None:
+        self._wanted = config[DashboardSettings].phone
+        self._folder = config.home / FOLDER
+        self._environ = environ
+        self._clock = clock
+        self._open: PhoneAddress | None = None
+        self._problem: HobError | None = None
+        self._changed = asyncio.Event()
+        self._known = asyncio.Event()
+        """Set once it is known whether it could be opened."""
+
+    def become(self, config: Config) -> None:
+        """Open, close or move it as the settings say now."""
+        if config[DashboardSettings].phone != self._wanted:
+            self._wanted, self._problem = config[DashboardSettings].phone, None
+            self._known.clear()
+            self._changed.set()
+
+    async def address(self) -> PhoneAddress:
+        if not self._wanted:
+            told = translatable(
+                "the dashboard is open to no phone; `hob dashboard --phone` shows where it could be, and "
+                "`hob dashboard --phone --at PLACE` opens it"
+            )
+            raise NotFound(told)
+        await self._known.wait()
+        if self._open is None:
+            raise self._problem or NotFound()
+        return self._open
+
+    async def view(self) -> Mapping[str, Any]:
+        if self._wanted:
+            await self._known.wait()
+        opened = self._open or PhoneAddress("")
+        return {
+            "wanted": self._wanted,
+            "address": opened.url,
+            "authority": opened.authority,
+            "problem": str(self._problem) if self._problem is not None else "",
+            "choices": await asyncio.to_thread(_choices(), self._environ),
+        }
+
+    def authority(self) -> bytes | None:
+        with suppress(OSError):
+            return (self._folder / AUTHORITY).read_bytes()
+        return None
+
+    async def run(self, listen: Listen) -> None:
+        """Keep it open where it is wanted, until this is cancelled."""
+        while True:
+            self._changed.clear()
+            if not self._wanted:
+                await self._changed.wait()
+                continue
+            try:
+                place = await self._place()
+                tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+                tls.load_cert_chain(place.certificate)
+                async with listen(place, tls) as port:
+                    name = f"[{place.name}]" if ":" in place.name else place.name
+                    self._open, self._problem = PhoneAddress(f"https://{name}:{port}", place.authority), None
+                    self._known.set()
+                    log.info("phones reach the dashboard at %s", self._open.url, extra=OWN)
+                    await self._stay(place, tls)
+            except (NotConfigured, OSError) as error:
+                self._problem = error if isinstance(error, HobError) else Unready(str(error))
+                self._known.set()
+                log.warning("phones cannot reach the dashboard: %s", error, extra=OWN)
+                await wait_for_event(self._changed, self._clock, AGAIN_SECONDS)
+            finally:
+                self._open = None
+
+    async def _stay(self, place: PhonePlace, tls: ssl.SSLContext) -> None:
+        """Until the owner wants it otherwise, or it is elsewhere; its certificate is renewed meanwhile."""
+        while not await wait_for_event(self._changed, self._clock, LOOK_SECONDS):
+            try:
+                now = await self._place()
+                tls.load_cert_chain(now.certificate)
+            except (NotConfigured, OSError) as error:
+                log.error("the certificate for phones stays as it was: %s", error)
+            else:
+                if now != place:
+                    return
+
+    async def _place(self) -> PhonePlace:
+        return await asyncio.to_thread(_find_place(), self._wanted, self._folder, self._environ)

@@ -1,0 +1,39 @@
+"""Running `openssl` and `tailscale`, which make certificates."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from hob.core.errors import NotConfigured, Unready
+from hob.core.translation.language import translatable
+
+SECONDS = 90.0
+"""How long a program may take; the authority behind a tailnet's certificates takes its time."""
+
+
+def said_by(*command: str, environ: Mapping[str, str]) -> str:
+    """What a program prints. Raises NotConfigured where it is not installed, Unready with its own words if it fails."""
+    program = command[0]
+    try:
+        done = subprocess.run(
+            command, env={**environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise NotConfigured(translatable("{program} is not installed here", program=program)) from None
+    except subprocess.TimeoutExpired:
+        raise Unready(
+            translatable("{program} took longer than {seconds} s", program=program, seconds=str(round(SECONDS)))
+        ) from None
+    if done.returncode:
+        raise Unready(f"{program}: {' '.join((done.stderr or done.stdout).split())[-300:]}")
+    return done.stdout
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, in one step."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as file:
+        file.write(text)
+    beside.replace(path)

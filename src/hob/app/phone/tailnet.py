@@ -1,0 +1,47 @@
+"""This machine's name in a tailnet, and the certificate that every phone knows: https://tailscale.com/kb/1153"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from hob.app.phone.programs import said_by, write_private
+from hob.core.errors import NotConfigured, Unready
+from hob.core.translation.language import translatable
+
+
+class Tailnet(NamedTuple):
+    """This machine in it."""
+
+    name: str
+    address: str
+
+
+def find_tailnet(environ: Mapping[str, str]) -> Tailnet:
+    """What `tailscale status` tells. Raises NotConfigured and Unready, which say what to do."""
+    try:
+        status = json.loads(said_by("tailscale", "status", "--json", environ=environ))
+        state, own = status["BackendState"], status["Self"]
+        name, addresses = str(own["DNSName"]).rstrip("."), [str(each) for each in own.get("TailscaleIPs") or ()]
+        certified = name in (status.get("CertDomains") or ())
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unready(translatable("what `tailscale status --json` tells cannot be read")) from error
+    if state != "Running" or not addresses:
+        raise Unready(translatable("this machine is not in a tailnet at the moment; run `tailscale up`"))
+    if not certified:
+        raise NotConfigured(
+            translatable("your tailnet makes no certificates yet; switch on MagicDNS and HTTPS in its settings (DNS)")
+        )
+    return Tailnet(name, addresses[0])
+
+
+def fetch_certificate(name: str, folder: Path, environ: Mapping[str, str]) -> Path:
+    """The certificate for this name with its key; tailscale renews what it has. Raises NotConfigured, Unready."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / "tailnet.pem"
+    with TemporaryDirectory(dir=folder) as beside:
+        chain, key = Path(beside) / "chain.pem", Path(beside) / "key.pem"
+        said_by("tailscale", "cert", "--cert-file", str(chain), "--key-file", str(key), name, environ=environ)
+        write_private(file, key.read_text() + chain.read_text())
+    return file
