@@ -20,11 +20,11 @@ async def test_recall_holds_in_both_languages() -> None:
 
 
 async def test_recall_by_words_and_meaning_holds_in_both_languages() -> None:
-    """The model is an English one, and German is still within two questions."""
+    """The model is an English one."""
     read = [read_labelled(CORPUS / f"{name}.json") for name in ("en", "de")]
     english, german = [(await evaluate(each, RecordedEmbedder())).whole for each in read]
     assert english.figures["R@10"] >= 0.95
-    assert german.figures["R@10"] >= english.figures["R@10"] - 2 / german.questions - 1e-9
+    assert german.figures["R@10"] >= english.figures["R@10"] - 0.05
     assert min(english.figures["R@20"], german.figures["R@20"]) >= 0.97
 
 

@@ -6,8 +6,8 @@ a thousand items and of a million.
 
 import heapq
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
 from hob.core.values import dataclass
 from hob.store.memory.index import ANALYZER
@@ -18,6 +18,7 @@ BUDGET = 5_000
 """Postings that are read for a question."""
 BASE = 150
 """Items with the question's words whose surroundings are looked at."""
+_SAMPLED = 8
 
 Accept = Callable[[Entry], bool]
 
@@ -45,14 +46,15 @@ class Found:
 def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
     """The best items that hold words of the question and are accepted."""
     words = _read_words(index, ANALYZER.concepts(question))
-    scores: defaultdict[int, float] = defaultdict(float)
+    scores: dict[int, float] = {}
     for word in words:
-        for seq, weight in word.weights.items():
-            scores[seq] += weight
+        both = {seq: scores[seq] + word.weights[seq] for seq in scores.keys() & word.weights.keys()}
+        scores |= word.weights
+        scores |= both
     found = Found(words, {}, {})
     left: Mapping[int, float] = scores
     while left and len(found.entries) < BASE:
-        some = heapq.nlargest(BASE, left, key=left.__getitem__)
+        some = _best(left, BASE)
         for seq, entry in index.entries(some).items():
             if accept(entry):
                 found.scores[seq], found.entries[seq] = scores[seq], entry
@@ -60,6 +62,16 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
         left = {seq: score for seq, score in left.items() if seq not in taken} if len(found.entries) < BASE else {}
     _add_common(index, found)
     return found
+
+
+def _best(scores: Mapping[int, float], count: int) -> list[int]:
+    """The rows with the best scores, the best first; how good they have to be is told by some of them."""
+    some = sorted(islice(scores.values(), None, None, _SAMPLED), reverse=True)
+    least = some[min(len(some) - 1, 2 * count // _SAMPLED)]
+    good = [seq for seq, score in scores.items() if score >= least] if len(scores) > 4 * count else list(scores)
+    if len(good) < min(count, len(scores)):
+        return heapq.nlargest(count, scores, key=scores.__getitem__)
+    return sorted(good, key=scores.__getitem__, reverse=True)[:count]
 
 
 def _read_words(index: ScopedIndex, concepts: Sequence[tuple[str, ...]]) -> list[Word]:
@@ -93,5 +105,5 @@ def _add_common(index: ScopedIndex, found: Found) -> None:
     if common:
         for seq, stems in index.stems(found.entries).items():
             for word in common:
-                if seq not in word.weights and not stems.isdisjoint(word.stems):
+                if seq not in word.weights and any(f" {stem} " in stems for stem in word.stems):
                     found.scores[seq] += word.idf

@@ -9,6 +9,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import or_
 
 from hob.core.memory import Layer
 from hob.core.values import dataclass
@@ -17,8 +20,8 @@ from hob.memory.retrieval.query import Query
 from hob.store.memory.analysis import Kind, words_of
 from hob.store.memory.search import Entry, ScopedIndex
 
-_BEFORE_2, _BEFORE_1, _AFTER_1, _AFTER_2 = 0.1, 0.3, 0.5, 0.3
-"""What share of its weight an item lends to those two and one before it, one and two after it."""
+_BEFORE_1, _AFTER_1, _AFTER_2 = 0.3, 0.5, 0.3
+"""What share of its weight an item lends to the one before it, one and two after it."""
 _ANSWER = 0.3
 """What share a question lends further to what comes right after it."""
 _SHORT = 20
@@ -33,8 +36,10 @@ _UNRELATED = 0.1
 _LENDERS = 60
 """Of the items with the question's words so many lend to those beside them."""
 _RECENCY = 0.01
-_MOST = 100
-"""Items that are looked at closely."""
+_LEAST = 50
+"""So many items at least are looked at closely, and twice as many as are wanted."""
+_MEANT = 100
+"""Of what is near in meaning so many need share no words."""
 _HALF_LIVES = {"preference": 365.0, "fact": 180.0}
 """Days after which a memory of a kind counts half as recent."""
 _HALF_LIFE = 30.0
@@ -62,19 +67,19 @@ class Candidate:
 
 
 def rank(
-    index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float] | None = None
+    index: ScopedIndex, query: Query, found: Found, accept: Accept, cosines: Mapping[int, float], wanted: int
 ) -> list[Candidate]:
     """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
     lenders = (seq for seq, entry in found.entries.items() if entry.layer in _RUNNING)
     near = dict(index.neighbours(heapq.nlargest(_LENDERS, lenders, key=found.scores.__getitem__)))
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
-    meant = (cosines or {}).keys() - found.entries.keys()
+    meant = set(heapq.nlargest(_MEANT, cosines, key=cosines.__getitem__)) - found.entries.keys()
     entries = found.entries | {
         seq: entry
         for seq, entry in index.entries(others | meant).items()
         if accept(entry) and (entry.layer in _RUNNING or seq in meant)
     }
-    return _Ranking(index, query, found, entries, near).best(_nearness(cosines or {}))
+    return _Ranking(index, query, found, entries, near).best(_nearness(cosines), max(_LEAST, 2 * wanted))
 
 
 class _Ranking:
@@ -109,10 +114,10 @@ class _Ranking:
             entry = entries[seq]
             lent = found.scores[seq] * min(1.0, _SHORT / max(1, entry.length))
             after = _AFTER_1 + (_ANSWER if entry.kind & Kind.QUESTION else 0.0)
-            for share, other in zip((_BEFORE_1, _BEFORE_2, after, _AFTER_2), around, strict=True):
+            for share, other in zip((_BEFORE_1, after, _AFTER_2), around, strict=True):
                 if other in entries:
                     scores[other] += share * lent
-            for other in (around[0], around[2]):
+            for other in around[:2]:
                 if other in entries:
                     self._around[other] |= self._held[seq]
         for seq, entry in entries.items():
@@ -122,29 +127,32 @@ class _Ranking:
 
     def _weigh_sessions(self, index: ScopedIndex) -> dict[int, float]:
         """How well each session fits the question, as a whole (BM25 over sessions) and by its best items."""
-        bits = {mask: _bits_of(mask) for mask in set(self._held.values())}
-        often: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        scores: defaultdict[int, list[float]] = defaultdict(list)
+        members: defaultdict[int, list[int]] = defaultdict(list)
         for seq, entry in self._entries.items():
-            if entry.session:
-                counts = often[entry.session]
-                for bit in bits[self._held[seq]]:
-                    counts[bit] = counts.get(bit, 0) + 1
-                scores[entry.session].append(self._scores[seq])
-        held = Counter(bit for counts in often.values() for bit in counts)
+            members[entry.session].append(seq)
+        members.pop(0, None)
+        unions = {session: reduce(or_, (self._held[seq] for seq in seqs)) for session, seqs in members.items()}
+        held: Counter[int] = Counter()
+        for mask, often in Counter(unions.values()).items():
+            held.update(dict.fromkeys(_bits_of(mask), often))
         count, words = index.sessions()
         mean = words / max(1, count)
         idf = {bit: math.log(1 + (count - some + 0.5) / (some + 0.5)) for bit, some in held.items()}
-        sizes = index.session_sizes(often)
-        weights = {}
-        for session, counts in often.items():
-            norm = K1 * (1 - B + B * sizes[session] / mean)
-            weights[session] = sum(idf[bit] * each * (K1 + 1) / (each + norm) for bit, each in counts.items())
-        tops = _of_best({session: sum(sorted(each)[-_TOP_OF_SESSION:]) for session, each in scores.items()})
+        sizes = index.session_sizes(session for session, mask in unions.items() if mask)
+        weights, tops = {}, {}
+        for session, seqs in members.items():
+            scores = [self._scores[seq] for seq in seqs]
+            tops[session] = sum(scores) if len(scores) <= _TOP_OF_SESSION else sum(sorted(scores)[-_TOP_OF_SESSION:])
+            weights[session] = 0.0
+            if unions[session]:
+                norm = K1 * (1 - B + B * sizes[session] / mean)
+                counts = Counter(chain.from_iterable(_bits_of(self._held[seq]) for seq in seqs))
+                weights[session] = sum(idf[bit] * each * (K1 + 1) / (each + norm) for bit, each in counts.items())
+        tops = _of_best(tops)
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
-    def best(self, meaning: Mapping[int, float]) -> list[Candidate]:
-        """The best items, each with what speaks for it."""
+    def best(self, meaning: Mapping[int, float], most: int) -> list[Candidate]:
+        """The best items, at most so many, each with what speaks for it."""
         speaker = self._asked_speaker()
         mass = sum(word.idf for word in self._words) or 1.0
         covered = {
@@ -158,7 +166,7 @@ class _Ranking:
             for seq, entry in self._entries.items()
         }
         ranked = []
-        for seq in heapq.nlargest(_MOST, rough, key=rough.__getitem__):
+        for seq in heapq.nlargest(most, rough, key=rough.__getitem__):
             entry = self._entries[seq]
             parts = self._parts(seq, entry, speaker, covered[self._around[seq]])
             if meaning:
@@ -224,6 +232,7 @@ def _freshness(entry: Entry, now: float) -> float:
     return float(0.5 ** (days / _HALF_LIVES.get(entry.sort or entry.layer, _HALF_LIFE)))
 
 
+@lru_cache(4_096)
 def _bits_of(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
 

@@ -23,8 +23,8 @@ _ALIKE = 0.9
 """The share of common words from which two items say the same."""
 _SHORT = 80
 """Characters of an answer up to which it says little without its question."""
-_SPARE = 2
-"""How many times the wanted items are read, since some of them are left out."""
+_SPARE = 4
+"""So many more than the wanted items are read, since some of them are left out."""
 _CHARACTERS = 4
 """Of a token."""
 
@@ -46,7 +46,8 @@ class Search:
             return (not self.layers or entry.layer in self.layers) and index.session in {0, entry.session}
 
         cosines = self.meaning(index) if self.meaning else {}
-        ranked = rank(index, self.query, find_by_words(index, self.query.text, accept), accept, cosines)
+        found = find_by_words(index, self.query.text, accept)
+        ranked = rank(index, self.query, found, accept, cosines, self.limit)
         if self.profile is not Profile.HOB:
             ranked = _rejoined(self.profile, ranked, cosines)
         if self.query.phrases:
@@ -85,9 +86,10 @@ class Search:
         left, spent = self.limit, 0
         said: list[frozenset[str]] = []
         known: list[frozenset[str]] = []
-        step = max(1, self.limit) * _SPARE
+        step = max(1, self.limit) + _SPARE
         for start in range(0, len(ranked), step):
-            stems = index.stems(each.entry.seq for each in ranked[start : start + step])
+            read = index.stems(each.entry.seq for each in ranked[start : start + step])
+            stems = {seq: frozenset(each.split()) for seq, each in read.items()}
             some = [
                 each
                 for each in ranked[start : start + step]
@@ -199,4 +201,5 @@ def tokens_of(text: str) -> int:
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    return len(words & others) >= _ALIKE * max(1, len(words | others))
+    least, most = sorted((len(words), len(others)))
+    return least >= _ALIKE * most and len(words & others) >= _ALIKE * max(1, len(words | others))

@@ -73,7 +73,17 @@ _SAME_IN_GERMAN = """
     wissen wusste gewusst weiß|kennen kannte gekannt|nennen nannte genannt|brechen brach gebrochen|
     steigen stieg gestiegen|
     mutter mama mutti|vater papa vati|großmutter oma|großvater opa|foto bild|fahrrad rad|fernseher tv|handy telefon|
-    urlaub ferien|arzt ärztin doktor|mögen mag mochte gemocht|verstehen verstand verstanden|stehen stand gestanden
+    urlaub ferien|arzt ärztin doktor|mögen mag mochte gemocht|verstehen verstand verstanden|stehen stand gestanden|
+    bieten bot geboten|binden band gebunden|bitten bat gebeten|brennen brannte gebrannt|empfehlen empfahl empfohlen|
+    entscheiden entschied entschieden|fallen fiel gefallen fällt|fangen fing gefangen|gießen goss gegossen|
+    genießen genoss genossen|greifen griff gegriffen|halten hielt gehalten hält|hängen hing gehangen|heben hob gehoben|
+    laden lud geladen|lassen ließ gelassen lässt|leiden litt gelitten|leihen lieh geliehen|liegen lag gelegen|
+    lügen log gelogen|messen maß gemessen|raten riet rät|reißen riss gerissen|zerreißen zerriss zerrissen|
+    reiten ritt geritten|rennen rannte gerannt|riechen roch|schieben schob geschoben|schießen schoss geschossen|
+    schließen schloss geschlossen|schneiden schnitt geschnitten|schreien schrie geschrien|sitzen saß gesessen|
+    springen sprang gesprungen|stechen stach gestochen|stehlen stahl gestohlen bestohlen stiehlt|
+    sterben starb gestorben stirbt|streiten stritt gestritten|treten trat getreten tritt|treiben trieb getrieben|
+    tun tat getan|vergessen vergaß vergisst|wachsen wuchs gewachsen|waschen wusch gewaschen|wiegen wog gewogen
 """
 
 _TIME = re.compile(
@@ -217,7 +227,10 @@ class Analyzer:
         return found
 
     def concepts(self, query: str) -> list[tuple[str, ...]]:
-        """The words of a query that count, each with its stems in both languages and as the end of a German word."""
+        """The words of a query that count, each with its stems in both languages and as the end of a German word.
+
+        An irregular German word has its plain stem too, by which an older Hob indexed some of them.
+        """
         words = words_of(query)
         german = is_german(words)
         stop = _GERMAN_STOP if german else _ENGLISH
@@ -225,7 +238,7 @@ class Analyzer:
         found = []
         for word in kept:
             english, other = self._stem(word, german=False), self._stem(word, german=True)
-            found.append(tuple(dict.fromkeys((english, other, f"{END}{other}"))))
+            found.append(tuple(dict.fromkeys((english, other, f"{END}{other}", stem_german(word)))))
         return list(dict.fromkeys(found))
 
     def _stem(self, word: str, german: bool) -> str:

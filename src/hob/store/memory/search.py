@@ -33,8 +33,7 @@ _ENTRIES = (
 _BEFORE = "SELECT seq FROM memory_words WHERE session = w.session AND seq < w.seq ORDER BY seq DESC LIMIT 1"
 _AFTER = "SELECT seq FROM memory_words WHERE session = w.session AND seq > w.seq ORDER BY seq LIMIT 1"
 _NEAR = (
-    f"SELECT w.seq, coalesce(({_BEFORE}), 0), coalesce(({_BEFORE} OFFSET 1), 0),"  # noqa: S608 - no value
-    f" coalesce(({_AFTER}), 0), coalesce(({_AFTER} OFFSET 1), 0)"
+    f"SELECT w.seq, coalesce(({_BEFORE}), 0), coalesce(({_AFTER}), 0), coalesce(({_AFTER} OFFSET 1), 0)"  # noqa: S608
     " FROM memory_words w WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.session != 0"
 )
 _BITS = (
@@ -54,7 +53,7 @@ _SPEAKERS = (
 _MOST_SPEAKERS = 200
 _SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
 _SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE scope = ?"
-_STEMS = "SELECT seq, stems FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
+_STEMS = "SELECT seq, ' ' || stems || ' ' FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
 _UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 _AT_ONCE = 500
 _ITEMS = (
@@ -163,10 +162,10 @@ class ScopedIndex:
     def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
         """What these rows are; those of other scopes are left out."""
         rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
-        return {row[0]: Entry._make(row) for row in rows}
+        return {entry[0]: entry for entry in map(Entry._make, rows)}
 
     def neighbours(self, seqs: Iterable[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Of each row of a session those one and two before it, one and two after it; 0 where there is none."""
+        """Of each row of a session the one before it, one and two after it; 0 where there is none."""
         for seq, *near in self._connection.execute(_NEAR, (json.dumps(list(seqs)),)):
             yield seq, tuple(near)
 
@@ -179,10 +178,9 @@ class ScopedIndex:
         count, words = all_rows(self._connection, _SESSIONS, (self.scope,))[0]
         return count, words
 
-    def stems(self, seqs: Iterable[int]) -> dict[int, frozenset[str]]:
-        """The stems of these rows."""
-        rows = all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope))
-        return {seq: frozenset(stems.split()) for seq, stems in rows}
+    def stems(self, seqs: Iterable[int]) -> dict[int, str]:
+        """The stems of these rows, each between spaces."""
+        return dict(all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope)))
 
     def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
         """The rows after this one that have a vector, in order, and the signs of those, one behind the other."""
