@@ -390,17 +390,29 @@ class ReindexedAnswer(TypedDict):
 class MemoryFigures(TypedDict):
     """Memory in figures."""
 
-    chunks_total: int
+    chunksTotal: int
+    chunksEmbedded: Annotated[int, "those that are found by meaning too"]
+    chunks_total: Annotated[int, "the same as `chunksTotal`"]
     chunks_expiring: int
     max_chunks: int
     full: Annotated[float, "part of `max_chunks` that is used"]
     by_layer: dict[str, Any]
 
 
+class KnowledgeFigures(TypedDict):
+    """What is known as facts, in figures."""
+
+    factsLatest: Annotated[int, "all that are recorded now"]
+    factsAccepted: Annotated[int, "those that count"]
+    factsStale: Annotated[int, "those that are so no longer"]
+    factsConflict: Annotated[int, "those that are not sure until you confirm them"]
+
+
 class MemoryMetricsAnswer(TypedDict):
     """Memory in figures."""
 
     memory: MemoryFigures
+    knowledge: KnowledgeFigures
     led: str
 
 

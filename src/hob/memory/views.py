@@ -1,6 +1,7 @@
 """What is told of memory: items and facts as JSON, and items read back that were carried out."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -147,21 +148,26 @@ def carried_view(carried: CarriedItem) -> dict[str, Any]:
     return told
 
 
-def loaded(line: str, number: int) -> CarriedItem:
-    """An item that was carried out. Who says that a stranger's text is the owner's is not believed: it has to be so."""
+def loaded(line: str, number: int, now: float) -> CarriedItem:
+    """An item that was carried out, of `now` where it has no time.
+
+    Who says that a stranger's text is the owner's is not believed: it has to be so.
+    """
     try:
         value = json.loads(line)
         text, origin = str(value["text"]), Origin(value.get("origin", Origin.CLIENT))
+        if not text.strip():
+            raise ValueError("its text is empty")
         trusted = value.get("trust") == Trust.TRUSTED and origin in (Origin.OWNER, Origin.IDENTITY, Origin.MODEL)
         layer, known = _layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
         item = MemoryItem(
             scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
-            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=float(value.get("at", 0.0)),
+            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=_finite(value.get("at", now)),
             evidence=tuple(map(str, value.get("evidence", ()))),
             id=known if _ID.fullmatch(known) else "", **_given(value, _KEPT),
         )  # fmt: skip
         return CarriedItem(item, _fact(item, value.get("fact")), _goal(item, value.get("goal")))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidRequest(
             translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))
         ) from error
@@ -190,8 +196,20 @@ def _goal(item: MemoryItem, value: Any) -> Goal | None:
 def _given(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Those that are there, numbers as numbers and all else as it is kept."""
     kept = {name: value[name] for name in names if value.get(name) is not None}
-    return {name: float(each) if name in _NUMBERS else each if name == "position" else str(each)
+    return {name: _finite(each) if name in _NUMBERS else _place(each) if name == "position" else str(each)
             for name, each in kept.items()}  # fmt: skip
+
+
+def _finite(value: Any) -> float:
+    if not math.isfinite(number := float(value)):
+        raise ValueError(f"{value} is no number")
+    return number
+
+
+def _place(value: Any) -> int:
+    if not 0 <= (place := int(value)) < 2**63:
+        raise ValueError(f"{value} is no place")
+    return place
 
 
 _CHARACTERS = 200

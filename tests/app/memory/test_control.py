@@ -223,8 +223,13 @@ async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_
         assert await control(hob).take_in(lines) == {"items": 2, "new": 0}
         found = await hob.app.store.items.of(Scope("owner")).select("i.layer != 'soul'")
         assert {item.text: item.label.trusted for item in found} == {"Anna likes tea.": True, "The bank is X.": False}
-        with pytest.raises(InvalidRequest, match="line 1"):
-            await control(hob).take_in(['{"text": 1, "at": "x"}'])
+        odd = ('"at": "x"', '"at": NaN', '"valid_to": 1e999', '"layer": "No layer"', '"position": 1e99', '"text": " "')
+        for line in ("[1]", *(f'{{"text": "x", {each}}}' for each in odd)):
+            with pytest.raises(InvalidRequest, match="line 1"):
+                await control(hob).take_in([line])
+        await control(hob).take_in(['{"text": "Without a time it is of now."}'])
+        (item, *_) = (await control(hob).items(ItemFilter(layer="document")))["items"]
+        assert item["at"] == hob.clock.now().timestamp()
 
 
 async def test_owner_sees_and_forgets_nothing_of_another_persons_memory(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_
         assert [note["text"] for note in goal["evidence"]] == [wish]  # type: ignore[attr-defined]
         await says(hob, "What is the weather like today?")
         id = str(goal["id"])[:12]
-        told = "owner wants to reach finish my thesis (due 2027-01-31)"
+        told = "owner has the goal \u201cfinish my thesis\u201d (due 2027-01-31)"
         line = f"Remembered of what you said: {told}. Wrong? `/memory undo {id}`"
         await holds(lambda: hob.sent(ME).count(line) == 1)
         assert "The owner's goals:\n- finish my thesis (due 2027-01-31)" in hob.seen
@@ -107,8 +107,8 @@ async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_
         await says(hob, "I handed in my thesis, at last.")
         (goal,) = await taken(hob, lambda known: known[0]["state"] == "done")
         assert [note["text"] for note in goal["evidence"]] == [wish, "I handed in my thesis, at last."]  # type: ignore[attr-defined]
-        assert "wants to reach finish my thesis" in await says(hob, f"/memory undo {id}")
-        assert "has dropped finish my thesis" in await says(hob, f"/memory undo {id}")
+        assert "has the goal \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
+        assert "has dropped \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
         assert wish in [item.text for item in await hob.app.store.items.of(SCOPE).select("i.expires_at IS NULL")]
 
 
@@ -119,7 +119,7 @@ async def test_forgetting_what_was_said_takes_its_goal_along_wherever_it_was_tol
         await says(hob, f"By January I want to sell the {CANARY}.")
         (goal,) = await taken(hob, bool)
         await says(hob, "What is the weather like today?")
-        await holds(lambda: any(f"wants to reach sell the {CANARY}" in each for each in hob.sent(ME)))
+        await holds(lambda: any(f"sell the {CANARY}\u201d (due" in each for each in hob.sent(ME)))
         (said,) = await hob.app.store.items.of(SCOPE).select("i.layer = 'conversation' AND c.text LIKE '%By January%'")
         assert goal["evidence"] == [{"id": said.id, "text": said.text, "at": said.at}]
         await control(hob).forget(ItemFilter(id=said.id), preview=False, said=True)

@@ -297,7 +297,9 @@ async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
         told = (await page.get("/api/v1/memory/status")).json()
         assert next(each for each in told["layers"] if each["name"] == "soul")["color"] == "#a855f7"
         assert told["totals"]["total_chunks"] == 1
-        assert (await page.get("/api/v1/memory/metrics")).json()["memory"]["by_layer"]["fact"] == 1
+        figures = (await page.get("/api/v1/memory/metrics")).json()
+        assert (figures["memory"]["by_layer"]["fact"], figures["memory"]["chunksEmbedded"]) == (1, 0)
+        assert figures["knowledge"] == {"factsLatest": 0, "factsAccepted": 0, "factsStale": 0, "factsConflict": 0}
         found = (await page.get("/api/v1/memory/search", params={"query": "tea"})).json()["items"]
         assert (found[0]["id"], found[0]["parts"].keys() > set()) == (added.json()["id"], True)
         wanted = {"id": found[0]["id"]}

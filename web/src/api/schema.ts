@@ -484,6 +484,14 @@ export interface KeptFile {
   reason: string;
 }
 
+/** What is known as facts, in figures. */
+export interface KnowledgeFigures {
+  factsLatest: number;
+  factsAccepted: number;
+  factsStale: number;
+  factsConflict: number;
+}
+
 /** A layer of memory. */
 export interface LayerAnswer {
   name: string;
@@ -568,6 +576,8 @@ export interface MatchAnswer {
 
 /** Memory in figures. */
 export interface MemoryFigures {
+  chunksTotal: number;
+  chunksEmbedded: number;
   chunks_total: number;
   chunks_expiring: number;
   max_chunks: number;
@@ -609,6 +619,7 @@ export interface MemoryItemsAnswer {
 /** Memory in figures. */
 export interface MemoryMetricsAnswer {
   memory: MemoryFigures;
+  knowledge: KnowledgeFigures;
   led: string;
 }
 

@@ -352,7 +352,8 @@ class OwnerMemory:
 
         Raises InvalidRequest for what is none.
         """
-        carried = [loaded(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+        now = self._clock.now().timestamp()
+        carried = [loaded(line, number, now) for number, line in enumerate(lines, 1) if line.strip()]
         new = await self._store.memory_carrier.take_in(carried)
         self._withdrawn()
         self._notify()

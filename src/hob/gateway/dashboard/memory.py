@@ -5,13 +5,14 @@ from typing import Any
 from starlette.responses import Response
 
 from hob.core.errors import InvalidRequest
+from hob.core.memory import FactState
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import etagged, json_response
-from hob.gateway.memory import MemoryControl
+from hob.gateway.memory import FactFilter, MemoryControl
 from hob.gateway.routes.memory import ENDPOINTS as OWN
 from hob.gateway.routes.memory import Looking, items
 
@@ -24,18 +25,29 @@ class MemorySettingsChange:
 
 
 async def metrics(call: EndpointCall[Nothing]) -> Response:
-    """How many items there are, and how full the layers are whose items expire."""
-    told = await call.api.port(MemoryControl).status()
+    """How many items and facts there are, and how full the layers are whose items expire."""
+    control = call.api.port(MemoryControl)
+    told, facts = await control.status(), (await control.facts(FactFilter(past=True)))["facts"]
     layers, totals = told["layers"], told["totals"]
+    unsure = [each for each in facts if each["state"] == FactState.ASKED]
+    stale = [each for each in facts if each["valid_to"] is not None]
+    knowledge = {
+        "factsLatest": len(facts),
+        "factsAccepted": len(facts) - len(unsure),
+        "factsStale": len(stale),
+        "factsConflict": len(unsure),
+    }
     expiring = sum(each["chunk_count"] for each in layers if each["ttl_days"])
     view = {
+        "chunksTotal": totals["total_chunks"],
+        "chunksEmbedded": told["embedding"]["embedded"],
         "chunks_total": totals["total_chunks"],
         "chunks_expiring": expiring,
         "max_chunks": totals["max_chunks"],
         "full": expiring / totals["max_chunks"],
         "by_layer": {each["name"]: each["chunk_count"] for each in layers},
     }
-    return etagged(call.request, {"memory": view, "led": told["led"]})
+    return etagged(call.request, {"memory": view, "knowledge": knowledge, "led": told["led"]})
 
 
 async def config(call: EndpointCall[MemorySettingsChange]) -> Response:

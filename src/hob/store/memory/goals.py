@@ -42,7 +42,7 @@ _TAKEN = (
 )
 """The goals that an item of the background tells of, by its event in the timeline."""
 _STAYS = "UPDATE memory_items SET expires_at = NULL WHERE id = ?"
-_PREDICATES = {GoalState.OPEN: "wants_to_reach", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
+_PREDICATES = {GoalState.OPEN: "has_the_goal", GoalState.DONE: "has_reached", GoalState.DROPPED: "has_dropped"}
 _ADD = "INSERT INTO memory_goals (seq, scope, agent, state, due, changed) VALUES (?, ?, ?, ?, ?, ?)"
 _SEQ = "SELECT seq FROM memory_items WHERE id = ?"
 _CHANGE = "UPDATE memory_goals SET state = ?, due = ?, changed = ? WHERE seq = ?"
@@ -169,7 +169,7 @@ def fact_of(goal: Goal) -> Fact:
     """The goal as a sentence about the owner, under its own id."""
     due = f" (due {utc_day(goal.due)})" if goal.due is not None else ""
     predicate = _PREDICATES[goal.state]
-    return Fact(subject=OWNER, predicate=predicate, object=f"{goal.text}{due}", at=goal.created, id=goal.id)
+    return Fact(subject=OWNER, predicate=predicate, object=f"\u201c{goal.text}\u201d{due}", at=goal.created, id=goal.id)
 
 
 def put_goal(connection: apsw.Connection, item: MemoryItem, goal: Goal) -> None:
