@@ -41,7 +41,7 @@ OF_PACKAGES = {
     "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
 }
 PLURALS = {"translate_plural", "ngettext"}
-TABLES = {"ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
+TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
 """Tables whose values are messages."""
 TEXTS = {"LABELS"}
 """Lists of messages."""

@@ -24,7 +24,9 @@ _FIRST_OF = translatable("the first of {server}", server="")
 
 def model_line(line: str, language: str) -> str:
     """A model and why it is asked, as `MODEL (REASON)`, with the reason in this language."""
+    if (told := translated(line, language)) != line:
+        return told
     name, _bracket, reason = line.rpartition(" (")
     if name.startswith(_FIRST_OF):
         name = say(language, _FIRST_OF.message, server=name.removeprefix(_FIRST_OF))
-    return f"{name} ({translated(reason[:-1], language)})" if name else translated(line, language)
+    return f"{name} ({translated(reason[:-1], language)})" if name else line

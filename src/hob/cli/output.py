@@ -10,7 +10,8 @@ from typing import Any, TextIO
 from hob.cli.language import _, terminal_language
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
-from hob.core.translation.language import translatable
+from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
+from hob.core.translation.language import SEPARATORS
 
 COLOURS = {
     "red": "31",
@@ -38,22 +39,6 @@ STATE_COLOURS = {
     "dead": "red",
     "cancelled": "dim",
 }
-STATE_WORDS = {
-    "done": translatable("done"),
-    "sent": translatable("sent"),
-    "ok": translatable("ok"),
-    "running": translatable("running"),
-    "ready": translatable("ready"),
-    "created": translatable("begun"),
-    "pending": translatable("waiting"),
-    "waiting": translatable("waiting"),
-    "parked": translatable("held up"),
-    "failed": translatable("failed"),
-    "set_aside": translatable("quarantined"),
-    "dead": translatable("given up"),
-    "cancelled": translatable("stopped"),
-}
-"""States for people."""
 
 
 def paint(text: str, colour: str, on: TextIO | None = None) -> str:
@@ -72,6 +57,11 @@ def state(name: str, width: int = 0) -> str:
     return paint(_(STATE_WORDS.get(name, name)).ljust(width), STATE_COLOURS.get(name, ""))
 
 
+def class_word(code: str) -> str:
+    """How far somebody is trusted, in the reader's words."""
+    return _(CLASS_WORDS.get(code, code))
+
+
 def status_word(code: str) -> str:
     """How something ended, in the reader's words; a code that has none as it is."""
     from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands say it
@@ -86,10 +76,7 @@ def number(value: float, digits: int = 1) -> str:
 
 def in_language(figure: str) -> str:
     """An English figure with the separators of the reader's language."""
-    return figure if terminal_language() == "en" else figure.translate(_SEPARATORS)
-
-
-_SEPARATORS = str.maketrans(",.", ".,")
+    return figure if terminal_language() == "en" else figure.translate(SEPARATORS)
 
 
 def when(seconds: float) -> str:

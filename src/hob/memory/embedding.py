@@ -9,6 +9,7 @@ from contextlib import suppress
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ports.media import Embedder
+from hob.core.translation.language import translatable
 from hob.store.memory.vectors import StoredVectors
 
 _log = logging.getLogger(__name__)
@@ -205,4 +206,7 @@ async def _in_time(embedder: Embedder, text: str) -> tuple[float, ...]:
         async with asyncio.timeout(_DEADLINE):
             return (await embedder.embed([text])).vectors[0]
     except TimeoutError:
-        raise ModelError(ModelFault.TIMEOUT, f"the embedder has not answered within {_DEADLINE:.0f} s") from None
+        raise ModelError(
+            ModelFault.TIMEOUT,
+            translatable("the embedder has not answered within {seconds:.0f} s", seconds=_DEADLINE),
+        ) from None

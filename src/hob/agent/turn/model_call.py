@@ -36,6 +36,7 @@ from hob.core.models import (
 from hob.core.ports.model import Routes
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, RecalledMemory, Stopped
 from hob.core.tools import ToolCall
+from hob.core.translation.language import translatable
 from hob.core.translation.sentences import Sentence, say, span
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import View
@@ -178,7 +179,11 @@ async def _hear(run: TurnRun, held: HeldAmount, heard: "_StreamState") -> None:
         if decided.denied is not None:
             heard.reply = reply
             _fail(
-                run, request.first, watch, ModelError(ModelFault.FILTERED, f"{request.first}: denied by a hook"), heard
+                run,
+                request.first,
+                watch,
+                ModelError(ModelFault.FILTERED, translatable("{model}: denied by a hook", model=request.first)),
+                heard,
             )
             run.record.add(_denied(run, decided.denied))
             return
@@ -267,7 +272,9 @@ async def _listen(run: TurnRun, held: HeldAmount, watch: Stopwatch, heard: _Stre
                 case _:
                     pass
     if heard.reply is None:
-        raise ModelError(ModelFault.CUT, f"{held.request.first}: the stream ended without an answer")
+        raise ModelError(
+            ModelFault.CUT, translatable("{model}: the stream ended without an answer", model=held.request.first)
+        )
     return heard.reply
 
 
@@ -326,9 +333,9 @@ async def _watched(run: TurnRun) -> AsyncIterator[_Watchdog]:
             finally:
                 timer.cancel()
     except TimeoutError:
-        why = f"nothing came for {clock.monotonic() - watchdog.last:.0f} seconds"
-        why = why if clock.monotonic() < last_moment else "the turn's time is up"
-        error = ModelError(ModelFault.TIMEOUT, f"{run.asked}: {why}")
+        why = translatable("nothing came for {seconds:g} seconds", seconds=round(clock.monotonic() - watchdog.last))
+        why = why if clock.monotonic() < last_moment else translatable("the turn's time is up")
+        error = ModelError(ModelFault.TIMEOUT, translatable("{model}: {why}", model=run.asked, why=why))
     except BaseExceptionGroup as errors:  # the block's own error, which the group has wrapped
         error = errors.exceptions[0]
     if error is not None:
@@ -345,10 +352,18 @@ def _checked(reply: ModelReply, asked: str) -> ModelReply:
     """The reply with calls that can be journalled. Raises ModelError where it is no answer at all."""
     who = reply.ref or asked
     if reply.stop is Stop.FILTER:
-        raise ModelError(ModelFault.FILTERED, f"{who}: the provider's content filter", attempts=reply.attempts)
+        raise ModelError(
+            ModelFault.FILTERED,
+            translatable("{model}: the provider's content filter", model=who),
+            attempts=reply.attempts,
+        )
     if not reply.calls:
         if not reply.text.strip():
-            raise ModelError(ModelFault.EMPTY, f"{who}: neither text nor a call came", attempts=reply.attempts)
+            raise ModelError(
+                ModelFault.EMPTY,
+                translatable("{model}: neither text nor a call came", model=who),
+                attempts=reply.attempts,
+            )
         return reply
     calls: list[ToolCall] = []
     ids: set[str] = set()

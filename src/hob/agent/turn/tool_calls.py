@@ -206,7 +206,8 @@ def clean(text: str) -> str:
     """The text without halves of surrogate pairs, which no database and no wire takes."""
     if text.isascii():
         return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text if whole == text else whole
 
 
 def _failed(call: ToolCall, text: str) -> ToolResult:

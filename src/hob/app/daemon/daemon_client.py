@@ -8,17 +8,20 @@ from dataclasses import replace
 from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, lines, text_of
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
+from hob.core.translation.language import with_texts
 
 T = TypeVar("T")
 
 OPENING_SECONDS = 5.0
 """How long an owner may take to listen before others are told that the home is in use."""
+_TRANSLATING = {"x-hob-texts": "1"}
+"""Asks for the texts of answers with message and values."""
 _RAISED: Mapping[str, type[HobError]] = {
     "not_found": NotFound,
     "invalid_request": InvalidRequest,
@@ -44,16 +47,21 @@ def reach(
     query, body = (None, fields or None) if method == "POST" else (fields, None)
 
     def ask() -> Mapping[str, Any]:
-        return call(socket_of(home), method, route, query, body, timeout=timeout).body
+        return call(socket_of(home), method, route, query, body, timeout=timeout, headers=_TRANSLATING).body
 
     def ask_here() -> Mapping[str, Any]:
         found: Mapping[str, Any] = json.loads(_ask_here(home, method, route, query, body))
         return found
 
-    answer = _either(ask, ask_here)
+    return told_by(_either(ask, ask_here))
+
+
+def told_by(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The answer with its texts translatable. Raises the HobError that is told."""
     if "error" in answer:
         raise error_of(answer)
-    return answer
+    rest = {name: each for name, each in answer.items() if name != "texts"}
+    return cast(Mapping[str, Any], with_texts(rest, answer["texts"])) if "texts" in answer else answer
 
 
 def error_of(body: Mapping[str, Any]) -> HobError:
@@ -68,7 +76,7 @@ def reload_running(home: Path) -> Mapping[str, Any] | None:
     None where none runs.
     """
     try:
-        told = call(socket_of(home), "POST", "/reload", timeout=30).body
+        told = told_by(call(socket_of(home), "POST", "/reload", timeout=30, headers=_TRANSLATING).body)
         return {"problem": told.get("problem"), "model": call(socket_of(home), "GET", "/status").body.get("model")}
     except (NotRunning, ConnectionLost):
         return None

@@ -72,10 +72,11 @@ def call(
     body: Mapping[str, Any] | None = None,
     *,
     timeout: float | None = 60.0,
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> HttpAnswer:
     """One request. Raises NotRunning when no Hob listens, ConnectionLost when it goes away."""
     with _Exchange(path, timeout) as exchange:
-        response = exchange.send(method, route, query, body, {})
+        response = exchange.send(method, route, query, body, headers)
         text = response.read()
         return HttpAnswer(response.status, _json(text), response.getheader("retry-after", "") or "")
 

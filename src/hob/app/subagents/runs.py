@@ -22,7 +22,7 @@ from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, OutboxId, SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, Sender
-from hob.core.money import dollars
+from hob.core.money import price
 from hob.core.ports.accept import Accept
 from hob.core.ports.channel import Delivered, Repeats
 from hob.core.ports.notices import Notices
@@ -246,7 +246,7 @@ class SubagentRuns:
         spent = await self.store.ledger.spent(session=row.session)
         took = max(0.0, (row.ended or row.created) - (row.began or row.created))
         tokens = spent.usage.input + spent.usage.output
-        stats = f"{took:.0f} s, {tokens} tokens, ${dollars(spent.cost)}"
+        stats = f"{took:.0f} s, {tokens} tokens, {price(spent.cost)}"
         return text, Label(Origin.MODEL, trust), stats
 
     def _told(self, row: SubagentRow, text: str, stats: str) -> str:

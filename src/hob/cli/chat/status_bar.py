@@ -8,6 +8,8 @@ from hob.cli.chat.conversation import Conversation
 from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.message import Doing
 from hob.cli.chat.sentences import ChatSentence, say
+from hob.core.money import MICRO, price
+from hob.core.translation.language import joined, translated
 
 _DAYS = "31"  # further back the sums take longer than a bar is worth
 
@@ -39,14 +41,14 @@ class StatusBar:
         self.model = one_line(seen["model"])
         row = seen["row"]
         unknown = "+?" if row.get("unknown_calls") else ""
-        self._spent = f"${row['cost_usd']:.4f}".rstrip("0").rstrip(".") + unknown if row else ""
+        self._spent = joined("", (price(round(row["cost_usd"] * MICRO)), unknown)) if row else ""
 
     def bar(self, conversation: Conversation) -> str:
         """The whole bar."""
         language = conversation.language
         parts = [one_line(self._session.removeprefix("local:")), self.model, _state(conversation)]
         if self._spent:
-            parts.append(say(ChatSentence.SPENT, language, cost=self._spent))
+            parts.append(say(ChatSentence.SPENT, language, cost=translated(self._spent, language)))
         return " · ".join(part for part in parts if part)
 
 

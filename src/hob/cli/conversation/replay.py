@@ -6,8 +6,9 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
 from hob.cli.language import _
-from hob.cli.output import line, paint, printed_json, tame
+from hob.cli.output import line, number, paint, printed_json, tame
 from hob.config.environment import find_home, process_environment
+from hob.core.money import MICRO, price
 
 _SECONDS = 600.0
 
@@ -46,10 +47,10 @@ def _show(seen: Mapping[str, Any]) -> None:
     for side in sides:
         print()
         print(paint(line(side["model"]), "bold"))
-        cost = "?" if side["cost_usd"] is None else f"${side['cost_usd']:.6f}"
+        cost = "?" if side["cost_usd"] is None else _(price(round(side["cost_usd"] * MICRO)))
         print(_("{rounds} model calls · {calls} tool calls · {tokens} tokens · {cost} · {seconds} s").format(
             rounds=side["rounds"], calls=len(side["calls"]), tokens=side["input_tokens"] + side["output_tokens"],
-            cost=cost, seconds=f"{side['seconds']:.1f}",
+            cost=cost, seconds=number(side["seconds"]),
         ))  # fmt: skip
         for call in side["calls"]:
             note = "" if call["recorded"] else paint("  " + _("not made then, so not answered"), "yellow")

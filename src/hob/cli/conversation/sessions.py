@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.language import _
+from hob.cli.language import _, ngettext
 from hob.cli.output import age, confirm, line, paint, printed_json, tame, when, width_of_screen
+from hob.core.money import MICRO, price
 
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
 
@@ -56,8 +57,12 @@ def show(session: Session = "main", *, json: Json = False) -> None:
         sep=", ",
     )
     print(
-        _("${cost_usd:.4f} in {calls} calls, last used {updated}").format(
-            cost_usd=seen["cost_usd"], calls=seen["calls"], updated=when(seen["updated"])
+        ngettext(
+            "{cost} in {count} call, last used {updated}",
+            "{cost} in {count} calls, last used {updated}",
+            seen["calls"],
+            cost=_(price(round(seen["cost_usd"] * MICRO))),
+            updated=when(seen["updated"]),
         )
     )
     for entry in seen["last"]:

@@ -69,7 +69,7 @@ def status(*, json: bool = False) -> None:
             "yellow",
         )
     if problem := seen["settings"]["problem"]:
-        _row("settings", _("wrong, the former ones hold: {problem}").format(problem=line(problem, 200)), "red")
+        _row("settings", _("wrong, the former ones hold: {problem}").format(problem=line(_(problem), 200)), "red")
     for key in seen["settings"]["waiting"]:
         _row("settings", _("{key} was changed and takes effect at the next start").format(key=key), "yellow")
     for name in seen["unaccepted"]:
@@ -123,12 +123,12 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         kept = ngettext(", {count} event quarantined", ", {count} events quarantined", apart) if apart else ""
         _row("follower", f"{follower['name']}: {lag}{paint(kept, 'red')}")
     if why := seen.get("memory", {}).get("why"):
-        _row("memory", _("work in the background waits: {why}").format(why=line(why, 120)), "yellow")
+        _row("memory", _("work in the background waits: {why}").format(why=line(_(why), 120)), "yellow")
     if problem := seen.get("memory", {}).get("problem"):
-        told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(problem, 200))
+        told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(_(problem), 200))
         _row("memory", told, "red")
     if problem := seen.get("knowledge", {}).get("problem"):
-        _row("knowledge", _("failed: {problem}").format(problem=line(problem, 200)), "red")
+        _row("knowledge", _("failed: {problem}").format(problem=line(_(problem), 200)), "red")
     for job in seen.get("jobs", ()):
         if job["state"] in ("waiting", "stopped"):
             stopped = _("{name} failed and stopped: {problem}")
@@ -151,7 +151,7 @@ def _show_held(for_approval: int, for_answer: int, parked: int) -> None:
 
 def _show_backups(backups: Mapping[str, Any]) -> None:
     if backups["problem"]:
-        told = _("failed: {problem}; it is tried again every hour").format(problem=line(backups["problem"], 200))
+        told = _("failed: {problem}; it is tried again every hour").format(problem=line(_(backups["problem"]), 200))
         _row("backup", told, "red")
     elif backups["running"]:
         _row("backup", _("is being made"))

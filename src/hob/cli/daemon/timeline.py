@@ -5,8 +5,9 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.language import _
-from hob.cli.output import STATE_WORDS, line, number, paint, printed_json, status_word, when
+from hob.cli.output import line, number, paint, printed_json, status_word, when
 from hob.core.events.timeline import EventKind
+from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _, ngettext
-from hob.cli.output import in_language, line, number, paint, printed_json
-from hob.core.money import MICRO, dollars
+from hob.cli.output import line, number, paint, printed_json
+from hob.core.money import MICRO, price
 
 LABELS = ("day", "model", "session", "sender", "task")
 """Titles of the first column."""
@@ -108,7 +108,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _usd(amount: float) -> str:
-    return f"${in_language(dollars(round(amount * MICRO)))}"
+    return _(price(round(amount * MICRO)))
 
 
 def _count(tokens: int) -> str:

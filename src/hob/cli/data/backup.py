@@ -6,7 +6,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.app.home import own
 from hob.app.trust.audit import tell_action
 from hob.cli.language import _
-from hob.cli.output import paint
+from hob.cli.output import number, paint
 from hob.config.environment import find_home, process_environment
 
 
@@ -20,7 +20,7 @@ def backup(file: Path) -> None:
     """
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})
-    print(f"{seen['file']}: {seen['bytes'] / 1_000_000:.1f} MB")
+    print(f"{seen['file']}: {number(seen['bytes'] / 1_000_000)} MB")
     missing = _("Not in it: settings, secrets/, the workspace, snapshots of commands (tools/); copy them.")
     print(paint(missing, "dim"))
 

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.language import _
-from hob.cli.output import confirm, line, paint, print_json, printed_json, when
+from hob.cli.output import confirm, line, number, paint, print_json, printed_json, when
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled
@@ -27,6 +27,23 @@ TREND_WORDS: Mapping[str, str] = {
     Trend.IMPROVING: translatable("getting better"),
     Trend.DECLINING: translatable("getting worse"),
     Trend.STABLE: translatable("as before"),
+}
+EMBEDDING_WORDS: Mapping[str, str] = {
+    "disabled": translatable("off"),
+    "indexing": translatable("takes up what is there"),
+    "ready": translatable("ready"),
+    "error": translatable("failed"),
+}
+ITEM_LABELS: Mapping[str, str] = {
+    "id": translatable("id"),
+    "layer": translatable("layer"),
+    "source": translatable("source"),
+    "speaker": translatable("speaker"),
+    "origin": translatable("origin"),
+    "trust": translatable("trust"),
+    "session": translatable("session"),
+    "turn": translatable("turn"),
+    "at": translatable("time"),
 }
 _ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
@@ -90,12 +107,11 @@ def show(id: str, *, json: Json = False) -> None:
     item = reach("GET", f"/memory/items/{id}")
     if printed_json(item, json):
         return
-    for name in ("id", "layer", "source", "speaker", "origin", "trust", "session", "turn"):
+    for name, label in ITEM_LABELS.items():
         if item[name]:
-            print(f"{paint(name.ljust(8), 'dim')} {line(str(item[name]), 120)}")
-    print(f"{paint('at'.ljust(8), 'dim')} {when(item['at'])}")
+            _labelled(_(label), when(item[name]) if name == "at" else line(str(item[name]), 120))
     for piece in item["evidence"]:
-        print(f"{paint('evidence', 'dim')} {line(piece, 120)}")
+        _labelled(_("evidence"), line(piece, 120))
     print()
     for text in item["text"].split("\n"):
         print(line(text, 2_000))
@@ -212,6 +228,10 @@ def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Orig
     return 0
 
 
+def _labelled(label: str, text: str) -> None:
+    print(f"{paint(label.ljust(12), 'dim')} {text}")
+
+
 @app.command
 def stats(*, json: Json = False) -> None:
     """Show how much Hob remembers, by layer."""
@@ -221,7 +241,7 @@ def stats(*, json: Json = False) -> None:
     for layer in seen["layers"]:
         told = LAYER_WORDS.get(layer["name"], layer["description"])
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
-        print(f"{layer['name']:<13} {layer['chunk_count']:>8,}  {days:<9}  {paint(_(told), 'dim')}")
+        print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
     totals = seen["totals"]
     print(_("{total:,} items; at most {most:,} of those that expire").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
@@ -244,7 +264,7 @@ def stats(*, json: Json = False) -> None:
     print(_("Work in the background took {spent:,} of {most:,} tokens today; {waiting} messages wait for it.").format(
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
     if work["waits_for"]:
-        print(paint(_("It waits: {why}").format(why=line(work["why"], 160)), "yellow"))
+        print(paint(_("It waits: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
 
 
 @app.command
@@ -254,12 +274,12 @@ def embedding(*, json: Json = False) -> None:
     if printed_json(seen, json):
         return
     model, index = seen["embedding"], seen["index"]
-    print(f"{paint('status'.ljust(11), 'dim')} {seen['status']}")
+    _labelled(_("state"), _(EMBEDDING_WORDS[seen["status"]]))
     if model["enabled"]:
-        print(f"{paint('model'.ljust(11), 'dim')} {line(model['fingerprint'], 160)}")
-        print(f"{paint(_('items').ljust(11), 'dim')} {index['embeddedChunks']:,} (+{index['waitingChunks']:,})")
+        _labelled(_("model"), line(model["fingerprint"], 160))
+        _labelled(_("items"), f"{number(index['embeddedChunks'], 0)} (+{number(index['waitingChunks'], 0)})")
     if seen["runtime"]["detail"]:
-        print(paint(line(seen["runtime"]["detail"], 300), "yellow"))
+        print(paint(line(_(seen["runtime"]["detail"]), 300), "yellow"))
 
 
 @app.command

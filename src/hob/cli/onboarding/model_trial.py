@@ -9,7 +9,7 @@ from hob.app.models.connecting import Candidate, keyed
 from hob.app.settings_sections import read_config
 from hob.cli.onboarding.detection import list_models
 from hob.core.errors import ModelError, ModelFault, NotConfigured
-from hob.core.money import dollars
+from hob.core.money import price
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
@@ -58,5 +58,5 @@ def _read(row: Mapping[str, Any]) -> ModelTrial:
     calls = "calls tools" if row["tools"] else "is shown no tools"
     told = translatable("answers within {seconds} s, {calls}", seconds=f"{row['seconds']:.1f}", calls=calls)
     if row["cost"]:
-        told = translatable("{trial}, ${dollars}", trial=told, dollars=dollars(row["cost"]))
+        told = translatable("{trial}, {price}", trial=told, price=price(row["cost"]))
     return ModelTrial(ok=True, answers=True, told=told)

@@ -12,15 +12,15 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach, reload_running, running_model
 from hob.app.models.probe import Here, open_here, try_media
 from hob.app.settings_sections import SECTIONS, choose_models, read_config
-from hob.cli.language import _, ngettext
-from hob.cli.output import line, paint, tame
+from hob.cli.language import _, model_line, ngettext, terminal_language
+from hob.cli.output import line, number, paint, tame
 from hob.cli.setup.config import set_setting
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.core.errors import ModelError
 from hob.core.models import ModelRequest, Price
-from hob.core.money import dollars
+from hob.core.money import MICRO, price
 from hob.core.translation.language import translatable
 from hob.providers.http.addresses import shown
 from hob.providers.http.wire import Listed
@@ -52,10 +52,10 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"usual": current, "models": rows, "providers": providers}, indent=2))
         return 0
-    print(_("Current model: {model}").format(model=paint(tame(_(current)), "bold")))
+    print(_("Current model: {model}").format(model=paint(tame(model_line(current, terminal_language())), "bold")))
     if current != here_line:
         told = _("The running daemon uses it; in this shell's environment it would be: {model}")
-        print(told.format(model=tame(_(here_line))))
+        print(told.format(model=tame(model_line(here_line, terminal_language()))))
     for row in rows:
         trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
         print(f"  {_(row['role']):<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
@@ -119,7 +119,10 @@ def _facts(row: dict[str, Any]) -> str:
 
 
 def _dollars(in_: float, out: float) -> str:
-    return _("free") if not in_ and not out else _("${input:g} in, ${output:g} out").format(input=in_, output=out)
+    if not in_ and not out:
+        return _("free")
+    taken, given = (_(price(round(each * MICRO))) for each in (in_, out))
+    return _("{input} in, {output} out").format(input=taken, output=given)
 
 
 def _tokens(tokens: int) -> str:
@@ -239,8 +242,8 @@ def set_(
     print(_("Current model: {model}").format(model=_(choose_models(read_config()).line())))
     told = reload_running(config.home)
     if told is not None:
-        now = _("The running daemon uses it now: {model}").format(model=told["model"])
-        print(told["problem"] or now, file=sys.stderr)
+        now = _("The running daemon uses it now: {model}").format(model=model_line(told["model"], terminal_language()))
+        print(_(told["problem"]) if told["problem"] else now, file=sys.stderr)
     return 0
 
 
@@ -298,7 +301,8 @@ def _tested(row: Mapping[str, Any]) -> str:
     name = f"{tame(row['model']):<36}"
     if not row["ok"]:
         return f"{paint('✗', 'red')} {name} {tame(_(row['trouble']))}"
-    cost = _("cost unknown") if row["cost"] is None else f"${dollars(row['cost'])}"
+    cost = _("cost unknown") if row["cost"] is None else _(price(row["cost"]))
     tools = _("calls tools") if row["tools"] else _("is shown no tools")
     answer = line(row["answer"], 24)
-    return f"{paint('✓', 'green')} {name} {answer}  {row['first']:.2f} s / {row['seconds']:.2f} s  {cost}  {tools}"
+    took = f"{number(row['first'], 2)} s / {number(row['seconds'], 2)} s"
+    return f"{paint('✓', 'green')} {name} {answer}  {took}  {cost}  {tools}"

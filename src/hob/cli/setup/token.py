@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings_sections import read_config
 from hob.cli.language import _
-from hob.cli.output import line, paint, print_json, printed_json, when
+from hob.cli.output import class_word, line, paint, print_json, printed_json, when
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
@@ -55,7 +55,7 @@ def list_(*, json: Json = False) -> None:
     for view in views:
         scopes = ", ".join(view["scopes"])
         until = _until(view["expires"], view["holds"])
-        print(f"{paint(line(view['name'], 32), 'bold')}  {view['class']}  {scopes}  {until}")
+        print(f"{paint(line(view['name'], 32), 'bold')}  {class_word(view['class'])}  {scopes}  {until}")
     if not views:
         print(_("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program."))
 
@@ -74,7 +74,7 @@ def show(name: Annotated[str, Parameter(help="The token; your own if not given."
         return
     told = _("{name}: {sender}, for {scopes}")
     title = paint(line(view["name"], 32), "bold")
-    print(told.format(name=title, sender=view["class"], scopes=", ".join(view["scopes"])))
+    print(told.format(name=title, sender=class_word(view["class"]), scopes=", ".join(view["scopes"])))
     told = _("made {time}, valid {until}")
     print(told.format(time=when(view["created"]), until=_until(view["expires"], view["holds"])))
     if view["older"]:

@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import line, paint, printed_json, tame, when
+from hob.cli.output import class_word, line, paint, printed_json, tame, when
 
 app = App(name="pairing", help="Let people in, or refuse them.")
 
@@ -42,7 +42,7 @@ def approve(
     let_in = reach("POST", "/pairing/approve", fields)
     told = _("{person} ({sender}) may write now: {addresses}")
     addresses = tame(", ".join(let_in["addresses"]))
-    print(told.format(person=tame(let_in["id"]), sender=let_in["class"], addresses=addresses))
+    print(told.format(person=tame(let_in["id"]), sender=class_word(let_in["class"]), addresses=addresses))
 
 
 @app.command

@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.language import _
-from hob.cli.output import line, paint, printed_json, tame
+from hob.cli.output import class_word, line, paint, printed_json, tame
 
 app = App(name="people", help="List, link and forget people who talk to Hob.")
 
@@ -27,7 +27,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     print(paint(f"{_('person').ljust(width)}  {_('class'):<8}  {title}", "dim"))
     for person in seen["people"]:
         id, name = line(person["id"], 40).ljust(width), line(person["name"], 60)
-        print(f"{paint(id, 'bold')}  {person['class']:<8}  {name}".rstrip())
+        print(f"{paint(id, 'bold')}  {class_word(person['class']):<8}  {name}".rstrip())
         for address in person["addresses"]:
             print(f"  {line(address, 100)}")
     if not any(person["addresses"] for person in seen["people"]):
@@ -40,7 +40,7 @@ def link(address: Address, person: Id, *, name: Annotated[str, Parameter(help="T
 
     fields = {"address": address, "person": person, "name": name}
     linked = reach("POST", "/people/link", fields)
-    print(f"{tame(linked['id'])} ({linked['class']}): {tame(', '.join(linked['addresses']))}")
+    print(f"{tame(linked['id'])} ({class_word(linked['class'])}): {tame(', '.join(linked['addresses']))}")
 
 
 @app.command

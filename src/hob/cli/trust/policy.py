@@ -81,8 +81,7 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
         print_json(decision_view(decided, analysis))
         return
     first, *rest = _lines(decided, analysis, tool, known=spec is not None)
-    rule = paint(f" ({decided.rule})", "dim")
-    print(f"{paint(visible(_(first)), _COLOURS[type(decided.verdict)])}{rule}")
+    print(paint(visible(_(first)), _COLOURS[type(decided.verdict)]))
     for line in rest:
         print(visible(_(line)).rstrip())
 

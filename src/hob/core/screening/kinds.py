@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from hob.core.translation.language import joined, translatable
 from hob.core.values import dataclass
 
 
@@ -37,7 +38,7 @@ SECRETS = frozenset(
 )
 PII = frozenset(SensitiveKind) - SECRETS
 
-WORDS: Mapping[str, str] = {
+KIND_NAMES: Mapping[str, str] = {
     SensitiveKind.EMAIL: "an e-mail address",
     SensitiveKind.PHONE: "a phone number",
     SensitiveKind.CARD: "a card number",
@@ -67,4 +68,4 @@ class SensitiveFinding:
 
 def describe(kinds: tuple[str, ...]) -> str:
     """The kinds in one phrase; what is not ours is a pattern of the owner's."""
-    return ", ".join(WORDS.get(kind) or f"“{kind}”" for kind in kinds)
+    return joined(", ", (translatable(KIND_NAMES[kind]) if kind in KIND_NAMES else f"“{kind}”" for kind in kinds))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum, auto
 
-from hob.core.translation.language import translate
+from hob.core.translation.language import say
 
 
 class Answer(StrEnum):
@@ -208,4 +208,4 @@ ENGLISH: Mapping[Answer, str] = {
 
 def answer(which: Answer, language: str = "en", /, **values: object) -> str:
     """The answer in this language. Raises KeyError for a missing placeholder."""
-    return translate(ENGLISH[which], language).format_map(values)
+    return say(language, ENGLISH[which], **values)

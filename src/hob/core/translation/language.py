@@ -59,6 +59,23 @@ def unpacked(seen: Mapping[str, Any]) -> Translatable:
     return Translatable(seen["message"], values)
 
 
+def texts_in(value: object) -> dict[str, Any]:
+    """The texts in a JSON value that can be translated, packed, by their English."""
+    if isinstance(value, Translatable):
+        return {str.__str__(value): packed(value)}
+    found = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return {english: text for each in found for english, text in texts_in(each).items()}
+
+
+def with_texts(value: Any, texts: Mapping[str, Any]) -> Any:
+    """The value with these texts translatable again. Raises as `unpacked` does."""
+    if isinstance(value, str):
+        return unpacked(texts[value]) if value in texts else value
+    if isinstance(value, dict):
+        return {name: with_texts(each, texts) for name, each in value.items()}
+    return [with_texts(each, texts) for each in value] if isinstance(value, list) else value
+
+
 def translated(text: str, language: str) -> str:
     """The text in this language; as it is, in English, where the catalog does not know it."""
     if not isinstance(text, Translatable):
@@ -68,7 +85,10 @@ def translated(text: str, language: str) -> str:
 
 def translate(message: str, language: str) -> str:
     """The message in this language, placeholders unfilled; in English where the catalog does not know it."""
-    return message if language == "en" or not message else str(_catalog(language).gettext(message))
+    if language == "en" or not message:
+        return message
+    told = str(_catalog(language).gettext(message))
+    return _WithFigures(told) if ":" in told else told
 
 
 def translate_plural(one: str, many: str, count: int, language: str) -> str:
@@ -76,6 +96,34 @@ def translate_plural(one: str, many: str, count: int, language: str) -> str:
     if language == "en":
         return one if count == 1 else many
     return str(_catalog(language).ngettext(one, many, count))
+
+
+class _WithFigures(str):
+    """A translation; figures in its placeholders get a comma where English has a point, and the other way round."""
+
+    __slots__ = ()
+
+    def format(self, *args: object, **values: object) -> str:
+        return self._filled(args, values)
+
+    def format_map(self, values: Any, /) -> str:
+        return self._filled((), values)
+
+    def _filled(self, args: tuple[object, ...], values: Mapping[str, object]) -> str:
+        from string import Formatter
+
+        formatter = Formatter()
+        setattr(formatter, "format_field", _figure)  # noqa: B010 - a method of one object
+        return formatter.vformat(self, args, values)
+
+
+def _figure(value: object, form: str) -> str:
+    told = format(value, form)
+    return told.translate(SEPARATORS) if isinstance(value, int | float) and form[-1:] in (",", "f", "g") else told
+
+
+SEPARATORS = str.maketrans(",.", ".,")
+"""From English figures to those of the other languages."""
 
 
 def say(language: str, message: str, **values: object) -> str:

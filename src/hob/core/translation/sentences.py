@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from enum import StrEnum, auto
 
 from hob.core.errors import BusyScope, ModelFault
-from hob.core.translation.language import translate, translate_plural
+from hob.core.translation.language import say as say_message
+from hob.core.translation.language import translate_plural
 
 
 class Sentence(StrEnum):
@@ -335,4 +336,4 @@ def span(seconds: float, language: str = "en") -> str:
 
 def say(sentence: Sentence, language: str = "en", **values: object) -> str:
     """The sentence in this language, its placeholders filled. Raises KeyError for a missing placeholder."""
-    return translate(ENGLISH[sentence], language).format_map(values)
+    return say_message(language, ENGLISH[sentence], **values)

@@ -23,7 +23,7 @@ from hob.gateway.auth.visitors import AtTheSocket, Visitor
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, Text, read
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.http.reply import failure_response, packed_failure_response
+from hob.gateway.http.reply import TEXTS, JsonResponse, failure_response, packed_failure_response
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +115,10 @@ class Endpoint(Generic[T]):
 
         async def answer(request: Request) -> Response:
             try:
-                return await self.handler(await self._let_in(api, request))
+                response = await self.handler(await self._let_in(api, request))
+                if TEXTS in request.headers and isinstance(response, JsonResponse):
+                    return response.with_texts()
+                return response
             except HobError as error:
                 failure = failure_of(error)
                 if failure.code == "internal":

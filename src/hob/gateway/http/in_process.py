@@ -8,6 +8,7 @@ import httpx2
 from hob.gateway.api import Api
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
+from hob.gateway.http.reply import TEXTS
 
 
 async def answer_in_process(
@@ -21,4 +22,4 @@ async def answer_in_process(
     """The body of the answer, also of one that tells of a failure."""
     transport = httpx2.ASGITransport(build_api(api, local=True, endpoints=endpoints))
     async with httpx2.AsyncClient(transport=transport, base_url="http://hob") as client:
-        return (await client.request(method, route, params=query, json=body)).text
+        return (await client.request(method, route, params=query, json=body, headers={TEXTS: "1"})).text

@@ -3,24 +3,56 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hob.core.translation.language import Translatable, packed
+from hob.core.translation.language import Translatable, packed, texts_in
 from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"
+TEXTS = "x-hob-texts"
+"""The header by which Hob's commands ask for the texts of an answer with message and values, which they translate."""
+
+T = TypeVar("T")
+
+
+class JsonResponse(Response, Generic[T]):
+    """Compact UTF-8 JSON of this form; `after` is done once it was sent."""
+
+    media_type = "application/json"
+
+    def __init__(
+        self,
+        value: T,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        *,
+        after: BackgroundTask | None = None,
+    ) -> None:
+        self._value = value
+        super().__init__(_encoded(value), status, headers, background=after)
+
+    def with_texts(self) -> Response:
+        """The same, with the texts in it that can be translated."""
+        texts = texts_in(self._value)
+        if not texts or not isinstance(self._value, Mapping):
+            return self
+        told = _encoded({**self._value, "texts": texts})
+        return Response(told, self.status_code, media_type=self.media_type, background=self.background)
 
 
 def json_response(
-    value: Any, status: int = 200, headers: Mapping[str, str] | None = None, *, after: BackgroundTask | None = None
-) -> Response:
+    value: T, status: int = 200, headers: Mapping[str, str] | None = None, *, after: BackgroundTask | None = None
+) -> JsonResponse[T]:
     """Compact UTF-8 JSON; `after` is done once it was sent."""
-    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    return Response(body, status, headers, media_type="application/json", background=after)
+    return JsonResponse(value, status, headers, after=after)
+
+
+def _encoded(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def failure_response(failure: Failure) -> Response:

@@ -60,6 +60,7 @@ def reply_with(
     call: EndpointCall[Any], begun: ChatRun, found: ChatOutcome | OpenAIProblem | None, body: Any = None
 ) -> Response:
     """The answer in one piece; the body is the outcome's. What follows from its being handed over is done after it."""
+    response: Response
     if isinstance(found, ChatOutcome):
         response = json_response(body, found.status, found.headers)
     elif isinstance(found, OpenAIProblem):

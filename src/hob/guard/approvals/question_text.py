@@ -16,6 +16,7 @@ from hob.core.ids import ApprovalId
 from hob.core.translation.language import say, translated
 from hob.guard.approvals.question import Question
 from hob.guard.policy.addresses import ascii_form
+from hob.guard.policy.call_analysis import without_rule
 
 BAR = "│ "
 """Before every line of a question that a call brings along."""
@@ -60,7 +61,7 @@ def lines_of(question: Question, language: str = "en") -> Iterator[tuple[str, Li
 
 
 def _call_lines(question: Question, language: str) -> Iterator[str]:
-    reason = visible(translated(question.reason, language))
+    reason = visible(translated(without_rule(question.reason), language))
     yield say(language, "{tool} needs your approval: {reason}.", tool=visible(question.tool), reason=reason)
     if question.requester:
         yield say(language, "For {who}.", who=visible(question.requester))

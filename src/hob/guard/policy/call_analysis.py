@@ -9,7 +9,7 @@ from urllib.parse import unquote_plus
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
-from hob.core.translation.language import translatable
+from hob.core.translation.language import Translatable, translatable
 from hob.core.values import dataclass
 from hob.guard.policy.addresses import Target, host, recipient
 from hob.guard.policy.context import Sandbox
@@ -197,6 +197,14 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
             writes = bool(spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
             analysis = replace(analysis, paths=paths, replaces=writes and any(map(reader.stands, paths)))
     return replace(analysis, acts=frozenset(_acts(analysis, sandbox, reader.places)))
+
+
+def without_rule(reason: str) -> str:
+    """What was found, for people: without the name of the rule of the shell that found it."""
+    if not isinstance(reason, Translatable):
+        return reason
+    values = {name: without_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
+    return str(values["reason"]) if reason.message == RISK else Translatable(reason.message, values)
 
 
 def _strings(arguments: Mapping[str, Any], names: Iterable[str]) -> Iterable[str]:

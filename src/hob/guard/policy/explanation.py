@@ -8,7 +8,7 @@ from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Tier, ToolCall, ToolSpec
 from hob.core.translation.language import Translatable, joined, translatable
-from hob.guard.policy.call_analysis import RISK, ArgumentReader, ToolCallAnalysis, read_call
+from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call, without_rule
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import ACTS, Act
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
@@ -44,7 +44,7 @@ def explain(
     call = ToolCall(CallId("explain"), tool, arguments)
     analysis = read_call(call, spec or ToolSpec(tool, "", {}), reader, context.sandbox)
     if analysis is None:
-        return PolicyDecisionTrace(Deny("unreadable", "the arguments are no JSON object")), None
+        return PolicyDecisionTrace(Deny("unreadable", translatable("the arguments are no JSON object"))), None
     return policy.decide(analysis, context), analysis
 
 
@@ -61,7 +61,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
     """The decision for people, one line each; the names of rules are for programs, see `decision_view`."""
     yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence_of(decided.rule))
     if not isinstance(decided.verdict, Allow):
-        yield translatable("  because {reason}", reason=_without_rule(decided.verdict.reason))
+        yield translatable("  because {reason}", reason=without_rule(decided.verdict.reason))
     if analysis is not None:
         acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK])
         risks = analysis.risks if Act.RISK in analysis.acts else ()
@@ -78,14 +78,6 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
             yield translatable("you can approve it once, for the session or always")
         else:
             yield translatable("you can approve it only once")
-
-
-def _without_rule(reason: str) -> str:
-    """What was found, without the name of the rule of the shell that found it."""
-    if not isinstance(reason, Translatable):
-        return reason
-    values = {name: _without_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
-    return str(values["reason"]) if reason.message == RISK else Translatable(reason.message, values)
 
 
 def _said(verdict: Verdict) -> str:

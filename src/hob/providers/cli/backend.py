@@ -22,6 +22,7 @@ from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
 from hob.core.ports.processes import ProcessRecords
+from hob.core.translation.language import Translatable, joined, translatable
 from hob.core.translation.sentences import Sentence
 from hob.providers.catalog.catalog import CLI_COMMANDS
 from hob.providers.cli.events import (
@@ -153,11 +154,17 @@ class CliModel:
                 for event in heard.finish(process.returncode, process.complaints):
                     yield event
         except TimeoutError as error:
-            raise ModelError(ModelFault.TIMEOUT, f"{facts.title} said nothing for too long") from error
+            raise ModelError(
+                ModelFault.TIMEOUT, translatable("{title} said nothing for too long", title=facts.title)
+            ) from error
         except LineTooLong as error:
-            raise ModelError(ModelFault.GARBAGE, f"{facts.title} wrote a line that has no end") from error
+            raise ModelError(
+                ModelFault.GARBAGE, translatable("{title} wrote a line that has no end", title=facts.title)
+            ) from error
         except OSError as error:
-            raise ModelError(ModelFault.SETTINGS, f"{facts.title} cannot be run: {error}") from error
+            raise ModelError(
+                ModelFault.SETTINGS, translatable("{title} cannot be run: {error}", title=facts.title, error=str(error))
+            ) from error
 
     async def _close(self, process: Process, ask: CliRequest, heard: "_CliRun") -> None:
         """Let it end by itself, so that it keeps its conversation, writes its report and exits as it means to."""
@@ -173,7 +180,12 @@ class CliModel:
         found = find_cli(facts.name, self._environ.get("PATH", ""), str(Path(command).expanduser()) if command else "")
         if found is None:
             missing = command or CLI_COMMANDS[facts.name]
-            raise ModelError(ModelFault.SETTINGS, f"{missing} is not installed: npm install -g {facts.package}")
+            raise ModelError(
+                ModelFault.SETTINGS,
+                translatable(
+                    "{missing} is not installed: npm install -g {package}", missing=missing, package=facts.package
+                ),
+            )
         return found
 
     def _prepare(self, request: ModelRequest) -> Path:
@@ -185,7 +197,10 @@ class CliModel:
             scratch = Path(tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=self._folder))
             _write(scratch, self._cli.files(request.system))
         except OSError as error:
-            raise ModelError(ModelFault.SETTINGS, f"{self._folder} cannot be written: {error}") from error
+            raise ModelError(
+                ModelFault.SETTINGS,
+                translatable("{folder} cannot be written: {error}", folder=self._folder, error=str(error)),
+            ) from error
         return scratch
 
     def _sweep(self) -> None:
@@ -365,6 +380,7 @@ _ADVICE: Mapping[ModelFault, str] = {
     ModelFault.BAD_REQUEST: "the server of {title} does not accept what it sends",
     ModelFault.NETWORK: "{title} cannot reach its server; is there a connection?",
     ModelFault.SETTINGS: "{title} does not understand how it is run; update it: npm install -g {package}",
+    ModelFault.TIMEOUT: "{title} gave no answer",
     ModelFault.CUT: "{title} gave up before its answer was complete",
     ModelFault.EMPTY: "{title} gave an empty answer",
     ModelFault.FILTERED: "{title} withheld the answer because of its content rules",
@@ -382,12 +398,11 @@ def _last(complaints: str) -> str:
 
 
 def _describe(facts: CliFacts, fault: ModelFault, said: str) -> str:
-    lead = _ADVICE.get(fault, "{title} gave no answer").format(
-        title=facts.title, name=facts.name, login=facts.login, package=facts.package
-    )
+    values = {"title": facts.title, "name": facts.name, "login": facts.login, "package": facts.package}
+    lead = Translatable(_ADVICE.get(fault, _ADVICE[ModelFault.TIMEOUT]), values)
     if len(said) > _MOST_QUOTED:
         said = f"{said[: _MOST_QUOTED - 1]}…"
-    return f"{lead} ({said})" if said else lead
+    return joined(" ", (lead, f"({said})")) if said else lead
 
 
 def _less(usage: Usage, before: Usage) -> Usage:

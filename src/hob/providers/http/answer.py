@@ -21,6 +21,7 @@ from hob.core.models import (
     Usage,
 )
 from hob.core.tools import ToolCall
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.http.faults import describe
 
@@ -118,7 +119,7 @@ class GrowingAnswer:
         """So many characters more are kept."""
         self._kept += size
         if self._kept > MOST_KEPT:
-            self._raise_garbage("an answer without end")
+            self._raise_garbage(translatable("an answer without end"))
 
     def keep_fields(self, fields: Mapping[str, Any]) -> None:
         """All of this object is kept."""
@@ -144,7 +145,7 @@ class GrowingAnswer:
     def new_call(self, id: str = "", name: str = "") -> GrowingCall:
         """A call begins."""
         if len(self.calls) >= MOST_CALLS:
-            self._raise_garbage("more calls than anybody could mean")
+            self._raise_garbage(translatable("more calls than anybody could mean"))
         call = GrowingCall()
         self.calls.append(call)
         self.identify(call, id)
@@ -162,7 +163,7 @@ class GrowingAnswer:
         """A piece of the call's name, or the name once more."""
         if name and name != call.name:
             if len(call.name) + len(name) > MOST_NAME:
-                self._raise_garbage("a name that no tool has")
+                self._raise_garbage(translatable("a name that no tool has"))
             call.name += name
 
     def write(self, call: GrowingCall, arguments: Any) -> None:
@@ -241,11 +242,13 @@ class GrowingAnswer:
         return tuple(finished)
 
     def _raise_garbage(self, what: str) -> NoReturn:
-        said = describe(ModelFault.GARBAGE, self._host, f"it sent {what}", self._secrets)
+        said = describe(ModelFault.GARBAGE, self._host, translatable("it sent {what}", what=what), self._secrets)
         raise ModelError(ModelFault.GARBAGE, said)
 
     def _raise_empty(self, stop: Stop) -> NoReturn:
-        said = f"the model at {self._host} gave an empty answer"
+        said = translatable("the model at {host} gave an empty answer", host=self._host)
         if stop is Stop.LENGTH:
-            said = "the model wrote as much as it may before it came to an answer; a chat's limit is agent.max_tokens"
+            said = translatable(
+                "the model wrote as much as it may before it came to an answer; a chat's limit is agent.max_tokens"
+            )
         raise ModelError(ModelFault.EMPTY, said, usage=self.usage, cost=self.cost)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
+from hob.core.translation.language import translatable
 from hob.providers.http.connection import Form, ServerConnection, bytes_of
 from hob.providers.http.server import Server
 
@@ -91,7 +92,7 @@ class Client:
             pieces = await opened.enter_async_context(aclosing(bytes_of(response)))
             first = await anext(pieces, b"")
             if not first:
-                raise ModelError(ModelFault.EMPTY, f"{connection.host} gave an empty answer")
+                raise ModelError(ModelFault.EMPTY, translatable("{host} gave an empty answer", host=connection.host))
             stack.push_async_exit(opened.pop_all())
         return first, pieces
 
@@ -117,7 +118,10 @@ async def _prepare(
     try:
         address = url(server.base_url)
     except ValueError as error:
-        raise ModelError(ModelFault.SETTINGS, f"the base URL is no address: {error}; check {server.advice}") from error
+        raise ModelError(
+            ModelFault.SETTINGS,
+            translatable("the base URL is no address: {error}; check {advice}", error=error, advice=server.advice),
+        ) from error
     headers = {"authorization": f"Bearer {key}"} if key else {}
     request = {"method": "POST", "url": address, "headers": headers, "secrets": connection.secrets(key)}
     if isinstance(body, Form):

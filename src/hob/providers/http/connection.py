@@ -16,6 +16,7 @@ import httpx2
 from hob import __version__
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault, NotConfigured
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.http.addresses import is_loopback, password_of, with_scheme
 from hob.providers.http.faults import describe, hide_keys, read_failure
@@ -66,10 +67,15 @@ class ServerConnection:
             else:
                 key = secret.reveal().strip()
         except NotConfigured as error:
-            raise ModelError(ModelFault.SETTINGS, f"the API key cannot be read: {error}") from error
+            raise ModelError(
+                ModelFault.SETTINGS, translatable("the API key cannot be read: {error}", error=str(error))
+            ) from error
         if not key.isascii() or not key.isprintable():
             raise ModelError(
-                ModelFault.AUTH, f"the API key holds characters that no key has; check {self._server.advice}"
+                ModelFault.AUTH,
+                translatable(
+                    "the API key holds characters that no key has; check {advice}", advice=self._server.advice
+                ),
             )
         return key
 
@@ -106,7 +112,12 @@ class ServerConnection:
         """
         wrong = find_wrong_header(self._server.headers)
         if wrong is not None:
-            raise ModelError(ModelFault.SETTINGS, f"the header {wrong} cannot be sent; check {self._server.advice}")
+            raise ModelError(
+                ModelFault.SETTINGS,
+                translatable(
+                    "the header {name} cannot be sent; check {advice}", name=wrong, advice=self._server.advice
+                ),
+            )
         read = self._server.read_seconds if read_seconds is None else read_seconds
         try:
             async with self._open_client(url).stream(
@@ -192,19 +203,36 @@ class ServerConnection:
         host, said = self.host, hide_keys(str(error), secrets)
         match error:
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
-                return ModelError(ModelFault.NETWORK, f"{host} cannot be reached in time; is it running?")
+                return ModelError(
+                    ModelFault.NETWORK, translatable("{host} cannot be reached in time; is it running?", host=host)
+                )
             case httpx2.TimeoutException():
-                return ModelError(ModelFault.TIMEOUT, f"{host} said nothing for too long")
+                return ModelError(ModelFault.TIMEOUT, translatable("{host} said nothing for too long", host=host))
             case httpx2.ConnectError() | httpx2.ProxyError():
-                return ModelError(ModelFault.NETWORK, f"{host} cannot be reached; is it running? ({said})")
+                return ModelError(
+                    ModelFault.NETWORK,
+                    translatable("{host} cannot be reached; is it running? ({said})", host=host, said=said),
+                )
             case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
-                return ModelError(ModelFault.SETTINGS, f"{host} is no address ({said}); check {self._server.advice}")
+                return ModelError(
+                    ModelFault.SETTINGS,
+                    translatable(
+                        "{host} is no address ({said}); check {advice}",
+                        host=host,
+                        said=said,
+                        advice=self._server.advice,
+                    ),
+                )
             case httpx2.LocalProtocolError():
-                return ModelError(ModelFault.BAD_REQUEST, f"the request to {host} cannot be sent")
+                return ModelError(
+                    ModelFault.BAD_REQUEST, translatable("the request to {host} cannot be sent", host=host)
+                )
             case httpx2.DecodingError():
-                return ModelError(ModelFault.GARBAGE, f"{host} sent bytes that cannot be unpacked")
+                return ModelError(
+                    ModelFault.GARBAGE, translatable("{host} sent bytes that cannot be unpacked", host=host)
+                )
             case _:
-                return ModelError(ModelFault.CUT, f"{host} closed the connection")
+                return ModelError(ModelFault.CUT, translatable("{host} closed the connection", host=host))
 
 
 def bytes_of(response: httpx2.Response) -> AsyncGenerator[bytes]:

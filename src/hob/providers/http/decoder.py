@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, Stop, Usage
+from hob.core.translation.language import translatable
 from hob.providers.http.answer import GrowingAnswer
 from hob.providers.http.faults import describe, hide_keys, read_stream_error
 from hob.providers.http.past_calls import is_deep
@@ -70,7 +71,7 @@ class Decoder(ABC):
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             pass  # whatever else it is
         if not isinstance(chunk, dict):
-            self._raise_garbage("data that is no object")
+            self._raise_garbage(translatable("data that is no object"))
         self._take_object(chunk)
 
     @abstractmethod
@@ -142,7 +143,7 @@ class Decoder(ABC):
         if start[:1] in b"{[" and not self.lines_of_json:
             self._feed = self._feed_json
         elif start[:1] == b"<":
-            self._raise_garbage("a web page")
+            self._raise_garbage(translatable("a web page"))
         else:
             self._feed = self._feed_lines
         self._feed(start)
@@ -175,7 +176,7 @@ class Decoder(ABC):
         self._rest.append(data)
         self._rest_size += len(data)
         if self._rest_size > MOST_LINE:
-            self._raise_garbage("a line without end")
+            self._raise_garbage(translatable("a line without end"))
 
     def _only_newlines(self, data: bytes) -> bytes:
         # CR LF, LF and CR all end a line; CR LF may be cut in two
@@ -215,7 +216,7 @@ class Decoder(ABC):
                 self._take_data()
         self._data_size = len(line) + (self._data_size if self._data else 0)
         if self._data_size > MOST_LINE:
-            self._raise_garbage("an event without end")
+            self._raise_garbage(translatable("an event without end"))
 
     def _take_data(self) -> None:
         data = self._data[0] if len(self._data) == 1 else "\n".join(self._data)
@@ -226,14 +227,14 @@ class Decoder(ABC):
             self._take_words(data.strip())
             return
         if is_deep(chunk, data):
-            self._raise_garbage("data that is nested without end")
+            self._raise_garbage(translatable("data that is nested without end"))
         self._take(chunk)
 
     def _take_words(self, words: str) -> None:
         if words == "[DONE]":
             self._complete(self._ended() or Stop.END)
         elif words:
-            self._raise_garbage(f"a broken line: {hide_keys(words, self._secrets)[:80]}")
+            self._raise_garbage(translatable("a broken line: {line}", line=hide_keys(words, self._secrets)[:80]))
 
     def _last_line(self) -> None:
         line = b"".join(self._rest)
@@ -255,12 +256,12 @@ class Decoder(ABC):
         except (ValueError, RecursionError):
             self._raise_cut()
         if is_deep(answer, text):
-            self._raise_garbage("JSON that is nested without end")
+            self._raise_garbage(translatable("JSON that is nested without end"))
         self._any = True
         if isinstance(answer, dict) and answer.get("error"):
             self._raise_error(answer["error"])
         if not self._take_whole(answer):
-            self._raise_garbage("JSON that is no answer")
+            self._raise_garbage(translatable("JSON that is no answer"))
         if not self.done:
             self._complete(self._ended() or Stop.END)
 
@@ -288,13 +289,15 @@ class Decoder(ABC):
 
     def _raise_cut(self) -> NoReturn:
         if self._strange and not self._any and not self._broken:
-            self._raise_garbage("text")
+            self._raise_garbage(translatable("text"))
         if self._feed == self._feed_first and not self._broken:
-            raise ModelError(ModelFault.EMPTY, f"{self._host} gave an empty answer")
-        raise ModelError(ModelFault.CUT, f"{self._host} broke off before the answer was complete")
+            raise ModelError(ModelFault.EMPTY, translatable("{host} gave an empty answer", host=self._host))
+        raise ModelError(
+            ModelFault.CUT, translatable("{host} broke off before the answer was complete", host=self._host)
+        )
 
     def _raise_garbage(self, what: str) -> NoReturn:
-        said = f"it sent {what}"
+        said = translatable("it sent {what}", what=what)
         raise ModelError(ModelFault.GARBAGE, describe(ModelFault.GARBAGE, self._host, said, self._secrets))
 
 

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.translation.language import Translatable, joined, translatable
 from hob.core.values import dataclass
 
 _MOST_DETAIL = 300
 _LEAST_SECRET = 4  # what is shorter stands in every other word
 _MOST_READ = 4_000  # characters; all patterns here are quick on that much, whatever it is
-ADVICE = "model.base_url and model.api_key"
+ADVICE = translatable("model.base_url and model.api_key")
 """Where the address and the key of a server are set, if no one knows better."""
 
 # The many ways to say that the request does not fit into the model's context.
@@ -222,11 +223,14 @@ def _one_line(text: str) -> str:
 
 def describe(fault: ModelFault, host: str, said: str, secrets: tuple[str, ...] = (), advice: str = ADVICE) -> str:
     """One line for people: what to do, then what the server said, at most 300 characters of it and never a key."""
-    lead = _ADVICE.get(fault, "{host} gave no answer").format(host=host, advice=advice)
+    told = _ADVICE.get(fault)
+    lead = translatable(told, host=host, advice=advice) if told else translatable("{host} gave no answer", host=host)
+    if isinstance(said, Translatable):  # Hob's own words
+        return translatable("{advice} ({said})", advice=lead, said=said)
     quote = hide_keys(" ".join(said.split()), secrets)
     if len(quote) > _MOST_DETAIL:
         quote = quote[: _MOST_DETAIL - 1] + "…"
-    return f"{lead} ({quote})" if quote else lead
+    return joined(" ", (lead, f"({quote})")) if quote else lead
 
 
 def hide_keys(text: str, secrets: tuple[str, ...] = ()) -> str:

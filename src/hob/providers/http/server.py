@@ -5,6 +5,7 @@ from dataclasses import field
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.settings import Secret
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.routing.choice import ConnectedProvider
 from hob.providers.settings import ModelSettings
@@ -19,14 +20,17 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict)
     connect_seconds: float = 5.0
     read_seconds: float = 600.0
-    advice: str = "model.base_url and model.api_key"
+    advice: str = translatable("model.base_url and model.api_key")
 
 
 def server_of(connected: ConnectedProvider, key: Secret | None, settings: ModelSettings) -> Server:
     """The provider's server with this key. Raises ModelError where it has no address."""
     provider, own = connected.provider, connected.settings
     if not connected.base_url:
-        raise ModelError(ModelFault.SETTINGS, f"{provider.id} has no address; set {connected.advice}")
+        raise ModelError(
+            ModelFault.SETTINGS,
+            translatable("{id} has no address; set {advice}", id=provider.id, advice=connected.advice),
+        )
     return Server(
         base_url=connected.base_url,
         api_key=key,

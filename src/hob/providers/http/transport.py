@@ -13,6 +13,7 @@ from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import AssistantMessage, Beat, CallStarted, ModelEvent, ModelReply, ModelRequest, UserMessage
 from hob.core.ports.tools import Blobs
+from hob.core.translation.language import translatable
 from hob.providers.http.connection import ServerConnection, bytes_of, drain
 from hob.providers.http.prefixes import digest_of, sealed_by
 from hob.providers.http.server import Server
@@ -109,7 +110,10 @@ class HttpModel:
         models = self._wire.read_models(listing)
         if models is None:
             raise ModelError(
-                ModelFault.GARBAGE, f"{connection.host} does not list its models; check {self._server.advice}"
+                ModelFault.GARBAGE,
+                translatable(
+                    "{host} does not list its models; check {advice}", host=connection.host, advice=self._server.advice
+                ),
             )
         return models
 
@@ -129,17 +133,22 @@ class HttpModel:
             return build(self._server.base_url, model)
         except ValueError as error:
             raise ModelError(
-                ModelFault.SETTINGS, f"the base URL is no address: {error}; check {self._server.advice}"
+                ModelFault.SETTINGS,
+                translatable(
+                    "the base URL is no address: {error}; check {advice}", error=error, advice=self._server.advice
+                ),
             ) from error
 
     async def _images(self, request: ModelRequest) -> dict[BlobId, bytes]:
         wanted = {image.blob for said in request.messages if isinstance(said, UserMessage) for image in said.images}
         if wanted and self._blobs is None:
-            raise ModelError(ModelFault.BAD_REQUEST, "images cannot be sent here")
+            raise ModelError(ModelFault.BAD_REQUEST, translatable("images cannot be sent here"))
         try:
             return {blob: await self._blobs.load(blob) for blob in sorted(wanted)} if self._blobs else {}
         except NotFound as error:
-            raise ModelError(ModelFault.BAD_REQUEST, f"an image of the conversation is gone: {error}") from error
+            raise ModelError(
+                ModelFault.BAD_REQUEST, translatable("an image of the conversation is gone: {error}", error=str(error))
+            ) from error
 
 
 def safely_named(request: ModelRequest) -> tuple[ModelRequest, ToolNames | None]:

@@ -14,6 +14,7 @@ from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.libraries import install_command
 from hob.core.models import Usage
+from hob.core.translation.language import translatable
 from hob.providers.local.folder import ModelFolder
 from hob.providers.local.worker import MISSING
 
@@ -84,8 +85,10 @@ class LocalEmbedder:
 
     def _failed(self, why: str) -> ModelError:
         if why == MISSING:
-            why = f"numpy is not installed; {install_command('hob[memory]')}"
-        return ModelError(ModelFault.SETTINGS, f"model.embedding = {self._folder}: {why}", cost=0)
+            why = translatable("numpy is not installed; {command}", command=install_command("hob[memory]"))
+        return ModelError(
+            ModelFault.SETTINGS, translatable("model.embedding = {folder}: {why}", folder=self._folder, why=why), cost=0
+        )
 
     def _end(self) -> None:
         if self._process is not None and self._process.stdin is not None:

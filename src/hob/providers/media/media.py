@@ -77,7 +77,10 @@ class VisionDescriber:
     async def describe(self, image: bytes, media_type: str, question: str = "") -> Description:
         kind = image_type(image)
         if not kind:
-            raise ModelError(ModelFault.BAD_REQUEST, f"{media_type or 'it'} is no picture that a model can look at")
+            raise ModelError(
+                ModelFault.BAD_REQUEST,
+                translatable("{media_type} is no picture that a model can look at", media_type=media_type or "it"),
+            )
         blob = await self._pictures.put(image, kind)
         try:
             reply = await self._ask(UserMessage(question.strip() or _QUESTION, (Image(blob, kind),)))
@@ -101,7 +104,7 @@ class VisionDescriber:
                 if failed:
                     error.usage, error.cost = _sum(*failed), None
                 raise
-        raise ModelError(ModelFault.CUT, "the stream ended without an answer")
+        raise ModelError(ModelFault.CUT, translatable("the stream ended without an answer"))
 
 
 def _sum(*calls: ModelReply | ExtraCall) -> Usage | None:
@@ -256,18 +259,23 @@ class Media:
     def _usual(self, kind: str) -> Ref:
         usual = self._choice.default()
         if usual is None:
-            raise self._missing(kind, "no model is connected")
+            raise self._missing(kind, translatable("no model is connected"))
         connected = self._choice.connect(usual.provider)
         known = provider_at(connected.base_url) or connected.provider
         if kind == VISION and known.id in _SIGHTED:
             return usual
         name = _USUAL.get((known.id, kind))
         if name is None:
-            raise self._missing(kind, f"nothing is known of {known.id} that does it")
+            raise self._missing(kind, translatable("nothing is known of {provider} that does it", provider=known.id))
         return Ref(usual.provider, name)
 
     def _missing(self, kind: str, why: str) -> ModelError:
-        return ModelError(ModelFault.NOT_CONFIGURED, f"{why}; set model.{kind}, for example to {_EXAMPLES[kind]}")
+        return ModelError(
+            ModelFault.NOT_CONFIGURED,
+            translatable(
+                "{why}; set model.{kind}, for example to {example}", why=why, kind=kind, example=_EXAMPLES[kind]
+            ),
+        )
 
     def _servers(self, ref: Ref) -> list[Server]:
         connected = self._choice.connect(ref.provider)

@@ -7,6 +7,7 @@ from typing import Any
 from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
+from hob.core.translation.language import translatable
 
 MOST_TEXTS = 256
 """Texts of one request. OpenAI takes 2,048, an answer of tens of megabytes that nothing else could run beside."""
@@ -31,12 +32,12 @@ async def embed_all(texts: Sequence[str], embed: Callable[[list[str]], Awaitable
             words = f"a text is too long for the model that model.embedding names ({error})"
             raise ModelError(error.fault, words) from error
         if len(found) != len(batch):
-            raise _garbage(host, f"{len(found)} vectors for {len(batch)} texts")
+            raise _garbage(host, translatable("{found} vectors for {asked} texts", found=len(found), asked=len(batch)))
         vectors += (_unit(vector, host) for vector in found)
         if counted is not None:
             usage = counted if usage is None else usage + counted
     if len({len(vector) for vector in vectors}) > 1:
-        raise _garbage(host, "vectors of different lengths")
+        raise _garbage(host, translatable("vectors of different lengths"))
     return Embeddings(tuple(vectors), model, usage)
 
 
@@ -60,16 +61,19 @@ def _unit(vector: Sequence[float], host: str) -> tuple[float, ...]:
     except OverflowError:  # an integer that no float can hold
         length = math.inf
     if not math.isfinite(length) or not length:
-        raise _garbage(host, "a vector without direction")
+        raise _garbage(host, translatable("a vector without direction"))
     return tuple(vector) if abs(length - 1) < _CLOSE else tuple(value / length for value in vector)
 
 
 def numbers_of(value: Any, host: str) -> list[float]:
     """A list of numbers as JSON has it. Raises ModelError."""
     if not isinstance(value, list) or not value or not all(type(each) in (float, int) for each in value):
-        raise _garbage(host, "a vector that is none")
+        raise _garbage(host, translatable("a vector that is none"))
     return value
 
 
 def _garbage(host: str, what: str) -> ModelError:
-    return ModelError(ModelFault.GARBAGE, f"{host} sent {what}; check the model that model.embedding names")
+    return ModelError(
+        ModelFault.GARBAGE,
+        translatable("{host} sent {what}; check the model that model.embedding names", host=host, what=what),
+    )

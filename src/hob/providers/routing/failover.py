@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from hob.core.errors import ModelError, ModelFault
+from hob.core.translation.language import joined, translatable
 from hob.core.values import dataclass
 
 # What is known of the ways to ask a model: which of them rest after a fault, and until when. No I/O, no clock.
@@ -303,16 +304,17 @@ class FailoverPlan:
         found = [(ref, self._failure_of(ref)) for ref in dict.fromkeys(route.ref for route in self._chain)]
         failures = {ref: failure.error for ref, failure in found if failure is not None}
         if not failures:
-            return ModelError(ModelFault.NOT_CONFIGURED, "no model is connected", attempts=0)
+            return ModelError(ModelFault.NOT_CONFIGURED, translatable("no model is connected"), attempts=0)
         chosen = next(iter(failures))
         if failures[chosen].fault in _STANDING:
             chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)
         error = _named(chosen, failures[chosen])
         if len(failures) > 1:
             each = (
-                str(error) if ref == chosen else f"{ref}: {_WHY[failure.fault]}" for ref, failure in failures.items()
+                str(error) if ref == chosen else joined(": ", (ref, _WHY[failure.fault]))
+                for ref, failure in failures.items()
             )
-            error = ModelError(error.fault, "; ".join(each))
+            error = ModelError(error.fault, joined("; ", each))
             error.__cause__ = failures[chosen]
         error.attempts = self.made
         error.retry_after = self._soonest(now)
@@ -376,7 +378,9 @@ def _named(ref: str, error: ModelError) -> ModelError:
     """The error with the model's reference before its detail."""
     if not ref:
         return error
-    named = ModelError(error.fault, f"{ref}: {error}", retry_after=error.retry_after, attempts=error.attempts)
+    named = ModelError(
+        error.fault, joined(": ", (ref, str(error))), retry_after=error.retry_after, attempts=error.attempts
+    )
     named.__cause__ = error
     return named
 

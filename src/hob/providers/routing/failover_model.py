@@ -132,7 +132,7 @@ class Failover:
                         yield event
                 if done:
                     return
-                failure = ModelError(ModelFault.CUT, "the stream ended without an answer")
+                failure = ModelError(ModelFault.CUT, translatable("the stream ended without an answer"))
             except ModelError as error:
                 failure = error
             except StoreError:  # no route is to blame, and no other would do better
@@ -219,7 +219,9 @@ class Failover:
 def _defect(error: Exception) -> ModelError:
     """An odd answer, or a plug-in, met a defect. It may hold anything at all, so that only its kind is told."""
     kind = type(error).__name__
-    return ModelError(ModelFault.GARBAGE, f"its answer could not be understood ({kind}); Hob's log says where")
+    return ModelError(
+        ModelFault.GARBAGE, translatable("its answer could not be understood ({kind}); Hob's log says where", kind=kind)
+    )
 
 
 def _to_pay(route: ModelRoute, error: ModelError, *, shown: bool, goes_on: bool) -> ExtraCall | None:
@@ -269,7 +271,9 @@ class _AnswerStream:
                 finally:
                     timer.cancel()
         except TimeoutError:
-            failure = ModelError(ModelFault.TIMEOUT, f"nothing came for {seconds:g} seconds")
+            failure = ModelError(
+                ModelFault.TIMEOUT, translatable("nothing came for {seconds:g} seconds", seconds=seconds)
+            )
         if failure is not None:
             raise failure
         if event is None:

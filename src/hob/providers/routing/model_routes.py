@@ -13,6 +13,7 @@ from hob.core.models import ModelEvent, ModelProfile, ModelRequest
 from hob.core.ports.model import Model, Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, LOCAL
 from hob.providers.http.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.http.server import server_of
@@ -145,7 +146,9 @@ class ModelRoutes:
         if connected.how == "plug-in":
             return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
         if connected.provider.wire == LOCAL:
-            raise ModelError(ModelFault.SETTINGS, "a model in a folder makes vectors only: it can be model.embedding")
+            raise ModelError(
+                ModelFault.SETTINGS, translatable("a model in a folder makes vectors only: it can be model.embedding")
+            )
         if connected.provider.wire in CLI_WIRES:
             return self._open_cli(connected)
         server = server_of(connected, connected.keys[key], self._settings)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
+from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, LOCAL
 from hob.providers.http.server import server_of
 from hob.providers.http.transport import HttpModel
@@ -42,7 +43,9 @@ class RebuiltRequests(ModelRoutes):
 
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
         if connected.how == "plug-in" or connected.provider.wire in (LOCAL, *CLI_WIRES):
-            raise ModelError(ModelFault.SETTINGS, f"{connected.provider.id} is no server that is sent requests")
+            raise ModelError(
+                ModelFault.SETTINGS, translatable("{id} is no server that is sent requests", id=connected.provider.id)
+            )
         server = server_of(connected, connected.keys[key], self._settings)
         identity = f"{connected.provider.id}/{key}"
         return _Built(self, HttpModel(open_wire(connected), server, self._clock, self._blobs, identity=identity))

@@ -3,6 +3,7 @@
 import unicodedata
 from difflib import unified_diff
 
+from hob.core.translation.language import joined, translatable
 from hob.tools.documents.text import decode, lines_of
 
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
@@ -33,12 +34,14 @@ def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -
     """The same of files' bytes, for people: what they could not see is spelled out, what is no text is counted."""
     old, new = decode(before or b""), decode(after or b"")
     if old is None or new is None:
-        sizes = [f"{len(each):,} bytes" if each is not None else "no file" for each in (before, after)]
-        return f"{name}: not a text; {sizes[0]} before, {sizes[1]} after\n"
+        sizes = [_size(each) for each in (before, after)]
+        return translatable("{name}: not a text; {before} before, {after} after\n", name=visible(name), before=sizes[0],
+                            after=sizes[1])  # fmt: skip
     told = ""
     if before is not None and after is not None and old.words() != new.words():
-        ways = [each.words() or "plain UTF-8" for each in (old, new)]
-        told = f"({name} is stored otherwise: {ways[0]} before, {ways[1]} after)\n"
+        ways = [each.words() or translatable("plain UTF-8") for each in (old, new)]
+        told = translatable("({name} is stored otherwise: {before} before, {after} after)\n", name=visible(name),
+                            before=ways[0], after=ways[1])  # fmt: skip
     same_ends = old.newline == new.newline
     made = unified(
         None if before is None else (old.plain if same_ends else old.text),
@@ -46,7 +49,11 @@ def diff(before: bytes | None, after: bytes | None, name: str, goal: str = "") -
         name,
         goal,
     )
-    return visible(told + made)
+    return joined("", (told, visible(made))) if told else visible(made)
+
+
+def _size(data: bytes | None) -> str:
+    return translatable("no file") if data is None else translatable("{size} bytes", size=f"{len(data):,}")
 
 
 def is_whole(before: bytes | None, after: bytes | None) -> bool:

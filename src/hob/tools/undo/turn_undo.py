@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from hob.core.errors import NotFound
 from hob.core.ids import BlobId, TurnId
 from hob.core.ports.tools import Blobs
+from hob.core.translation.language import joined, translatable
 from hob.core.undo import Begun, FileVersion, Kept, Undone, undo_of
 from hob.core.values import dataclass
 from hob.tools.editing.diffs import diff
@@ -93,7 +94,7 @@ class TurnUndo:
             restored += [str(way.tree / each.path) for each in wanted]
             unchanged += way.unchanged
             kept += stays
-        return Preview("".join(parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
+        return Preview(joined("", parts), Undone(tuple(restored), tuple(unchanged), tuple(kept)))
 
     async def restore(self, turn: TurnId) -> Undone:
         """Put back what was there before the turn, where no one has changed it since. Raises as `preview` does."""
@@ -172,7 +173,7 @@ class TurnUndo:
         content = [None if entry is None else self._log.snapshots.content(entry) for entry in both]
         if {entry.kind for entry in both if entry is not None} == {EntryKind.FILE} and content[0] != content[1]:
             return diff(content[0], content[1], path)
-        return f"# {path} becomes {_words(change.before)}\n"
+        return translatable("# {path} becomes {what}\n", path=path, what=_words(change.before))
 
 
 def _walk_back(now: SnapshotEntry | None, steps: Sequence[_Step]) -> list[_Step]:
@@ -214,9 +215,12 @@ def _what(target: SnapshotEntry | None, now: SnapshotEntry | None) -> What:
 
 def _words(entry: SnapshotEntry | None) -> str:
     if entry is None:
-        return "nothing again"
-    leads = f" to {entry.content}" if entry.kind is EntryKind.LINK else ""
-    return f"a {entry.kind}{leads} again, mode {entry.mode:o}"
+        return translatable("nothing again")
+    if entry.kind is EntryKind.LINK:
+        return translatable("a link to {target} again", target=entry.content)
+    if entry.kind is EntryKind.FOLDER:
+        return translatable("a folder again, mode {mode}", mode=f"{entry.mode:o}")
+    return translatable("a file again, mode {mode}", mode=f"{entry.mode:o}")
 
 
 def _touched(ways: Iterable[_Back]) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from hob.core.errors import NotFound, ToolFailed, ToolRefused
 from hob.core.ids import CallId, TurnId, digest
 from hob.core.ports.tools import Blobs
-from hob.core.translation.language import translatable
+from hob.core.translation.language import joined, translatable
 from hob.core.undo import FileChange, FileVersion, Kept, Undone, undo_of
 from hob.core.values import dataclass
 from hob.tools.editing.atomic_write import NOTHING, ExistingFile, load, remove_folders, remove_part
@@ -47,7 +47,7 @@ class Undo:
         planned, done = await self._plan(await self._of(turn, besides))
         gone = tuple(each.path for each in planned if each.after is None)
         outcome = Undone(tuple(each.path for each in planned), done.unchanged, done.kept)
-        return Preview("".join([*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
+        return Preview(joined("", [*(each.diff() for each in planned), *map(kept_line, done.kept)]), outcome, gone)
 
     async def restore(self, turn: TurnId) -> Undone:
         """Put every file back to what it was before the turn, where no one has changed it since."""
@@ -104,7 +104,7 @@ class Undo:
                 if found.hash == _hash(target):
                     unchanged.append(path)
                 elif found.place.path != path or found.hash not in own:
-                    kept.append(Kept(path, "it was changed since"))
+                    kept.append(Kept(path, translatable("it was changed since")))
                 else:
                     planned.append(await self._back(found, target, own[found.hash]))
             except (ToolFailed, ToolRefused, NotFound) as error:
@@ -123,7 +123,7 @@ class Undo:
 
 def kept_line(kept: Kept) -> str:
     """How a preview tells of a file that would be left as it is."""
-    return f"# {kept.path} is kept: {kept.reason}\n"
+    return translatable("# {path} is kept: {reason}\n", path=kept.path, reason=kept.reason)
 
 
 def _before(changes: Sequence[FileChange]) -> tuple[FileVersion | None, dict[str, FileVersion | None]]:

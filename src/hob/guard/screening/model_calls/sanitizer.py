@@ -13,6 +13,7 @@ from hob.core.screening.detectors import find, lower, merge
 from hob.core.screening.kinds import PII, SECRETS, SensitiveFinding
 from hob.core.screening.patterns import compile_pattern
 from hob.core.tools import ToolCall
+from hob.core.translation.language import translatable
 from hob.guard.screening.model_calls.arguments import change_texts
 from hob.guard.screening.model_calls.settings import ImagePolicy as ImageRule
 from hob.guard.screening.model_calls.settings import SanitizerSettings
@@ -330,7 +331,9 @@ class Sanitizer:
                     if self._is_denied(reply):
                         yield replace(reply, text="", reasoning="", calls=(), continuation=None, stop=Stop.FILTER)
                         raise ModelError(
-                            ModelFault.FILTERED, "the answer has what sanitizer.deny forbids", attempts=reply.attempts
+                            ModelFault.FILTERED,
+                            translatable("the answer has what sanitizer.deny forbids"),
+                            attempts=reply.attempts,
                         )
                     for last in cleaning.reply(reply):
                         yield last

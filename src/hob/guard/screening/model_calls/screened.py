@@ -6,6 +6,7 @@ from dataclasses import field
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.screening.kinds import describe
+from hob.core.translation.language import translatable
 from hob.core.translation.remarks import Remark
 from hob.core.values import dataclass
 from hob.guard.screening.model_calls.settings import ScreeningAction
@@ -39,14 +40,23 @@ def refusal(kinds: tuple[str, ...], place: str = "", *, stays: bool = False) -> 
 
     `stays`: a local model might have had it, but none is known.
     """
+    what, rule = describe(kinds), "[prompt_guard]"
     if DENIED in kinds:
-        what, rule = "a word of prompt_guard.deny_words", "prompt_guard.deny_words"
-    else:
-        what, rule = describe(kinds), "[prompt_guard]"
-    where = f" in {place}" if place else ""
+        what, rule = translatable("a word of prompt_guard.deny_words"), "prompt_guard.deny_words"
+    where = translatable(" in {place}", place=place) if place else ""
     if stays:
-        what += f"{where}, which a local model alone may read: set prompt_guard.local_model"
-        return ModelError(ModelFault.FILTERED, f"the prompt guard found {what}")
+        told = translatable(
+            "the prompt guard found {what}{where}, which a local model alone may read: set prompt_guard.local_model",
+            what=what,
+            where=where,
+        )
+        return ModelError(ModelFault.FILTERED, told)
     return ModelError(
-        ModelFault.FILTERED, f"the prompt guard found {what}{where} and may not send it; its rules are {rule}"
+        ModelFault.FILTERED,
+        translatable(
+            "the prompt guard found {what}{where} and may not send it; its rules are {rule}",
+            what=what,
+            where=where,
+            rule=rule,
+        ),
     )

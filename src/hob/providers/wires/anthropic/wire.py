@@ -6,6 +6,7 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Continuation, ModelRequest, Stop, Usage
+from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
 from hob.providers.http.answer import Growing, GrowingCall
@@ -143,7 +144,7 @@ class AnthropicDecoder(decoding.Decoder):
         elif kind == "tool_use":
             name, identity = block.get("name"), block.get("id")
             if not isinstance(name, str) or not name:
-                self._raise_garbage("a call of nothing")
+                self._raise_garbage(translatable("a call of nothing"))
             call = self._answer.new_call(identity if isinstance(identity, str) else "", name)
             self._layout.add_call(self._said)
             self._blocks[index] = call

@@ -22,6 +22,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolSpec
+from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_scheme
 from hob.providers.http.client import Client
@@ -211,7 +212,9 @@ class OllamaDecoder(decoding.Decoder):
         reason = chunk.get("done_reason")
         reason = reason if isinstance(reason, str) else ""
         if reason in _NOT_READY and not self._answer.begun:
-            raise ModelError(ModelFault.OVERLOAD, f"{self._host} is loading the model; try again in a moment")
+            raise ModelError(
+                ModelFault.OVERLOAD, translatable("{host} is loading the model; try again in a moment", host=self._host)
+            )
         if isinstance(chunk.get("model"), str):
             self._answer.model = chunk["model"]
         self._answer.usage = read_usage(chunk)

@@ -24,6 +24,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
+from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import MOST_CALLS, Growing, GrowingCall
@@ -201,7 +202,10 @@ class ChatDecoder(decoding.Decoder):
 
     def _ended(self) -> Stop | None:
         if self._finish == "error":
-            raise ModelError(ModelFault.OVERLOAD, f"{self._host} broke off the answer because of an error of its own")
+            raise ModelError(
+                ModelFault.OVERLOAD,
+                translatable("{host} broke off the answer because of an error of its own", host=self._host),
+            )
         return _STOPS.get(self._finish, Stop.END) if self._finish else None
 
     def _complete(self, stop: Stop) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from hob.core.content.media import Transcript
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
+from hob.core.translation.language import translatable
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 from hob.providers.http.connection import Form
@@ -102,12 +103,15 @@ class OpenAITranscriber:
 
     async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> Transcript:
         if not audio:
-            raise ModelError(ModelFault.BAD_REQUEST, "an empty recording says nothing")
+            raise ModelError(ModelFault.BAD_REQUEST, translatable("an empty recording says nothing"))
         ending = recording_ending(audio, media_type)
         if not ending:
             raise ModelError(
                 ModelFault.BAD_REQUEST,
-                f"{media_type or 'it'} is no recording that can be written down; send ogg or mp3",
+                translatable(
+                    "{media_type} is no recording that can be written down; send ogg or mp3",
+                    media_type=media_type or "it",
+                ),
             )
         # OpenAI's newer models know only the plain form, which tells neither language nor length
         form = {"model": self._model, "response_format": "json" if self._model.startswith("gpt-") else "verbose_json"}

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Continuation, ModelRequest, Stop, Usage
+from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import GrowingCall
@@ -115,7 +116,7 @@ class ResponsesDecoder(decoding.Decoder):
             case "function_call":
                 name, identity = item.get("name"), item.get("call_id")
                 if not isinstance(name, str) or not name:
-                    self._raise_garbage("a call of nothing")
+                    self._raise_garbage(translatable("a call of nothing"))
                 self._calls[place] = self._answer.new_call(identity if isinstance(identity, str) else "", name)
                 self._layout.add_call(item)
 
@@ -177,7 +178,10 @@ class ResponsesDecoder(decoding.Decoder):
 
     def _raise_failed(self, error: Any) -> NoReturn:
         if not isinstance(error, dict):
-            raise ModelError(ModelFault.OVERLOAD, f"{self._host} broke off the answer because of an error of its own")
+            raise ModelError(
+                ModelFault.OVERLOAD,
+                translatable("{host} broke off the answer because of an error of its own", host=self._host),
+            )
         code = error.get("code")
         message = error.get("message")
         said = f"{code if isinstance(code, str) else ''} {message if isinstance(message, str) else ''}".lower()

@@ -1,0 +1,29 @@
+"""Texts that can be translated: their figures, and their way through JSON."""
+
+import json
+
+import pytest
+
+from hob.core.money import dollars, price
+from hob.core.translation.language import say, texts_in, translatable, translated, with_texts
+
+
+@pytest.mark.parametrize(("micro", "english", "german"), [(0, "$0.00", "0,00 $"), (1_234, "$0.001234", "0,001234 $")])
+def test_sum_of_money_is_written_as_its_reader_does(micro: int, english: str, german: str) -> None:
+    assert (str(price(micro)), translated(price(micro), "de")) == (english, german)
+    assert translated(dollars(2_500_000), "de") == "2,50"
+
+
+def test_figures_in_a_translation_have_its_separators() -> None:
+    message = "{total:,} items; at most {most:,} of those that expire"
+    assert say("en", message, total=3, most=50_000) == "3 items; at most 50,000 of those that expire"
+    assert say("de", message, total=3, most=50_000) == "3 Einträge; höchstens 50.000 von denen, die ablaufen"
+    assert say("de", "{days:g} days", days=1.5) == "1,5 Tage"
+
+
+def test_texts_of_a_json_value_can_be_translated_after_its_way_to_another_process() -> None:
+    seen = {"a": [{"problem": translatable("{title} gave no answer", title="{x}")}], "b": "plain", "n": 1}
+    sent = json.loads(json.dumps({"seen": seen, "texts": texts_in(seen)}))
+    back = with_texts(sent["seen"], sent["texts"])
+    assert back == seen
+    assert translated(back["a"][0]["problem"], "de") == "{x} gab keine Antwort"
