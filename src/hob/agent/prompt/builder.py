@@ -51,6 +51,7 @@ FOREIGN = "{name} as it stands now, not accepted by the owner (`hob accept {name
 _OPEN_TURNS = 256  # turns whose volatile block is remembered; far more than run at once
 _MOST_SYSTEMS = 16  # an audience has one per limit of a model
 _LAST_ROOM = 250  # tokens for the conversation where a learned limit leaves none: the server has the last word
+_NO_ROOM = translatable("tools and identity files leave no room for a message")
 _HOW_TO_CALL = 110  # tokens; to a model without tool calls of its own it has to be said in words
 _MEMORIES = "memories"
 _OF_MEMORY = frozenset({_MEMORIES, "observations", "goals"})
@@ -164,9 +165,7 @@ class PromptBuilder:
         if room < 60:  # what was learned is an estimate; what was configured is not
             room = min(_LAST_ROOM, room + limits.most - budget)
         if room < 60:
-            raise ModelError(
-                ModelFault.CONTEXT_OVERFLOW, translatable("tools and identity files leave no room for a message")
-            )
+            raise ModelError(ModelFault.CONTEXT_OVERFLOW, _NO_ROOM)
         whole = _length_of(own)
         history, own = fit(history, own, room, shares.step or max(1, settings.window // 2))
         remarks = _shortened(model, whole) if _length_of(own) < whole else ()
