@@ -16,9 +16,8 @@ BIN ?= $(HOME)/.local/bin
 run: .venv/ready
 	@command -v hob >/dev/null || \
 		echo "Hob is .venv/bin/hob here. To call it hob, as its hints do: make link" >&2
-	@test -t 0 || test -p /dev/stdin || { \
-		echo 'A chat needs a terminal; without one: .venv/bin/hob ask "..."' >&2; exit 2; }
-	@.venv/bin/hob
+	@if test -t 0 || test -p /dev/stdin; then .venv/bin/hob; else \
+		echo 'Hob is set up. A chat needs a terminal; without one: .venv/bin/hob ask "..."' >&2; fi
 
 link: .venv/ready
 	@test ! -e $(BIN)/hob || test "$$(readlink $(BIN)/hob)" = "$(CURDIR)/.venv/bin/hob" || { \

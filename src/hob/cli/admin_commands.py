@@ -17,6 +17,7 @@ from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_te
 from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame
 from hob.core.errors import HomeTaken
+from hob.core.translation.code_words import STATE_WORDS
 from hob.core.values import dataclass
 from hob.gateway.chat.inbound import ClientEvent
 
@@ -236,7 +237,7 @@ class AdminProgress:
             return FAILED
         if data["state"] not in ENDED:
             told = _("{state}; wait for it with: hob ask --resume {id}")
-            say(told.format(state=data["state"], id=data["id"]))
+            say(told.format(state=_(STATE_WORDS.get(data["state"], data["state"])), id=data["id"]))
             return TEMPORARY
         return 0 if data["state"] != "cancelled" else FAILED
 

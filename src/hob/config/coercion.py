@@ -212,7 +212,9 @@ class Coercion:
                 unknown.hint,
             )
         except ValueError as error:
-            self._report(path, joined("", (str(error), _shown(kind, raw))), "")
+            told = str(error)
+            named = isinstance(raw, str) and raw != "" and raw in told
+            self._report(path, told if named else joined("", (told, _shown(kind, raw))), "")
         else:
             return value
         return INVALID

@@ -83,7 +83,8 @@ def test_config_refuses_a_sandbox_setting_that_would_disable_every_command(
     assert run(["config", "check"]) == 2
     said = capsys.readouterr().err
     assert "config.toml:2:" in said
-    assert complaint in said
+    assert said.count(complaint) == 1
+    assert said.count("10.0.0.7") <= 1
     assert run(["status"]) == 2
     assert complaint in capsys.readouterr().err
 

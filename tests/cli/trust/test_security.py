@@ -72,6 +72,13 @@ def test_audit_tells_what_is_wrong_with_this_home(home: Path) -> None:
     assert PLAIN not in json.dumps(report)
 
 
+def test_audit_says_whether_others_may_read_or_also_change(home: Path) -> None:
+    for mode, told in ((0o755, "others on this machine may read Hob's home"), (0o733, "may read or change Hob's home")):
+        home.chmod(mode)
+        title = next(each["title"] for each in found(home)[0]["findings"] if each["id"] == "fs.home_mode")
+        assert title.endswith(told)
+
+
 def test_fixing_takes_permissions_away_and_changes_nothing_else(home: Path) -> None:
     before = (home / "config.toml").read_text()
     report, _ = found(home, "--fix")

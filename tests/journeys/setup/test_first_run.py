@@ -141,9 +141,9 @@ def test_make_run_says_how_hob_was_started_and_links_it(folder: Path) -> None:
     repository = clone(folder)
     install_nothing(repository, environ)
     told = make(repository, environ, "run")
-    assert told.returncode == 2
+    assert told.returncode == 0
     assert "make link" in told.stderr
-    assert 'without one: .venv/bin/hob ask "..."' in told.stderr
+    assert told.stderr.endswith('A chat needs a terminal; without one: .venv/bin/hob ask "..."\n')
     linked = make(repository, environ, "link")
     assert f"{folder}/home/.local/bin" in linked.stdout
     environ["PATH"] = f"{folder}/home/.local/bin:{environ['PATH']}"

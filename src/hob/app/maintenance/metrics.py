@@ -36,7 +36,12 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
         *_of_turns(session_queues),
         *await _of_models(store, usual),
         Metric("hob_turns", "gauge", "Turns now.", turns),
-        Metric("hob_replies", "gauge", "Replies now: to be sent, given up, waiting to be fetched.", replies),
+        Metric(
+            "hob_replies",
+            "gauge",
+            "Replies now: to be sent (pending; owed is its name until 1.0), given up, waiting to be fetched.",
+            replies,
+        ),
         *(  # the second is its name until 1.0
             figure(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
             for name in ("hob_session_age_seconds", "hob_lane_age_seconds")

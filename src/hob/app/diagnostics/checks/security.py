@@ -22,15 +22,24 @@ from hob.guard.screening.masking.known_secrets import is_secret_name
 
 
 def security_check(
-    id: str, severity: Severity, title: str, advice: str, find: Callable[[SecurityFacts], Iterable[Found]]
+    id: str,
+    severity: Severity,
+    title: str,
+    advice: str,
+    find: Callable[[SecurityFacts], Iterable[Found]],
+    read_only: str = "",
 ) -> Check:
-    """One question. `find` gives what is wrong, `title` says what that means, `advice` what to do."""
+    """One question. `find` gives what is wrong, `title` says what that means, `advice` what to do.
+
+    `read_only` is said instead of a file that others may not change.
+    """
 
     def look(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         for each in find(diagnostics.security):
             where = each.path if isinstance(each, Tightening) else each
             fix = Mend(where, partial(tighten, each)) if isinstance(each, Tightening) else None
-            yield CheckResult(severity, title, advice, where, fix)
+            readable = read_only and isinstance(each, Tightening) and not each.remove & _WRITE
+            yield CheckResult(severity, read_only if readable else title, advice, where, fix)
 
     return Check(id, title, look, audit=True)
 
@@ -50,6 +59,7 @@ def _private(place: str, what: str, severity: Severity) -> Check:
         translatable("others on this machine may read or change {what}", what=what),
         "run `hob security audit --fix`",
         lambda facts: open_places(facts, place, _READ),
+        translatable("others on this machine may read {what}", what=what),
     )
 
 
