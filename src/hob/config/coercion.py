@@ -213,7 +213,7 @@ class Coercion:
             )
         except ValueError as error:
             told = str(error)
-            named = isinstance(raw, str) and raw != "" and raw in told
+            named = repr(raw) in told
             self._report(path, told if named else joined("", (told, _shown(kind, raw))), "")
         else:
             return value
