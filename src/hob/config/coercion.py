@@ -213,7 +213,7 @@ class Coercion:
             )
         except ValueError as error:
             told = str(error)
-            named = repr(raw) in told
+            named = isinstance(raw, str) and repr(raw) in told
             self._report(path, told if named else joined("", (told, _shown(kind, raw))), "")
         else:
             return value
