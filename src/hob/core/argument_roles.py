@@ -22,7 +22,8 @@ class ArgumentRole:
 
     `runs`: it runs in Hob's sandbox. `joins`: what is written goes to a command that runs already, with the network
     that one was given. `searches`: it asks the configured search provider only. `configures`: it changes
-    Hob's settings or hooks. `invites`: without recipients it reaches no one.
+    Hob's settings or hooks. `invites`: without recipients it reaches no one. `by_name`: its recipients may be
+    the names of people whom the owner let in.
     """
 
     paths: tuple[str, ...] = ()
@@ -49,6 +50,7 @@ class ArgumentRole:
     searches: bool = False
     configures: bool = False
     invites: bool = False
+    by_name: bool = False
 
     def known(self) -> frozenset[str]:
         """Every argument it knows."""

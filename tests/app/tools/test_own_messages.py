@@ -9,7 +9,7 @@ from hob.core.content.capabilities import Capabilities
 from hob.core.messages import OutboundAction, OutboundKind
 from hob.core.models import ModelReply
 from hob.testing.model import Line, calls
-from tests.app.visiting import ANNA, ME, Visited, until, visited
+from tests.app.visiting import ANNA, EVE, ME, Visited, until, visited
 
 EVERYTHING = Capabilities(replies=True, edits=True, deletes=True, reactions=True, polls=True, buttons=8, files=4)
 OPEN = calls(("load_tools", '{"names": ["messages"]}'))
@@ -43,6 +43,30 @@ async def test_message_goes_to_a_known_person_by_name_in_the_form_their_channel_
         assert await ask(hob, "ask anna what she drinks") == "Asked her."
         await until(lambda: bool(hob.sent(ANNA)))
         assert hob.sent(ANNA) == ["Tea or coffee?\n1. Tea\n2. Coffee"]
+
+
+async def test_name_in_the_owners_words_needs_no_approval_and_another_does(tmp_path: Path) -> None:
+    send = message(action="send", to="Anna", text="I am late.")
+    async with visited(tmp_path, OPEN, send, "Told her.", send, "Told her again.") as hob:
+        await hob.knows()
+        assert await ask(hob, "Please tell Anna I am late.") == "Told her."
+        await until(lambda: hob.sent(ANNA) == ["I am late."])
+        await hob.comes("Please tell my sister I am late.", ME)
+        await until(lambda: any("Anna" in each for each in hob.sent(ME)[1:]))
+        assert hob.sent(ANNA) == ["I am late."]
+
+
+async def test_name_that_two_have_leads_to_nobody(tmp_path: Path) -> None:
+    send = message(action="send", to="Anna", channel="telegram", text="I am late.")
+    async with visited(tmp_path, OPEN, send) as hob:
+        await hob.knows()
+        await hob.app.api.people.link(f"telegram:{EVE}", "other", "anna")
+        await hob.comes("Please tell Anna I am late.", ME)
+        await until(lambda: any("I am late." in each for each in hob.sent(ME)))  # it is asked about
+        assert hob.sent(ANNA) == hob.sent(EVE) == []
+    async with trusting(tmp_path, OPEN, send, "Which one?") as hob:
+        assert await ask(hob, "Please tell Anna I am late.") == "Which one?"
+        assert "several are called Anna; give an address instead: telegram:" in hob.seen
 
 
 async def test_message_goes_to_nobody_whom_the_owner_does_not_know(tmp_path: Path) -> None:

@@ -194,3 +194,27 @@ def test_file_is_named_by_its_whole_path(words: str, file: str, expected: bool) 
 )
 def test_addresses_of_a_search_are_taken_whole(text: str, urls: set[str]) -> None:
     assert urls_in(text) == urls
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "channel", "reached"),
+    [
+        ("Please tell Carla I am late", "Carla", "", True),
+        ("Please tell Carla I am late", "carla", "", True),
+        ("Please tell Carla I am late", "Dora", "", False),
+        ("Please tell carla I am late", "Carla", "", False),  # as with every name: nobody is called by a mere word
+        ("Tell Anna Schmidt hi", "Anna", "", False),
+        ("Tell Anna Schmidt hi", "Anna Schmidt", "", True),
+        ("Never write to Carla", "Carla", "", False),
+        ("> tell Carla", "Carla", "", False),
+        ("Text Anna", "Anna", "", False),  # who has two addresses
+        ("Text Anna on signal", "Anna", "signal", True),
+        ("Text Anna", "Anna", "signal", False),
+        ("Text Eve", "Eve", "", False),  # whom nobody let in
+    ],
+)
+def test_name_of_somebody_let_in_counts_where_the_words_have_it(
+    words: str, name: str, channel: str, reached: bool
+) -> None:
+    people = {**CONTACTS, "Carla": ("12345",), "Dora": ("6",)}
+    assert read_words([words], contacts=people).person(name, channel) is reached

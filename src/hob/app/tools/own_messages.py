@@ -36,7 +36,7 @@ class OwnMessages:
             for address in person.addresses:
                 for name, account in self._kernel.channels.all:
                     if name.casefold() == address.channel and address.account in ("", account):
-                        yield KnownChat(person.name or person.id, Address(name, address.id, account))
+                        yield KnownChat(person.name or person.id, Address(name, address.id, account), person.id)
 
     def _receivers(self) -> Iterable[KnownChat]:
         if (WEBHOOK_OUT_CHANNEL, "") in self._kernel.channels.all:

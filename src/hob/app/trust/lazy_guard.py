@@ -1,6 +1,7 @@
 """The guard's ports, whose parts are loaded with the first call that is judged: most one-shot runs never get there."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
@@ -122,5 +123,11 @@ def load_guard() -> Callable[..., MadeGuard]:
 
 
 def contacts_of(people: Iterable[Person]) -> Mapping[str, tuple[str, ...]]:
-    """The addresses of those whom the owner linked, by name."""
-    return {person.name: tuple(address.id for address in person.addresses) for person in people if person.name}
+    """The addresses of those whom the owner linked, by name; a name that two have is nobody's."""
+    named = [person for person in people if person.name]
+    shared = Counter(person.name.casefold() for person in named)
+    return {
+        person.name: tuple(address.id for address in person.addresses)
+        for person in named
+        if shared[person.name.casefold()] == 1
+    }

@@ -97,7 +97,8 @@ class ToolCallAnalysis:
     A tool without roles, or a call with an argument that they do not know, is never exempt: it is unknown where
     it leads.
 
-    `paths` and `sources` are normalised; a recipient that is no plain address is None. `body` is all text that leaves.
+    `paths` and `sources` are normalised; a recipient that is no plain address is None, `people` are the same as written
+    where they may be names. `body` is all text that leaves.
     `names`, `amounts` and `things` are as they were written; `plain` are further texts, times and numbers left out.
     `replaces`: it writes where a file stands already.
     """
@@ -111,6 +112,7 @@ class ToolCallAnalysis:
     paths: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     recipients: tuple[Target | None, ...] = ()
+    people: tuple[str, ...] = ()
     channel: str = ""
     urls: tuple[str, ...] = ()
     sent_to: tuple[str, ...] = ()
@@ -230,12 +232,14 @@ def _read(analysis: ToolCallAnalysis, reading: ArgumentRole, reader: ArgumentRea
     urls = found.texts(reading.urls)
     leaving = "\n".join((body, *map(unquote_plus, urls)))
     hosts, online = found.hosts(reading.hosts)
+    written = found.addresses(reading.recipients)
     return replace(
         analysis,
         complete=analysis.arguments.keys() <= reading.known() and not found.odd and len(patched) >= len(patches),
         paths=tuple(places.path(name) for name in (*found.texts(reading.paths), *patched)),
         sources=tuple(places.path(name) for name in found.texts(reading.sources)),
-        recipients=tuple(recipient(each, reader.country) for each in found.addresses(reading.recipients)),
+        recipients=tuple(recipient(each, reader.country) for each in written),
+        people=written if reading.by_name else ("",) * len(written),
         channel=next(iter(found.texts(reading.channel)), ""),
         urls=urls,
         sent_to=found.texts(reading.sent_to),

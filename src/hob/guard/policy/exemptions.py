@@ -72,6 +72,8 @@ class Named:
     urls: frozenset[str] = frozenset()
     paths: frozenset[str] = frozenset()
     people: Mapping[Target, str] = field(default_factory=dict)
+    contacts: Mapping[str, int] = field(default_factory=dict)
+    """How many stored addresses those of them have whom the owner let in, by name."""
     words: frozenset[str] = frozenset()
     amounts: frozenset[Decimal] = frozenset()
     own: str = ""
@@ -114,6 +116,17 @@ class Named:
             return True
         return channel.casefold() in (here.casefold(), *self.words)
 
+    def person(self, name: str, channel: str = "", here: str = "") -> bool:
+        """Whether this is the name of one whom the owner let in, stands there as a name, and leads to one address.
+
+        Of one with several the channel has to be named too, unless the talk is `here`, on it.
+        """
+        wanted = name.strip().casefold()
+        for known, addresses in self.contacts.items():
+            if known.casefold() == wanted and self.called(known):
+                return addresses == 1 or (bool(channel) and channel.casefold() in (here.casefold(), *self.words))
+        return False
+
     def host(self, target: Target | None) -> bool:
         """Whether this host is named by itself; an address in the web names itself alone."""
         return target is not None and target in self.targets
@@ -154,13 +167,15 @@ def read_words(
             targets.add(found)
     urls = {each for token in _URL_EDGE.split(words) if "://" in token for each in _spellings(token)}
     quoted = [next(filter(None, found.groups()), "") for found in _QUOTED.finditer(words)]
+    people, known = _people(words, contacts or {}, country)
     named = [token for token in tokens if "/" in token.strip("/") or "." in token.strip(".")] + quoted
     paths = {path(each, base=base, home=home) for each in named if "://" not in each}
     return Named(
         frozenset(targets),
         frozenset(filter(is_plain_url, urls)),
         frozenset(paths - {"", "/"}),
-        _people(words, contacts or {}, country),
+        people,
+        known,
         frozenset(found[0].casefold() for found in _WORD.finditer(words)),
         _amounts(words),
         words,
@@ -249,16 +264,23 @@ def _spellings(token: str) -> Iterable[str]:
         token = token[:-1]
 
 
-def _people(words: str, contacts: Mapping[str, tuple[str, ...]], country: str) -> dict[Target, str]:
-    """The addresses of those named who have exactly one of a kind; of names within one another the longest counts."""
+def _people(
+    words: str, contacts: Mapping[str, tuple[str, ...]], country: str
+) -> tuple[dict[Target, str], dict[str, int]]:
+    """The addresses of those named who have exactly one of a kind, and how many each has whose name is there.
+
+    Of names within one another the longest counts.
+    """
     text = " ".join(found[0].casefold() for found in _WORD.finditer(words))
     found: dict[Target, str] = {}
+    there: dict[str, int] = {}
     for name in sorted(contacts, key=len, reverse=True):
         plain = " ".join(part[0].casefold() for part in _WORD.finditer(name))
         if len(plain) < 2 or f" {plain} " not in f" {text} ":
             continue
         text = f" {text} ".replace(f" {plain} ", " \0 ").strip()
+        there[name] = len(contacts[name])
         targets = {target for address in contacts[name] if (target := recipient(address, country)) is not None}
         kinds = [target.kind for target in targets]
         found.update({target: name for target in targets if kinds.count(target.kind) == 1})
-    return found
+    return found, there

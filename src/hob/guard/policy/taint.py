@@ -161,7 +161,11 @@ def names_recipients(analysis: ToolCallAnalysis, context: Context) -> bool:
     if not analysis.complete or analysis.hosts or analysis.online or analysis.commands:
         return False
     named, there = context.named, bool(analysis.recipients or analysis.sent_to or analysis.names)
-    people = all(named.recipient(each, analysis.channel, context.channel) for each in analysis.recipients)
+    people = all(
+        named.recipient(target, analysis.channel, context.channel)
+        or named.person(name, analysis.channel, context.channel)
+        for target, name in zip(analysis.recipients, analysis.people, strict=True)
+    )
     people = people and all(map(named.called, analysis.names))
     return there and people and all(named.url(url) or named.host(host_of(url)) for url in analysis.sent_to)
 

@@ -35,10 +35,11 @@ _NEEDS = {"reply": "replies", "edit": "edits", "delete": "deletes", "react": "re
 
 
 class KnownChat(NamedTuple):
-    """Somebody whom the owner knows, and a chat with them."""
+    """Somebody whom the owner knows, and a chat with them; `person` tells those of one name apart."""
 
     name: str
     to: Address
+    person: str = ""
 
 
 class SentMessage(NamedTuple):
@@ -146,9 +147,13 @@ class MessageTool:
     def _address(self, turn: Turn, to: str, channel: str) -> Address:
         if not to:
             return turn.inbounds[0].origin
-        chats = [each for each in self._messages.chats() if channel in ("", each.to.channel)]
-        wanted = to.strip().casefold()
-        named = [each for each in chats if wanted in (each.name.casefold(), each.to.chat.casefold(), _spelled(each.to))]
+        known, wanted = self._messages.chats(), to.strip().casefold()
+        found = [each for each in known if each.name.casefold() == wanted]
+        if len({each.person for each in found}) > 1:
+            spelled = ", ".join(_spelled(each.to) for each in found)
+            raise ToolFailed(f"several are called {to}; give an address instead: {spelled}")
+        found = found or [each for each in known if wanted in (each.to.chat.casefold(), _spelled(each.to))]
+        named = [each for each in found if channel in ("", each.to.channel)]
         if len({each.to for each in named}) == 1:
             return named[0].to
         if named:

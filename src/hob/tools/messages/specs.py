@@ -38,6 +38,7 @@ MESSAGE = ToolSpec(
         bodies=("text", "options"),
         plain=("action", "message", "limit"),
         says="{action} a message: {to} {text}",
+        by_name=True,
     ),
 )
 ASK_USER = ToolSpec(
