@@ -1,7 +1,7 @@
 """What the model may call, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple
 
@@ -47,11 +47,21 @@ class Restart(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """What one of the actions of a tool does, and what its arguments are then."""
+
+    effects: frozenset[Effect]
+    roles: ArgumentRole
+    tier: Tier = Tier.HIGH_RISK
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool as the model, the guard and the driver see it.
 
     `schema` is a JSON Schema of an object; `timeout` is in seconds; `output_cap` in characters, of which a small window
-    leaves fewer; `roles` tell what its arguments are. What a tool does not declare is taken at its worst.
+    leaves fewer; `roles` tell what its arguments are. What a tool does not declare is taken at its worst. `variants`
+    are what it is for values of the arguments `varies_by`: those that are given, in order, with blanks between.
     """
 
     name: str
@@ -64,6 +74,14 @@ class ToolSpec:
     timeout: float = 60.0
     output_cap: int = MOST_CHARACTERS
     roles: ArgumentRole | None = None
+    varies_by: tuple[str, ...] = ()
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+
+    def used_by(self, arguments: Mapping[str, Any]) -> "ToolSpec":
+        """The tool as a call with these arguments uses it: one of its variants, or all that it can do."""
+        chosen = " ".join(str(arguments[name]) for name in self.varies_by if arguments.get(name))
+        found = self.variants.get(chosen)
+        return self if found is None else replace(self, effects=found.effects, roles=found.roles, tier=found.tier)
 
 
 class ToolGroup(NamedTuple):

@@ -2,6 +2,7 @@
 
 from hob.agent.commands.table import COMMANDS
 from hob.app.subsystem import Subsystem
+from hob.app.subsystems.browser import BROWSER, BROWSER_COMMAND
 from hob.app.subsystems.dashboard import DASHBOARD
 from hob.app.subsystems.delivery import DELIVERY
 from hob.app.subsystems.diagnostics import DOCTOR, SECURITY
@@ -26,6 +27,8 @@ SUBSYSTEMS: tuple[Subsystem, ...] = (
     TOOLS,
     MCP,
     SUBAGENTS,
+    BROWSER,
+    BROWSER_COMMAND,
     OUTBOX_ALARM,
     DELIVERY,
     MAINTENANCE,

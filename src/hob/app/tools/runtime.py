@@ -228,6 +228,11 @@ def _roots(
     return over(Root("workspace", workspace.path)), over(Root("workspace", workspace.path, writable=False))
 
 
+def file_roots(config: Config) -> Roots:
+    """Where the file tools may act."""
+    return _roots(config[WorkspaceSettings], config[SandboxSettings], Path.home(), (config.home,))[0]
+
+
 def obeyed_below(workspace: WorkspaceSettings, settings: SandboxSettings) -> Sequence[str]:
     """Hob's instructions below the folders that commands may change; none where they lie above, as usual."""
     path = workspace.path.expanduser().resolve()

@@ -4,6 +4,7 @@ import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from hob.core.argument_roles import ArgumentRole
@@ -129,8 +130,8 @@ class TurnPolicyInputs:
 
     def _named(self, call: ToolCall) -> str:
         """The files or web pages that a call has read, as people call them; the tool where it has read none."""
-        reading = self._roles(call.name)
         arguments = _arguments(call)
+        reading = self._roles(call.name, arguments)
         names = (*reading.paths, *reading.urls) if reading is not None else ()
         paths = [arguments.get(name) for name in names]
         named = ", ".join(path[:_LONGEST_NAME] for path in paths if isinstance(path, str) and path)
@@ -149,8 +150,9 @@ class TurnPolicyInputs:
             spec = specs.get(call.name)
             if spec is not None and Effect.READS_PRIVATE in spec.effects:
                 analysis = read_call(call, spec, self._reader, sandbox)
-                read = (analysis.paths or analysis.things or analysis.names) if analysis else ()
-                yield Private(read or (spec.name,), told)
+                if analysis is None or analysis.reads_private:
+                    read = (analysis.paths or analysis.things or analysis.names) if analysis else ()
+                    yield Private(read or (spec.name,), told)
 
     def _searched(self, calls: Iterable[tuple[ToolCall, str]]) -> frozenset[str]:
         """The addresses that the search provider gave, in this turn or of late in its session."""
@@ -160,9 +162,9 @@ class TurnPolicyInputs:
         roles = self._roles(tool)
         return roles is not None and roles.searches
 
-    def _roles(self, tool: str) -> ArgumentRole | None:
+    def _roles(self, tool: str, arguments: Mapping[str, object] = MappingProxyType({})) -> ArgumentRole | None:
         spec = self._specs().get(tool)
-        return spec.roles if spec is not None else None
+        return spec.used_by(arguments).roles if spec is not None else None
 
 
 def _spoken(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:

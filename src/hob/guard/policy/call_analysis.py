@@ -188,6 +188,7 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
         return None
     if not isinstance(arguments, dict):
         return None
+    spec = spec.used_by(arguments)
     reading = spec.roles
     texts = tuple(texts_in(arguments))
     analysis = ToolCallAnalysis(call.name, spec, arguments, reading, secret=any(reader.secrets(text) for text in texts))

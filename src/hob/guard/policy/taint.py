@@ -66,7 +66,8 @@ def may_send(analysis: ToolCallAnalysis) -> bool:
 
 def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
     if Act.CONFIGURE in analysis.acts:
-        yield Ask("taint.configure", _tainted("it would change settings", context))
+        does = translatable("it would {does}", does=analysis.does) if analysis.does else "it would change settings"
+        yield Ask("taint.configure", _tainted(does, context))
     if Act.PERSIST in analysis.acts or (Act.WRITE in analysis.acts and analysis.invites_nobody):
         yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
     if analysis.secret_files:

@@ -1,6 +1,5 @@
 """The tools `image`, `image_generate`, `tts` and `pdf`."""
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from hob.core.ids import BlobId, SessionKey
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.tools.filesystem.paths import Roots
+from hob.tools.filesystem.whole_files import read_whole, write_new
 from hob.tools.media.specs import IMAGE, IMAGE_GENERATE, PDF, TTS
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
@@ -96,7 +96,7 @@ class MediaTools:
             raise ToolFailed("there is nothing in the text that can be spoken")
         size = f"{len(speech.audio):,} bytes, {speech.media_type}"
         if path:
-            self._write_new(path, speech.audio)
+            write_new(self._roots, path, speech.audio)
             return f"{path}: {size}"
         blob = await self._blobs.put(speech.audio, speech.media_type)
         return f"{BLOB}{blob}: {size}; the tool message sends it as its file"
@@ -137,7 +137,7 @@ class MediaTools:
         size_told = f"{len(made.data):,} bytes, {made.media_type}"
         shown = (Image(blob, made.media_type),)
         try:
-            self._write_new(path, made.data)
+            write_new(self._roots, path, made.data)
         except ToolFailed as error:  # paid for all the same
             return ToolOutput(f"{error}; it is kept as {BLOB}{blob}: {size_told}", is_error=True, images=shown)
         return ToolOutput(f"{path}: {size_told}; the tool message sends it as its file", images=shown)
@@ -155,25 +155,7 @@ class MediaTools:
                 return await self._blobs.load(BlobId(name.removeprefix(BLOB)))
             except NotFound as error:
                 raise ToolFailed(str(error)) from error
-        descriptor, found, _ = self._roots.open_file(name)
-        with os.fdopen(descriptor, "rb") as file:
-            if found.st_size > _MOST_FILE:
-                raise ToolFailed(f"{name} is too large: at most {_MOST_FILE // 1_000_000} MB are looked at")
-            return file.read(_MOST_FILE + 1)
-
-    def _write_new(self, name: str, data: bytes) -> None:
-        place = self._roots.find(name)
-        if not place.root.writable or not place.name:
-            raise ToolFailed(f"{name} cannot be written")
-        try:
-            with self._roots.folder(place) as folder:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                with os.fdopen(os.open(place.name, flags, 0o644, dir_fd=folder), "wb") as file:
-                    file.write(data)
-        except FileExistsError as error:
-            raise ToolFailed(f"{name} is there already; give another name") from error
-        except OSError as error:
-            raise ToolFailed(f"{name} cannot be written: {error.strerror}") from error
+        return read_whole(self._roots, name, _MOST_FILE)
 
 
 def _payer(context: CallContext) -> tuple[SessionKey, SenderClass]:

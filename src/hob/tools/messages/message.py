@@ -1,6 +1,5 @@
 """The tool `message`: writes to chats other than by a reply, and changes what was written there."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, Protocol
@@ -17,6 +16,7 @@ from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.core.turns import Turn
 from hob.tools.filesystem.paths import Roots
+from hob.tools.filesystem.whole_files import read_whole
 from hob.tools.messages.specs import MESSAGE
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
@@ -191,11 +191,7 @@ class MessageTool:
     async def _file(self, name: str) -> Attachment:
         if name.startswith(BLOB):
             return await self._kept_file(name)
-        descriptor, found, place = self._roots.open_file(name)
-        with os.fdopen(descriptor, "rb") as file:
-            if found.st_size > _MOST_FILE:
-                raise ToolFailed(f"{name} is too large: at most {_MOST_FILE // 1_000_000} MB can be sent")
-            data = file.read(_MOST_FILE + 1)
+        data, place = read_whole(self._roots, name, _MOST_FILE), self._roots.find(name)
         media_type = media_type_of(data[:HEAD])
         blob: BlobId = await self._blobs.put(data, media_type)
         return Attachment(media_type, place.name, blob, size=len(data))

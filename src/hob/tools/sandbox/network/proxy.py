@@ -230,7 +230,7 @@ class Proxy:
             far_writer.write(first)
             async with asyncio.TaskGroup() as both:
                 both.create_task(_copy(reader, far_writer, None if request.tunnel else request.body))
-                both.create_task(_copy(far_reader, writer, None))
+                both.create_task(_copy(far_reader, writer, None, self._is_too_much))
         except* (OSError, TimeoutError, IncompleteReadError):
             pass
         finally:
@@ -270,6 +270,10 @@ class Proxy:
             raise self._refused(request, f"{host} leads to an address of this machine or its network")
         self._decided(Decision(host, port, True, "allowed"))
         return address
+
+    def _is_too_much(self, passed: int) -> bool:
+        """Whether so many bytes are more than one connection may bring."""
+        return False
 
     async def _hello(self, request: Request, reader: StreamReader) -> bytes | None:
         """The first message in a tunnel, which must be for the host that was allowed; None where it is not."""
@@ -351,9 +355,15 @@ def _headers(lines: list[str]) -> tuple[list[str], int]:
     return kept, body or 0
 
 
-async def _copy(source: StreamReader, sink: StreamWriter, limit: int | None) -> None:
-    """Pass on what comes until it ends; with a limit, no more than that and without ending the other side."""
+async def _copy(
+    source: StreamReader, sink: StreamWriter, limit: int | None, is_too_much: Callable[[int], bool] = lambda _: False
+) -> None:
+    """Pass on what comes until it ends; with a limit, no more than that and without ending the other side.
+
+    Raises OSError where it is too much.
+    """
     left = limit
+    passed = 0
     while left is None or left > 0:
         async with asyncio.timeout(_IDLE_SECONDS):
             piece = await source.read(_PIECE if left is None else min(left, _PIECE))
@@ -361,6 +371,9 @@ async def _copy(source: StreamReader, sink: StreamWriter, limit: int | None) -> 
             break
         if left is not None:
             left -= len(piece)
+        passed += len(piece)
+        if is_too_much(passed):
+            raise OSError("it is too much")
         sink.write(piece)
         async with asyncio.timeout(_IDLE_SECONDS):
             await sink.drain()

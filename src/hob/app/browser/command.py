@@ -1,0 +1,35 @@
+"""`/browser`: the owner acts in the browser themselves, as to log in, and gives it back."""
+
+from hob.agent.commands.slash_commands import CommandCall
+from hob.app.browser.port import BrowserControl
+from hob.app.kernel import Kernel
+from hob.core.errors import NotFound, Unready
+from hob.core.libraries import install_command
+from hob.core.translation.language import say, translated
+from hob.tools.browser.finding import EXTRA, is_library_there
+
+
+async def command(kernel: Kernel, call: CommandCall) -> str:
+    """What was done, or the next step."""
+    control, wanted = kernel.port(BrowserControl), call.rest.strip()
+    try:
+        match wanted:
+            case "take":
+                await control.take(call.session)
+                told = "The browser is yours: what you type there is neither recorded nor shown to the model. "
+                return say(call.language, f"{told}When you are done: /browser back")
+            case "back":
+                await control.give_back(call.session)
+                return say(call.language, "Hob acts in the browser again.")
+            case "close":
+                closed = await control.stop(call.session)
+                return say(call.language, "The browser is closed." if closed else "No browser is open here.")
+            case "" if not is_library_there():
+                needs = "The browser needs a library: {command}"
+                return say(call.language, needs, command=install_command(EXTRA))
+            case "":
+                return say(call.language, "Browser: {state}", state=control.state_of(call.session))
+            case _:
+                return say(call.language, "Say what: /browser take, back or close")
+    except (NotFound, Unready) as error:
+        return translated(error.args[0], call.language)

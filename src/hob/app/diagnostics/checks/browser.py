@@ -1,0 +1,27 @@
+"""The browser: whether what it needs is there."""
+
+from collections.abc import Iterator
+
+from hob.app.diagnostics.check import Check, CheckResult, info, warn
+from hob.app.diagnostics.context import DiagnosticContext
+from hob.core.libraries import install_command
+from hob.core.translation.language import translatable
+from hob.tools.browser.finding import EXTRA, find_program, is_library_there
+from hob.tools.browser.settings import BrowserSettings
+
+
+def _browser(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    named = diagnostics.config[BrowserSettings].program
+    if not is_library_there():
+        said = warn if named else info
+        yield said("Hob cannot use web pages: the library that drives a browser is missing", install_command(EXTRA))
+    elif find_program(named, diagnostics.environ.get("PATH", "")):
+        return
+    elif named:
+        advice = "`hob config set browser.program PATH`, or empty for the one that is installed"
+        yield warn(translatable("its program {program} is not there", program=named), advice, "browser.program")
+    else:
+        yield warn("the library that drives a browser is there, and Chromium is not", "install the package chromium")
+
+
+CHECKS = (Check("browser", "Can pages be opened in a browser?", _browser),)

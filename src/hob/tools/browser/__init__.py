@@ -1,0 +1,1 @@
+"""The browser: Chromium with a profile per conversation, whose traffic is filtered."""

@@ -1,0 +1,50 @@
+"""The browser's way out: the sandbox's proxy, open for every host of the internet and for nothing of this machine.
+
+A name is resolved here, each of its addresses is checked, and the connection goes to one that was checked. What
+WebSockets, workers and pages of any port ask for comes this way too.
+"""
+
+from asyncio import StreamReader
+from ipaddress import ip_address
+
+from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules
+from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, Request
+
+MOST_BYTES = 32_000_000
+"""Of one connection, before it is cut: a page that never ends must end somewhere."""
+
+MOST_OF_DOWNLOAD = 200_000_000
+_WEB = frozenset({80, 443})
+_LOWEST_OTHER_PORT = 1024  # below it listen mail servers and the like, which a request could be made to talk to
+
+
+class BrowserProxy(Proxy):
+    """One browser's way out. `local` are hosts that may lead to this machine or its network."""
+
+    def __init__(self, local: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
+        super().__init__(local, decided, internet)
+        self.most = MOST_BYTES
+
+    async def _admit(self, request: Request) -> str:
+        host, port = request.host, request.port
+        if port not in _WEB and port < _LOWEST_OTHER_PORT:
+            raise self._refused(request, f"port {port} is not one that serves web pages")
+        try:
+            found = [each.partition("%")[0] for each in await self._internet.resolve(host, port)]
+        except OSError as error:
+            raise ProxyRefused(f"{host} cannot be resolved ({error})", "502 Bad Gateway") from error
+        local = self._rules.allow(host)
+        for address in found:
+            if ip_address(address).is_link_local or not (local or self._internet.reachable(address)):
+                raise self._refused(request, f"{host} leads to {address}, which is not on the public internet")
+        if not found:
+            raise ProxyRefused(f"{host} has no address", "502 Bad Gateway")
+        self._decided(Decision(host, port, True, "allowed"))
+        return min(found, key=lambda address: ":" in address)  # IPv6 is not everywhere
+
+    async def _hello(self, request: Request, reader: StreamReader) -> bytes | None:
+        """Every host may be reached, so it does not matter for which of them a tunnel is used."""
+        return b""
+
+    def _is_too_much(self, passed: int) -> bool:
+        return passed > self.most

@@ -1,0 +1,17 @@
+"""Which browser pages are opened in, and what of this machine they may reach."""
+
+from hob.core.settings import setting
+from hob.core.values import dataclass
+from hob.tools.sandbox.settings import host_problem
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSettings:
+    """The browser in which Hob opens pages."""
+
+    program: str = setting("", "Chromium, by name or path; empty: the one that is installed.")
+    hosts: list[str] = setting(
+        [],
+        "Hosts of this machine and its network that the browser may open besides the internet, as localhost.",
+        problem=host_problem,
+    )

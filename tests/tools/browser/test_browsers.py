@@ -1,0 +1,147 @@
+"""Browsers of conversations: kept apart, closed when idle, lent to their owner, gone with Hob."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hob.app.daemon.process_records import RunningProcesses, start_of
+from hob.core.errors import NotFound, Unready
+from hob.core.ids import SessionKey
+from tests.tools.web.server import reply
+
+from .browsing import Desk, open_desk
+
+pytestmark = pytest.mark.slow
+
+HERE = SessionKey("here")
+COOKIE = "<script>document.write('cookie ' + (document.cookie || 'none'))</script>"
+
+
+async def test_each_conversation_has_a_profile_of_its_own_that_goes_when_it_closes(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.web.pages["/in"] = reply(b"in", Set_Cookie="a=1")
+        await desk.say(action="navigate", url=desk.web.url("/in"))
+        assert "cookie a=1" in await desk.show(COOKIE)
+        assert "cookie none" in await desk.show(COOKIE, session="there")
+        assert len(desk.records.running) == len([*(tmp_path / "browser").iterdir()]) == 2
+        assert await desk.say(action="stop") == "closed"
+        assert len([*(tmp_path / "browser").iterdir()]) == 1
+        assert "cookie none" in await desk.show(COOKIE)
+    assert [*(tmp_path / "browser").iterdir()] == []
+    assert not desk.records.running
+
+
+async def test_owners_profile_stays_and_is_in_one_conversation_at_a_time(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.web.pages["/in"] = reply(b"in", Set_Cookie="a=1; Max-Age=9999")
+        assert "your owner's profile" in await desk.say(action="start", profile="owner")
+        await desk.say(action="navigate", url=desk.web.url("/in"))
+        assert "is open in another conversation" in await desk.say("there", action="start", profile="owner")
+        await desk.say(action="stop")
+        await desk.say("there", action="start", profile="owner")
+        assert "cookie a=1" in await desk.show(COOKIE, session="there")
+        assert "cookie none" in await desk.show(COOKIE)
+
+
+async def test_browser_that_nobody_uses_is_closed(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, idle=0.2) as desk:
+        await desk.show("<h1>Hello</h1>")
+        async with asyncio.timeout(20):
+            while desk.records.running or "closed" not in await desk.say(action="status"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert "Hello" in await desk.show("<h1>Hello</h1>")
+
+
+async def test_owner_acts_in_it_alone_and_gives_it_back_logged_in(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, "--headless", environ={"DISPLAY": ":9"}) as desk:
+        desk.web.pages["/login"] = reply(b"<input type=text aria-label=Name><h1>Log in</h1>", Set_Cookie="a=1")
+        await desk.show(COOKIE)
+        await desk.browsers.take(HERE)
+        told = await desk.say(action="snapshot")
+        assert "the owner acts in the browser now" in told
+        await _log_in(desk)
+        await desk.browsers.give_back(HERE)
+        shown = await desk.say(action="snapshot")
+        assert "Log in" in shown
+        assert "typed by hand" not in shown
+        assert "said by the page" not in await desk.say(action="console")
+        assert "cookie a=1" in await desk.show(COOKIE)
+        with pytest.raises(NotFound):
+            await desk.browsers.give_back(HERE)
+
+
+async def _log_in(desk: Desk) -> None:
+    """What the owner's hands do in the window."""
+    window = desk.browsers._browsers[HERE].window
+    (page,) = window.tabs.values()
+    await page.goto(desk.web.url("/login"))
+    await page.get_by_label("Name").fill("typed by hand")
+    await page.evaluate("() => console.log('said by the page')")
+    assert not window.console
+    assert not window.take_notes()
+
+
+async def test_window_that_its_owner_closes_is_given_back(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, "--headless", environ={"DISPLAY": ":9"}) as desk:
+        await desk.show("<h1>Hello</h1>")
+        await desk.browsers.take(HERE)
+        await desk.browsers._browsers[HERE].window.context.close()
+        assert "Again" in await desk.show("<h1>Again</h1>")
+
+
+async def test_without_a_display_or_a_browser_there_is_nothing_to_take(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, environ={"DISPLAY": "", "WAYLAND_DISPLAY": ""}) as desk:
+        with pytest.raises(Unready, match="There is no display here"):
+            await desk.browsers.take(HERE)
+    (tmp_path / "other").mkdir()
+    async with open_desk(tmp_path / "other", environ={"DISPLAY": ":9"}) as desk:
+        with pytest.raises(NotFound, match="No browser is open"):
+            await desk.browsers.take(HERE)
+
+
+async def test_what_is_missing_is_named_with_the_next_step(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.browsers.settings = type(desk.browsers.settings)(program="no-such-browser")
+        assert "set browser.program to its path" in await desk.say(action="start")
+        desk.browsers.settings = type(desk.browsers.settings)(program="/bin/false")
+        assert "Chromium (/bin/false) did not start" in await desk.say(action="start")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
+async def test_chromium_keeps_its_sandbox_and_so_does_not_run_as_root(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.browsers.settings = type(desk.browsers.settings)()
+        assert "with its sandbox it does not run as root" in await desk.say(action="start")
+
+
+RUNNING = """
+import asyncio, sys
+from pathlib import Path
+from hob.app.daemon.process_records import RunningProcesses
+from tests.tools.browser.browsing import open_desk
+async def run(folder):
+    async with open_desk(folder) as desk:
+        desk.browsers._records = RunningProcesses(folder)
+        await desk.show("<h1>Hello</h1>")
+        print(desk.browsers._browsers["here"].window.pid, flush=True)
+        await asyncio.sleep(999)
+asyncio.run(run(Path(sys.argv[1])))
+"""
+
+
+def test_no_browser_outlives_a_hob_that_was_killed(tmp_path: Path) -> None:
+    run = subprocess.Popen([sys.executable, "-c", RUNNING, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    pid = int(run.stdout.readline())
+    assert start_of(pid)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    RunningProcesses(tmp_path).reap()
+    assert not start_of(pid)
+    assert [*(tmp_path / "browser").iterdir()] == []
