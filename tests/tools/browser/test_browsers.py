@@ -39,7 +39,7 @@ async def test_each_conversation_has_a_profile_of_its_own_that_goes_when_it_clos
 async def test_owners_profile_stays_and_is_in_one_conversation_at_a_time(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         desk.web.pages["/in"] = reply(b"in", Set_Cookie="a=1; Max-Age=9999")
-        assert "your owner's profile" in await desk.say(action="start", profile="owner")
+        assert "open, with the owner's profile" in await desk.say(action="start", profile="owner")
         await desk.say(action="navigate", url=desk.web.url("/in"))
         assert "is open in another conversation" in await desk.say("there", action="start", profile="owner")
         await desk.say(action="stop")

@@ -16,17 +16,20 @@ async def command(kernel: Kernel, call: CommandCall) -> str:
         match wanted:
             case "take":
                 await control.take(call.session)
-                told = "The browser is yours: what you type there is neither recorded nor shown to the model. "
-                return say(call.language, f"{told}When you are done: /browser back")
+                return say(
+                    call.language,
+                    "The browser is yours. What you type there is neither recorded nor shown to the model. "
+                    "When you are done: /browser back",
+                )
             case "back":
                 await control.give_back(call.session)
                 return say(call.language, "Hob acts in the browser again.")
             case "close":
-                closed = await control.stop(call.session)
-                return say(call.language, "The browser is closed." if closed else "No browser is open here.")
+                if await control.stop(call.session):
+                    return say(call.language, "The browser is closed.")
+                return say(call.language, "No browser is open in this conversation.")
             case "" if not is_library_there():
-                needs = "The browser needs a library: {command}"
-                return say(call.language, needs, command=install_command(EXTRA))
+                return say(call.language, "The browser needs a library: {command}", command=install_command(EXTRA))
             case "":
                 return say(call.language, "Browser: {state}", state=control.state_of(call.session))
             case _:

@@ -114,9 +114,12 @@ class Browsers:
         """For people and models: closed, open or taken, and the profile."""
         browser = self._browsers.get(session)
         if browser is None or not browser.open:
-            return "closed"
-        profile = "your owner's profile" if browser.profile else "a profile of this session"
-        return f"{'the owner acts in it' if browser.taken else 'open'}, with {profile}"
+            return translatable("closed")
+        if browser.taken:
+            return translatable("its owner acts in it")
+        if browser.profile:
+            return translatable("open, with the owner's profile")
+        return translatable("open, with a profile of this conversation")
 
     async def stop(self, session: SessionKey) -> bool:
         """Close the session's browser; False where none is open."""

@@ -152,7 +152,7 @@ class BrowserWindow:
         self._ended = True
 
     def _decided(self, decision: Decision) -> None:
-        if not decision.allowed and len(self._refused) < _MOST_LINES:
+        if self._watched and not decision.allowed and len(self._refused) < _MOST_LINES:
             self._refused.append(decision)
 
     async def _opened(self, page: Page) -> None:

