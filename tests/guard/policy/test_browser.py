@@ -1,5 +1,6 @@
 """What the guard makes of the browser: its effects and arguments depend on the action."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from hob.tools.browser.specs import BROWSER_TOOL
 from tests.guard.calling import POLICY, READER, call_of
 
 PAGE = "https://shop.example/cart"
-ACT = {"action": "act", "kind": "click", "ref": "e3", "page": PAGE}
+ACT: Mapping[str, Any] = {"action": "act", "kind": "click", "ref": "e3", "page": PAGE}
 
 
 def judged(words: str = "", *, tainted: bool = True, read: tuple[Private, ...] = (), **arguments: Any) -> Verdict:
