@@ -73,7 +73,8 @@ class MemoryService:
         self._items = items
         self._facts = facts
         self._retriever = retriever
-        self._settings = settings
+        self.settings = settings
+        """As they are now."""
         self._clock = clock
         self._allows = allows
         self._untold = True
@@ -115,7 +116,7 @@ class MemoryService:
 
     def allowed(self, turn: Turn, model: str) -> bool:
         """Whether the turn is shown memories by itself: the owner's alone, with a model that may have them."""
-        return self._settings.recall and scope_of(turn).person == OWNER and self._allows(model)
+        return self.settings.recall and scope_of(turn).person == OWNER and self._allows(model)
 
     def remembered(self, scope: Scope, facts: Sequence[Fact]) -> None:
         """These facts are new: the next answer tells of them."""
@@ -145,7 +146,7 @@ class MemoryService:
             return item.session == turn.session and item.position >= shown_from
 
         found = await self._memories(query, scope_of(turn), limit, shown)
-        return tuple(replace(each, source="") for each in found) if self._settings.citations == "off" else found
+        return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
 
     async def _memories(
         self,

@@ -10,10 +10,10 @@ _DAY = 86_400.0
 class MemorySettings:
     """The section `[memory]`."""
 
-    recall: bool = setting(True, "Recall by itself what helps with a message.")
+    recall: bool = setting(True, "Recall by itself what helps with a message.", stored=True)
     citations: str = setting(
         "auto", "Name the source of each recalled memory: on, off, or auto (not in groups).",
-        one_of=("on", "off", "auto"),
+        one_of=("on", "off", "auto"), stored=True,
     )  # fmt: skip
     profile: str = setting(
         "hob", "How words and meaning are joined: hob, rrf (as Kendra) or weighted (as OpenClaw).",
@@ -23,12 +23,15 @@ class MemorySettings:
     tool_days: float = setting(14.0, "Days what tools found stays in memory; 0 keeps it.", at_least=0)
     group_days: float = setting(60.0, "Days what other agents share stays in memory; 0 keeps it.", at_least=0)
     background_tokens: int = setting(
-        20_000, "Most tokens a day that facts, observations and summaries may take together; 0 makes none.", at_least=0
-    )
+        20_000, "Most tokens a day that facts, observations and summaries may take together; 0 makes none.", at_least=0,
+        stored=True,
+    )  # fmt: skip
     observe: bool = setting(True, "Compress long conversations into dated observations.")
     observe_after: int = setting(50, "So many messages of a session are observed together.", at_least=10)
     max_observations: int = setting(200, "Above so many the lesser ones are condensed.", at_least=20)
-    max_items: int = setting(50_000, "Most items of the layers that expire; the oldest go first.", at_least=100)
+    max_items: int = setting(
+        50_000, "Most items of the layers that expire; the oldest go first.", at_least=100, stored=True
+    )
 
     def expiry(self, layer: str, at: float) -> float | None:
         """When an item of this layer and time goes; None: it stays."""

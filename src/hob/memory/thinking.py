@@ -43,7 +43,8 @@ class BackgroundBudget:
 
     def __init__(self, tokens: int, ledger: Ledger, clock: Clock, today: Callable[[datetime], float]) -> None:
         """`today` tells when the day of a time began (Unix seconds)."""
-        self._tokens = tokens
+        self.tokens = tokens
+        """A day."""
         self._ledger = ledger
         self._clock = clock
         self._today = today
@@ -60,8 +61,8 @@ class BackgroundBudget:
 
     async def ask(self, model: BackgroundModel, task: str, system: str, question: str, most: int) -> str:
         """The answer. Raises Waits where there is none to be had now, StoreErrors."""
-        left = self._tokens - await self.spent()
-        if task in SHARES and await self._spent_on(task) >= SHARES[task] * self._tokens:
+        left = self.tokens - await self.spent()
+        if task in SHARES and await self._spent_on(task) >= SHARES[task] * self.tokens:
             left = 0
         needed = model.estimate(system + question) + most
         if needed > left:
@@ -80,7 +81,7 @@ class BackgroundBudget:
         waits = self.waits
         return {
             "tokens_today": await self.spent(),
-            "tokens_a_day": self._tokens,
+            "tokens_a_day": self.tokens,
             "waits_for": waits.reason if waits else "",
             "why": waits.why if waits else "",
         }

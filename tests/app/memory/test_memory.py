@@ -51,6 +51,12 @@ async def test_earlier_conversations_are_shown_to_the_owner_and_to_nobody_else(t
         assert f"My sister is called Anna and she lives in Oslo. [{day}, conversation:telegram, t_" in hob.seen
         await hob.answer("Where does my sister live?", ANNA)
         assert "Oslo" not in hob.seen
+        for values, shown in (({"memory.citations": "off"}, True), ({"memory.recall": False}, False)):
+            await hob.app.operations.change_settings(values, "owner")
+            await hob.answer("/new", ME)
+            await hob.answer("Where does my sister live?", ME)
+            assert ("she lives in Oslo." in hob.seen) is shown
+            assert "conversation:telegram, t_" not in hob.seen
 
 
 async def test_recall_keeps_what_was_sent_before_and_shows_the_same_for_the_same(tmp_path: Path) -> None:

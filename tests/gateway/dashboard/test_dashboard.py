@@ -300,6 +300,14 @@ async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
         figures = (await page.get("/api/v1/memory/metrics")).json()
         assert (figures["memory"]["by_layer"]["fact"], figures["memory"]["chunksEmbedded"]) == (1, 0)
         assert figures["knowledge"] == {"factsLatest": 0, "factsAccepted": 0, "factsStale": 0, "factsConflict": 0}
+        for recall in (False, None):  # null takes the change back
+            values = {"values": {"recall": recall, "max_items": 200}}
+            changed = (await page.post("/api/v1/memory/config", json=values)).raise_for_status().json()["settings"]
+            assert {each["key"]: each["value"] for each in changed}["memory.recall"] is (recall is None)
+            told = (await page.get("/api/v1/memory/status")).json()
+            assert (told["config"]["recall"], told["totals"]["max_chunks"]) == (recall is None, 200)
+        refused = await page.post("/api/v1/memory/config", json={"values": {"profile": "rrf"}})
+        assert (refused.status_code, "at run time" in refused.text) == (400, True)
         found = (await page.get("/api/v1/memory/search", params={"query": "tea"})).json()["items"]
         assert (found[0]["id"], found[0]["parts"].keys() > set()) == (added.json()["id"], True)
         wanted = {"id": found[0]["id"]}

@@ -35,7 +35,6 @@ from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
 from hob.memory.service import MemoryService
-from hob.memory.settings import MemorySettings
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import carried_view, fact_view, goal_view, item_view, layers_of, led, loaded
 from hob.store.erasure.copies import copies_with
@@ -60,7 +59,6 @@ class OwnerMemory:
         self,
         store: Store,
         service: MemoryService,
-        settings: MemorySettings,
         clock: Clock,
         home: Path,
         documents: DocumentIndexer,
@@ -81,7 +79,6 @@ class OwnerMemory:
         self._book = book
         self._expertise = expertise
         self._service = service
-        self._settings = settings
         self._clock = clock
         self._home = home
         self._er1 = er1
@@ -91,7 +88,7 @@ class OwnerMemory:
     async def status(self) -> Mapping[str, Any]:
         """The layers and totals, with the seed's fields and colours."""
         counts, layers = await self._counted()
-        total, most = sum(each.items for each in counts.values()), self._settings.max_items
+        total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
         limited = sum(each.items for each in counts.values() if layers[each.layer].days)
         return {
             "layers": [
@@ -121,13 +118,13 @@ class OwnerMemory:
             "background": {**await self._budget.view(), **await self._waiting()},
             **await self._observed(),
             "expertise": [each.view() for each in await self._expertise.count()],
-            "config": asdict(self._settings),
+            "config": asdict(self._service.settings),
         }
 
     async def _counted(self) -> tuple[Mapping[str, LayerCount], Mapping[str, MemoryLayer]]:
         """How much each layer holds, and all layers there are."""
         counts = {each.layer: each for each in await self._store.memory_lifecycle.count(self._scope)}
-        return counts, layers_of(self._settings, self._further, counts)
+        return counts, layers_of(self._service.settings, self._further, counts)
 
     async def _layers(self, name: str) -> Sequence[str]:
         """The layer of this name. Raises InvalidRequest, with those there are."""
@@ -147,7 +144,7 @@ class OwnerMemory:
         return {
             "working_memory": {"entries": notes, "preview": newest[:_PREVIEW]},
             "observer": {
-                "enabled": self._settings.observe,
+                "enabled": self._service.settings.observe,
                 "observation_count": len(known),
                 "queue_depth": await work.count(await work.place(OBSERVER)),
                 "last_observation": known[0].at if known else None,
@@ -330,7 +327,7 @@ class OwnerMemory:
 
     async def prune(self) -> Mapping[str, Any]:
         """Let go of what has expired and of what is too much."""
-        return {"status": "ok", "deleted": await self._store.memory_lifecycle.prune(self._settings.max_items)}
+        return {"status": "ok", "deleted": await self._store.memory_lifecycle.prune(self._service.settings.max_items)}
 
     async def reset(self, layer: str) -> Mapping[str, Any]:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""

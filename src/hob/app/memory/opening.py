@@ -68,10 +68,10 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
 
     documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state)
 
-    look = _looking(kernel, files, documents, notify)
     er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
     service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder, kernel.layers)
+    look = _looking(kernel, service, files, documents, notify)
     expertise = ExpertiseKeeper(kernel.store.expertise)
     background, budget = make_background(kernel, service, notify, expertise)
 
@@ -81,9 +81,11 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
 
     def become(config: Config) -> None:
         """What holds from the next step of a running turn on."""
-        before = policy("")
+        before = policy(""), service.settings.recall
         policy.become(config)
-        if policy("") != before:
+        service.settings = config[MemorySettings]
+        budget.tokens = service.settings.background_tokens
+        if (policy(""), service.settings.recall) != before:
             profile.renew()
 
     def status() -> Mapping[str, Any]:
@@ -94,7 +96,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
-        kernel.store, service, settings, kernel.clock, kernel.config.home, documents, budget, profile.renew, book,
+        kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew, book,
         expertise, er1_view, embedder, kernel.layers,
     )  # fmt: skip
     jobs = [
@@ -135,7 +137,7 @@ async def _embed(service: MemoryService, embedder: MemoryEmbedder, _: Running) -
 
 
 def _looking(
-    kernel: Kernel, files: FileIndexer, documents: DocumentIndexer, notify: Callable[[], None]
+    kernel: Kernel, service: MemoryService, files: FileIndexer, documents: DocumentIndexer, notify: Callable[[], None]
 ) -> Callable[[Running], Awaitable[None]]:
     """A job that looks at the owner's files, and lets go of what has expired."""
 
@@ -146,7 +148,7 @@ def _looking(
             while True:
                 await files.sync()
                 if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
-                    await kernel.store.memory_lifecycle.prune(kernel.config[MemorySettings].max_items)
+                    await kernel.store.memory_lifecycle.prune(service.settings.max_items)
                     pruned = kernel.clock.monotonic()
                 if kernel.clock.monotonic() - walked > WALK_SECONDS:
                     await documents.sync()
