@@ -1,5 +1,6 @@
 """Replaying a turn: real store, real servers on loopback."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from hob.app.settings_sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.http.asgi import build_api
 from hob.testing.model_server import ModelServer, Reply
+from tests.app.visiting import until
 from tests.confined import BACKEND
 
 READ = ("read", '{"path": "notes.txt"}')
@@ -91,6 +93,26 @@ async def test_another_model_gets_recorded_results_and_changes_nothing(tmp_path:
         rows = (await client.get("/usage", params={"by": "task"})).json()["rows"]
         assert {row["key"]: row["calls"] for row in rows}["replay"] == 2
         assert app.api.store.health().problem is None
+
+
+async def test_message_that_joined_a_turn_comes_into_its_replay_at_the_same_place(tmp_path: Path) -> None:
+    script = (Reply("", (READ,), delay=0.5), "Under the mat, and the spare one too.")
+    async with ModelServer(*script) as server, opened(tmp_path, server, "openai") as (_, client):
+        first = asyncio.create_task(said(client, "Where is the key?"))
+        await until(lambda: bool(server.chats))
+        other = (await client.post("/chat", json={"message": "The spare one, I mean.", "wait": 0})).json()
+        one = await first
+        assert (await client.get(f"/chat/{other['id']}", params={"wait": 5})).json()["merged_into"] == one["id"]
+        server.script.extend([Reply("I look.", (READ,)), Reply("The spare one is below the mat.")])
+        seen = await replayed(client, one["id"], "openai/fake-2")
+        assert (seen["now"]["text"], seen["now"]["rounds"]) == ("The spare one is below the mat.", 2)
+        asked = [json.loads(chat.body)["input"] for chat in server.chats[-2:]]
+        assert "spare" not in json.dumps(asked[0])
+        assert "The spare one, I mean." in json.dumps(asked[1][-1])
+        server.script.extend(
+            [Reply("Under the mat."), Reply("That one too.")]
+        )  # it needs no tool and is told all the same
+        assert (await replayed(client, one["id"], "openai/fake-2"))["now"]["text"] == "That one too."
 
 
 async def test_replay_of_an_erased_turn_says_so(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 import difflib
 import json
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from hob.agent.budget.accounting import stream_outside
@@ -15,7 +16,7 @@ from hob.core.clock import Clock
 from hob.core.errors import BudgetExceeded, InvalidRequest, ModelError
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
-from hob.core.models import AssistantMessage, ModelReply, ModelRequest, ToolMessage, Usage
+from hob.core.models import AssistantMessage, ModelReply, ModelRequest, ToolMessage, Usage, UserMessage
 from hob.core.ports.model import Model, Routes
 from hob.core.steps import ModelAsked, ModelReplied, Step, ToolReceived
 from hob.core.tools import ToolCall
@@ -75,7 +76,8 @@ class TurnReplay:
         }
         if not model:
             return {**view, "now": None, "difference": []}
-        now = await self._ask(requests[min(requests)], model, _Recorded(rounds, steps, requests), len(rounds))
+        joined = _joined(rounds, requests)
+        now = await self._ask(requests[min(requests)], model, _Recorded(rounds, steps, requests), joined)
         before, after = str(then["text"]).splitlines(), str(now["text"]).splitlines()
         difference = [*difflib.unified_diff(before, after, then["model"], now["model"], lineterm="")]
         return {**view, "now": now, "difference": difference}
@@ -113,16 +115,22 @@ class TurnReplay:
             **_bill([reply.usage for reply in replies], costs),
         }
 
-    async def _ask(self, request: ModelRequest, model: str, recorded: "_Recorded", rounds: int) -> dict[str, Any]:
+    async def _ask(
+        self, request: ModelRequest, model: str, recorded: "_Recorded", joined: Sequence[Sequence[UserMessage]]
+    ) -> dict[str, Any]:
         request = replace(
             request, model=model, models=(), task=TASK, cache_key=None, patience=_PATIENCE_SECONDS, stays=False
         )
+        waiting = deque(joined[1:])
         began, replies, calls, trouble = self._clock.monotonic(), list[ModelReply](), list[dict[str, Any]](), ""
         try:
-            while len(replies) < rounds + _MORE_ROUNDS:
+            while len(replies) < len(joined) + _MORE_ROUNDS:
                 reply = await self._reply(request)
                 replies.append(reply)
-                if not reply.calls:
+                more = waiting.popleft() if waiting else ()
+                while not (reply.calls or more) and waiting:
+                    more = waiting.popleft()
+                if not (reply.calls or more):
                     break
                 results = [recorded.result(call) for call in reply.calls]
                 calls += [
@@ -130,7 +138,7 @@ class TurnReplay:
                     for call, result in zip(reply.calls, results, strict=True)
                 ]
                 said = AssistantMessage(reply.text, reply.calls, reply.continuation)
-                request = replace(request, messages=(*request.messages, said, *results))
+                request = replace(request, messages=(*request.messages, said, *results, *more))
             else:
                 trouble = translatable("it kept calling tools; its replay was ended")
         except (ModelError, BudgetExceeded) as error:
@@ -208,6 +216,22 @@ def _rounds(steps: Sequence[Step]) -> list[_Round]:
         elif isinstance(step, ModelReplied) and rounds:
             rounds[-1] = replace(rounds[-1], replied=step)
     return rounds
+
+
+def _joined(rounds: Sequence[_Round], requests: Mapping[int, ModelRequest]) -> list[Sequence[UserMessage]]:
+    """What was said to the turn while it ran, by the round whose request it came in with; none to the first."""
+    found: list[Sequence[UserMessage]] = [()]
+    for one, other in pairwise(requests.get(each.step) for each in rounds):
+        new: list[UserMessage] = []
+        if one is not None and other is not None:
+            shown = Counter(said.text for said in one.messages if isinstance(said, UserMessage))
+            for said in other.messages:
+                if isinstance(said, UserMessage):
+                    shown[said.text] -= 1
+                    if shown[said.text] < 0:
+                        new.append(said)
+        found.append(new)
+    return found
 
 
 def _why_gone(steps: Sequence[Step]) -> str:
