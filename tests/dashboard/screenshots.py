@@ -19,6 +19,9 @@ SIZES: dict[str, ViewportSize] = {
 VIEWS = {
     "home": "/",
     "chat": "/chat?session=api:weekend",
+    "chat-rename": "/chat?session=api:weekend",
+    "chat-erase": "/chat?session=api:weekend",
+    "chat-archive": "/chat?session=api:weekend",
     "chat-approval": "/chat?session=api:main",
     "timeline": "/timeline",
     "trace": "/timeline",
@@ -46,6 +49,8 @@ VIEWS = {
     "doctor": "/settings?tab=doctor",
     "login": "/",
 }
+HELD = "held"
+"""Taken last: it stops all that runs."""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 
 
@@ -77,40 +82,63 @@ async def take(world: World, browser: Browser, folder: Path, views: Collection[s
             await page.goto(url)
             await page.locator("#main").wait_for()
             for view in views:
-                if view != "login":
+                if view in VIEWS and view != "login":
                     await show(page, base, view)
                     await page.screenshot(path=folder / f"{view}-{size}-{theme}.png")
+            if HELD in views:
+                await held(page, base)
+                await page.screenshot(path=folder / f"{HELD}-{size}-{theme}.png")
+                await page.get_by_role("button", name="Go on").click()
             await context.close()
 
 
-async def show(page: Page, base: str, view: str, *, nth: int = 1) -> None:
+async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> None:
     """Go there, and wait until nothing loads any more."""
     await page.goto(f"{base}{VIEWS[view]}")
     await page.locator("#main").wait_for()
     await page.wait_for_load_state("networkidle")
     await expect(page.locator(".skeleton")).to_have_count(0)
     if view.startswith("trace"):
-        # the turn with tools: its model was asked twice
-        await (
-            page.get_by_role("article", name="message")
-            .nth(0 if "?" in VIEWS[view] else nth)
-            .get_by_role("link", name="Trace")
-            .click()
-        )
+        messages = page.get_by_role("article", name="message")
+        if nth is None and "?" not in VIEWS[view]:
+            messages = messages.filter(has_text="How much disk space")  # its turn has tools: the model was asked twice
+        await messages.nth(nth or 0).get_by_role("link", name="Trace").click()
         await page.get_by_role("listbox").wait_for()
     if view == "trace-replay":
         await page.get_by_role("button", name="Replay", exact=True).click()
         await expect(page.get_by_role("region", name="Replay").get_by_label("Model")).to_be_visible()
+    if view.startswith("chat-") and view != "chat-approval":
+        await _conversation(page, view.removeprefix("chat-"))
     if view == "connect":
         await page.get_by_text("Connect another model").click()
     if view == "trace-graph":
         await page.get_by_role("button", name="As a graph").click()
 
 
+async def _conversation(page: Page, act: str) -> None:
+    """What can be done with a conversation, which on a phone is behind a button; nothing is done."""
+    behind = page.get_by_role("button", name="Conversations", exact=True)
+    if await behind.is_visible():
+        await behind.click()
+    name = {"rename": "Rename", "erase": "Delete", "archive": "Archived conversations"}[act]
+    await page.get_by_role("button", name=name).locator("visible=true").click()
+
+
+async def held(page: Page, base: str) -> None:
+    """Everything is stopped: the banner over each place."""
+    await page.goto(f"{base}/work")
+    await page.get_by_role("button", name="Stop everything").click()
+    await page.get_by_role("button", name="Yes").click()
+    await expect(page.get_by_text("Everything is stopped.")).to_be_visible()
+
+
 async def main(folder: Path, views: Collection[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     async with open_world() as world, scene(world), chromium() as browser:
-        await take(world, browser, folder, views or VIEWS)
+        wanted = views or [*VIEWS, HELD]
+        await take(world, browser, folder, [view for view in wanted if view != HELD])
+        if HELD in wanted:
+            await take(world, browser, folder, [HELD])
 
 
 if __name__ == "__main__":

@@ -397,3 +397,16 @@ async def test_dashboard_is_opened_to_a_phone_and_closed_in_the_browser(world: W
         await page.get_by_role("button", name="Close it").click()
         await expect(page.get_by_role("button", name="Open it here").first).to_be_visible()
         assert tab.errors == []
+
+
+async def test_phone_that_does_not_know_the_certificate_is_signed_in_and_told(world: World, browser: Browser) -> None:
+    async with world.serve():
+        async with at_the_socket(world) as owner:
+            opened = await owner.post("/settings", json={"values": {"dashboard.phone": "127.0.0.9"}})
+            opened.raise_for_status()
+            url = (await owner.post("/dashboard/phone")).json()["url"]
+        context = await browser.new_context(ignore_https_errors=True, locale="en-US")  # as who goes on past the warning
+        page = await context.new_page()
+        await page.goto(url)
+        await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
+        await expect(page.get_by_role("link", name="Load the certificate and install it.")).to_be_visible()

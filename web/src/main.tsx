@@ -7,14 +7,13 @@ import { queries } from "./api/queries";
 import { useLanguage } from "./i18n";
 import { Login } from "./parts/login";
 import { Shell } from "./parts/shell";
+import "./parts/worker";
 
 function App() {
   const csrf = useSyncExternalStore(login.subscribe, login.csrf);
   const language = useLanguage();
   return csrf && !location.hash.startsWith("#login=") ? <Shell key={language} /> : <Login key={language} />;
 }
-
-if (isSecureContext && "serviceWorker" in navigator) void navigator.serviceWorker.register("/sw.js");
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

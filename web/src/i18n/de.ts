@@ -576,6 +576,9 @@ export const GERMAN: Record<string, string> = {
   "recency": "wie neu",
   "importance": "Wichtigkeit",
   "In these channels alone (empty: in all)": "Nur in diesen Kanälen (leer: in allen)",
+  "This browser does not know Hob's certificate yet, so installing and notifications are off.":
+    "Dieser Browser kennt Hobs Zertifikat noch nicht, darum sind Installieren und Benachrichtigungen aus.",
+  "Load the certificate and install it.": "Das Zertifikat laden und installieren.",
   "On your phone": "Auf dem Telefon",
   "open": "offen",
   "not open": "nicht offen",

@@ -7,6 +7,7 @@ import type { TaskAnswer } from "../../api/schema";
 import { duration, money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
+import { worker } from "../../parts/worker";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
 const OPEN = ["pending", "running", "waiting"];
@@ -70,10 +71,24 @@ export function Home() {
           <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
         )}
       </Section>
+      <Distrust />
       {!window.isSecureContext && (
         <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")}</p>
       )}
     </Page>
+  );
+}
+
+/** A phone that came by Hob's own certificate and has not installed its authority. */
+function Distrust() {
+  const [known, setKnown] = useState(true);
+  useEffect(() => void worker.then(setKnown), []);
+  if (known) return null;
+  return (
+    <p className="mb-4 text-sm text-muted">
+      {t("This browser does not know Hob's certificate yet, so installing and notifications are off.")}{" "}
+      <a href="/hob-ca.crt" download className="text-accent underline">{t("Load the certificate and install it.")}</a>
+    </p>
   );
 }
 

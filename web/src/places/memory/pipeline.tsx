@@ -15,7 +15,7 @@ export function Pipeline({ status, layer, onChoose }: {
   const recall = status.config.recall !== false;
   return (
     <Card className="mb-8 p-4 sm:p-6">
-      <div className="grid items-stretch md:grid-cols-[10rem_5rem_minmax(0,1fr)_5rem_11rem]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-stretch md:grid-cols-[10rem_5rem_minmax(0,1fr)_5rem_11rem]">
         <End icon={MessageSquareText} title={t("What happens")} text={t("conversations, tools, files, what you tell it to keep")} />
         <Fan layers={layers} most={most} />
         <ul className="my-3 flex flex-col md:my-0" aria-label={t("Layers")}>
