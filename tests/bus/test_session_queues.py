@@ -18,7 +18,7 @@ from hob.core.ports.accept import Accepted
 from hob.core.ports.turns import Control
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
-from hob.core.turns import Outcome, Parked, QueueMode, Turn, WaitsFor
+from hob.core.turns import Outcome, Parked, QueueMode, Session, Turn, WaitsFor
 from hob.store.messages.inbox import Result, Waiting
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
@@ -91,16 +91,16 @@ async def test_collect_makes_one_turn_of_what_waited(tmp_path: Path) -> None:
 
 async def test_collect_takes_in_what_comes_right_before_the_turn_begins(tmp_path: Path) -> None:
     async with open_bench(tmp_path, mode=QueueMode.COLLECT) as bench:
-        waiting = bench.store.inbox.waiting
+        queue = bench.store.inbox.queue
         late: list[Accepted] = []
 
-        async def slow(session: SessionKey) -> tuple[Waiting, ...]:
-            rows = await waiting(session)
+        async def slow(key: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
+            found = await queue(key)
             if not late:
                 late.append(await bench.say("two"))
-            return rows
+            return found
 
-        bench.store.inbox.waiting = slow  # type: ignore[method-assign]
+        bench.store.inbox.queue = slow  # type: ignore[method-assign]
         assert await bench.replies(await bench.say("one")) == ["one + two"]
 
 

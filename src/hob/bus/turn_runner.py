@@ -22,7 +22,7 @@ from hob.core.messages import Address, Outbound, OutboundKind
 from hob.core.ports.turns import Routing, Turns
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
-from hob.core.turns import Finish, Outcome, Turn
+from hob.core.turns import Finish, Outcome, Session, Turn
 from hob.core.values import dataclass
 from hob.store.messages.inbox import Waiting
 from hob.store.store import Store
@@ -64,10 +64,14 @@ class BusContext:
 
     async def load_waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
         """What waits in a session and may be run, in order. Raises StoreErrors."""
-        rows = await self.store.inbox.waiting(session)
+        return (await self.load_queue(session))[1]
+
+    async def load_queue(self, session: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
+        """How a session is set, and what waits in it and may be run, in order. Raises StoreErrors."""
+        known, rows = await self.store.inbox.queue(session)
         if self.halted is not None:
             rows = tuple(row for row in rows if not row.inbound.hops)
-        return rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
+        return known, rows if self.mine is None else tuple(row for row in rows if row.inbound.id in self.mine)
 
     def say_quarantined(self, turn: TurnId) -> str:
         """What the senders of a turn are told that was quarantined."""

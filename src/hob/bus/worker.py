@@ -52,7 +52,7 @@ class QueueWorker:
             while not self.around.draining and (self.session_queue.ready or self.session_queue.more):
                 version = self.session_queue.version
                 self.session_queue.more = False
-                session = await self.persist(lambda: self.around.store.sessions.get(self.session_queue.key))
+                session, rows = await self.persist(lambda: self.around.load_queue(self.session_queue.key))
                 if session.paused:
                     self._say_paused()
                     if self.session_queue.version == version:
@@ -63,7 +63,7 @@ class QueueWorker:
                     self.session_queue.more = True
                     await self._resume(self.session_queue.ready[0], session.mode)
                 else:
-                    await self._take_next(session.mode, version)
+                    await self._take_next(rows, session.mode, version)
         finally:
             self._give_slot()
 
@@ -105,9 +105,8 @@ class QueueWorker:
 
     # What runs next
 
-    async def _take_next(self, mode: QueueMode | None, version: int) -> None:
+    async def _take_next(self, rows: Sequence[Waiting], mode: QueueMode | None, version: int) -> None:
         around = self.around
-        rows = await self.persist(lambda: around.load_waiting(self.session_queue.key))
         if not rows:
             return
         self.session_queue.mode = mode or around.routing.mode_of(rows[0].inbound.origin.channel)

@@ -102,12 +102,13 @@ class ExpertiseKeeper:
 
     def __init__(self, stored: StoredExpertise) -> None:
         self._stored = stored
-        self.known: Sequence[Expertise] = ()
+        self.known: Sequence[Expertise] | None = None
+        """None until it was counted."""
 
     async def count(self) -> Sequence[Expertise]:
         """All skills that were used, up to now. Raises StoreErrors."""
-        self.known = [rated(record) for record in await self._stored.count(use_of)]
-        return self.known
+        self.known = known = [rated(record) for record in await self._stored.count(use_of)]
+        return known
 
 
 class ExpertiseSection:
@@ -126,7 +127,7 @@ class ExpertiseSection:
         if not self._is_owners(turn):
             return None
         try:
-            known = self._keeper.known or await self._keeper.count()
+            known = await self._keeper.count() if self._keeper.known is None else self._keeper.known
         except StoreError:
             return None
         weak = [each for each in known if each.uses >= _ENOUGH and each.score < _WEAK]

@@ -117,8 +117,7 @@ def _texts(request: ModelRequest) -> list[str]:
     return [request.system, _dump(tools), _dump(rest), *(_dump(_plain(message)) for message in request.messages)]
 
 
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _plain(message: ModelMessage) -> dict[str, Any]:

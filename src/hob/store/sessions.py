@@ -104,6 +104,12 @@ def _create(
     write_events(connection, keep, (_event(key, "created", at, chat, text=title, trace=trace),))
 
 
+def load_session(connection: apsw.Connection, key: SessionKey) -> Session:
+    """The session; a new one has defaults."""
+    row = find_row(connection, f"{_SELECT} WHERE s.key = ?", (key,))
+    return Session(key) if row is None else _load(row)
+
+
 def _event(
     key: SessionKey,
     name: str,
@@ -177,8 +183,7 @@ class StoredSessions(TimedStorePart):
 
     async def get(self, key: SessionKey) -> Session:
         """The session; a new one has defaults."""
-        row = await self._readers.read(lambda c: find_row(c, f"{_SELECT} WHERE s.key = ?", (key,)))
-        return Session(key) if row is None else _load(row)
+        return await self._readers.read(lambda connection: load_session(connection, key))
 
     async def change(self, key: SessionKey, **chosen: Unpack[SessionChange]) -> None:
         """Store these choices; the others stay, also those that somebody else changes meanwhile."""

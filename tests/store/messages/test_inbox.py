@@ -39,7 +39,7 @@ async def accept(
 async def test_accepted_message_is_there_for_readers_at_once(store: Store) -> None:
     inbound = message("hello")
     accepted = await accept(store, inbound)
-    assert accepted == Accepted(inbound.id, inbound.trace, SESSION)
+    assert accepted == Accepted(inbound.id, inbound.trace, SESSION, queued=True)
     assert [waiting.inbound for waiting in await store.inbox.waiting(SESSION)] == [inbound]
     events = await store.timeline.trace(inbound.trace)
     assert [(event.kind, event.text) for event in events] == [("inbound", "hello"), ("session", "hello")]

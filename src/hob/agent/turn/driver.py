@@ -98,8 +98,9 @@ class Driver:
         await write_down(run)
         if run.parts.hooks:
             await self._before(run)
+        rules = self._rules(run.turn)
         while True:
-            command = decide(run.record.state, self._rules(run.turn))
+            command = decide(run.record.state, rules)
             match command:
                 case Say():
                     return await self._end(run, command)
@@ -118,6 +119,7 @@ class Driver:
                         await ask(run)
                 case RunTools(items):
                     await self._run_tools(run, items)
+                    rules = self._rules(run.turn)  # a call may have opened tools
                 case _:
                     assert_never(command)
 

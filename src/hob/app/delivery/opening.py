@@ -12,6 +12,9 @@ from hob.core.events.timeline import EventKind
 from hob.core.ids import TurnId
 from hob.gateway.webusers import WebUsers
 
+GATHER_SECONDS = 0.25
+"""Answers that come within so short a time are brought to the linked chats together."""
+
 
 @asynccontextmanager
 async def open_delivery(kernel: Kernel) -> AsyncIterator[Contribution]:
@@ -31,7 +34,7 @@ async def open_delivery(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     yield Contribution(
         provides={WebUsers: rules, SkipsMessages: rules},
-        followers=(Follower("web_users", rules.follow, kinds=(EventKind.TURN,)),),
+        followers=(Follower("web_users", rules.follow, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
         erase=erased,
         on_settings=rules.become,
     )

@@ -23,6 +23,7 @@ from hob.gateway.approvals import PendingApprovals
 from hob.guard.settings import ApprovalSettings
 from hob.store.store import Store
 
+_ASKING = (WaitsFor.APPROVAL, WaitsFor.ANSWER)
 _PREFIXES = ("approve", "deny", "allow", "/approve", "/deny", "/allow")
 
 
@@ -93,17 +94,19 @@ class LazyGuard:
         return await self.approving().find_answer(asked)
 
     async def answer(self, inbound: Inbound, session: SessionKey, event: TimelineEvent) -> Accepted | None:
+        plain, parked = not inbound.text.lstrip().lower().startswith(_PREFIXES), self._store.turns.parked
+        if plain and not await parked(_ASKING):  # nowhere, as most of the time
+            return None
         if inbound.session is None:
             session = await self._store.sessions.switched(inbound.origin.key()) or session
-        waiting = await self._store.turns.parked((WaitsFor.APPROVAL, WaitsFor.ANSWER), session)
-        if not waiting and not inbound.text.lstrip().lower().startswith(_PREFIXES):
+        if plain and not await parked(_ASKING, session):
             return None
         return await self.approving().answer(inbound, session, event)
 
     async def watch(self) -> None:
         """Look after questions as long as it runs; see `Approving.run`."""
         standing = await self._store.approvals.standing()
-        if not standing and not await self._store.turns.parked((WaitsFor.APPROVAL, WaitsFor.ANSWER)):
+        if not standing and not await self._store.turns.parked(_ASKING):
             await self._asked.wait()
         while True:
             self._renewed.clear()

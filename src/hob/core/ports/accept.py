@@ -11,7 +11,8 @@ from hob.core.values import dataclass
 class Accepted:
     """The message is durable. `id` and `trace` are those of the first message with this key.
 
-    `answer` is set when the message was a fast command and has been answered here and now.
+    `answer` is set when the message was a fast command and has been answered here and now. `queued`: just now it was
+    put behind what waits in its session, and nothing has become of it yet.
     """
 
     id: InboundId
@@ -19,6 +20,7 @@ class Accepted:
     session: SessionKey
     duplicate: bool = False
     answer: str | None = None
+    queued: bool = False
 
 
 class Accept(Protocol):

@@ -9,7 +9,7 @@ from hob.core.events.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ids import InboundId, TraceId
 from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.ports.accept import Accepted
-from hob.core.states import TurnState
+from hob.core.states import InboxState, TurnState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.api import Api
@@ -36,13 +36,15 @@ async def accept(api: Api, inbound: Inbound) -> Accepted:
     return accepted
 
 
-async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = False) -> dict[str, Any]:
+async def outcome(
+    api: Api, accepted: Accepted, wait: float, *, known: bool = False, fresh: bool = False
+) -> dict[str, Any]:
     """The view of the message once it is settled or people are asked, or as it is when the time is up.
 
-    A question that stands already is not waited at, unless it is `known`.
+    A question that stands already is not waited at, unless it is `known`. `fresh`: see `watch`.
     """
     try:
-        async for item in watch(api, accepted, wait):
+        async for item in watch(api, accepted, wait, fresh=fresh):
             if isinstance(item, OpenQuestion) and not (known and item.begun):
                 return item.view
             if isinstance(item, dict):
@@ -53,17 +55,18 @@ async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = Fa
 
 
 async def watch(
-    api: Api, accepted: Accepted, wait: float
+    api: Api, accepted: Accepted, wait: float, *, fresh: bool = False
 ) -> AsyncGenerator[Notice | OpenQuestion | dict[str, Any], None]:
     """The notices about a message, what people are asked, and, last, its view.
 
+    `fresh`: nothing else has run since it was queued, so nothing can have become of it and the store need not be asked.
     Raises Stopping when Hob shuts down before the outcome, StoreDamaged when there will be none.
     """
     # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
     # under another one's trace (it joined its turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
-        view = await _view(api, accepted)
-        traces = {accepted.trace, await _trace(api, view)}
+        view = {"state": InboxState.WAITING} if fresh else await _view(api, accepted)
+        traces = {accepted.trace} if fresh else {accepted.trace, await _trace(api, view)}
         if _waits(view):
             yield OpenQuestion(view, begun=True)
         deadline = asyncio.get_running_loop().time() + wait

@@ -44,7 +44,8 @@ async def post(call: EndpointCall[ChatRequest]) -> Response:
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow(api, inbound, wait)), media_type=EVENTS)
     accepted = await accept(api, inbound)
-    view = await outcome(api, accepted, wait)
+    fresh = accepted.queued and not inbound.attachments  # then nothing was waited for since it was accepted
+    view = await outcome(api, accepted, wait, fresh=fresh)
     return _deprecated(call, view) if call.request.query_params else _told(api, view)
 
 

@@ -15,7 +15,7 @@ from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
 from hob.core.translation.language import translatable
-from hob.core.turns import Turn, WaitsFor
+from hob.core.turns import Session, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
 from hob.store.database.part import TimedStorePart
@@ -25,7 +25,7 @@ from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.keys import ARRIVAL_COMMAND, find_first, key_hash
 from hob.store.messages.outbox import write_outbounds
-from hob.store.sessions import chosen_session, touch_session
+from hob.store.sessions import chosen_session, load_session, touch_session
 from hob.store.spending.ledger import turn_spending
 from hob.store.tasks import add_task, follow_turn, give_to_turn
 from hob.store.timeline import write_events
@@ -217,7 +217,7 @@ class Inbox(TimedStorePart):
             keep = ContentWriter(connection)
             kind = LANE_COMMAND if command else MESSAGE
             self._put(connection, keep, inbound, goal, seal, body, event, kind, None, at, not_before)
-            return Accepted(inbound.id, inbound.trace, goal)
+            return Accepted(inbound.id, inbound.trace, goal, queued=True)
 
         return await self._write(job)
 
@@ -328,6 +328,10 @@ class Inbox(TimedStorePart):
     async def waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
         """The session's unclaimed messages, in order."""
         return await self._readers.read(lambda connection: waiting_rows(connection, session))
+
+    async def queue(self, session: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
+        """The session with its unclaimed messages, in order, on one snapshot."""
+        return await self._readers.read(lambda c: (load_session(c, session), waiting_rows(c, session)))
 
     async def busy_sessions(self) -> tuple[SessionKey, ...]:
         """The sessions in which messages wait, the longest waiting first."""

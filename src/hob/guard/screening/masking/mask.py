@@ -289,12 +289,14 @@ MASKED = "[secret removed]"
 _LONGEST_GRAM = 8
 _LONGEST_STEP = 16
 _HEAD = 4
+_REMEMBERED, _REMEMBERED_LENGTH = 200, 8_000
+"""So many texts without a secret, none longer, are known again: a prompt is looked through several times a turn."""
 
 
 class Mask:
     """Masks the secrets it was made of. Immutable; call it with a text, or `stream` for one that comes in pieces."""
 
-    __slots__ = ("_forms", "_gram", "_grams", "_heads", "_longest", "_step", "skipped")
+    __slots__ = ("_clean", "_forms", "_gram", "_grams", "_heads", "_longest", "_step", "skipped")
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
         """Of secrets by name. What cannot be told from ordinary words is left alone and named in `skipped`."""
@@ -313,18 +315,25 @@ class Mask:
             for offset in range(last - self._step + 1, last + 1):
                 grams.setdefault(form[offset : offset + self._gram], []).append((offset, form))
         self._grams = grams
+        self._clean: set[str] = set()
 
     def __bool__(self) -> bool:
         return bool(self._forms)
 
     def __call__(self, text: str) -> str:
         """The text with each secret masked; the same object if there is none."""
-        if not self._forms:
+        if not self._forms or text in self._clean:
             return text
         spans = self.find(text)
         if further := list(unfolded(text, self.find)):
             spans = merge((*spans, *further))
-        return _replaced(text, spans) if spans else text
+        if spans:
+            return _replaced(text, spans)
+        if len(text) <= _REMEMBERED_LENGTH:
+            if len(self._clean) >= _REMEMBERED:
+                self._clean.clear()
+            self._clean.add(text)
+        return text
 
     def find(self, text: str) -> list[Span]:
         """Where forms of secrets lie, in order; those that overlap are one."""
