@@ -12,6 +12,7 @@ The summary is a user message and not part of the system text: a model wrote it,
 no more say than its label allows.
 """
 
+import asyncio
 import sys
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
@@ -211,15 +212,12 @@ class PromptBuilder:
         now = self._clock.now()
         spoken = (step.text for step in steps if isinstance(step, Transcribed) and step.label != FILE_LABEL)
         text = "\n".join(filter(None, (*(inbound.text for inbound in turn.inbounds), *spoken)))
-        memories: Sequence[Memory] = ()
-        if self._memory is not None and text and self._settings.recall_limit and self._memory.allowed(turn, model):
-            shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
-            memories = await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
+        memories, note, theirs = await asyncio.gather(
+            self._recall(turn, view, model, text), self._load_note(turn), self._features.now(turn, now.timestamp())
+        )
         lines, shown = context.memory_lines(memories, self._settings.memory_chars, self._zone)
         sent = context.sent_line(turn.inbounds, now, self._zone)
-        note = await _load_note(self._notes, turn) if self._notes is not None else None
         note_line, foreign = self._note(turn, note, now.timestamp())
-        theirs = await self._features.now(turn, now.timestamp())
         parts = (
             ("clock", "\n".join(filter(None, (context.clock_line(now, self._zone), sent)))),
             (_MEMORIES, context.listed("Memories", lines)),
@@ -231,6 +229,16 @@ class PromptBuilder:
         news = tuple(await self._memory.news(turn)) if self._memory is not None and turn.inbounds else ()
         block = context.block([part for _, part in parts])
         return _Moment(parts, block, now.timestamp(), (*foreign, *theirs.foreign), news, tuple(shown))
+
+    async def _recall(self, turn: Turn, view: View, model: str, text: str) -> Sequence[Memory]:
+        if self._memory is None or not (text and self._settings.recall_limit and self._memory.allowed(turn, model)):
+            return ()
+        shown_from = min((entry.n for entry in view.entries), default=sys.maxsize)
+        return await self._memory.recall_for(turn, text, self._settings.recall_limit, shown_from)
+
+    async def _load_note(self, turn: Turn) -> WorkingNote | None:
+        """The session's note, or the one that its person keeps for all conversations."""
+        return await self._notes.load(turn.session, SessionKey(scope_of(turn).person)) if self._notes else None
 
     def _note(self, turn: Turn, note: WorkingNote | None, now: float) -> tuple[str, tuple[Entry, ...]]:
         """The working note as a line of Hob's block, an untrusted one as text between marks as long as it is fresh.
@@ -294,11 +302,6 @@ class PromptBuilder:
             _measure("this turn", own, False),
             *(SectionSize(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
         ]
-
-
-async def _load_note(notes: WorkingNotes, turn: Turn) -> WorkingNote | None:
-    """The session's note, or the one that its person keeps for all conversations."""
-    return await notes.load(turn.session, SessionKey(scope_of(turn).person))
 
 
 def _begins(steps: Sequence[Step]) -> bool:

@@ -1,5 +1,6 @@
 """The parts of prompts that features write."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -57,8 +58,8 @@ class FeatureSections:
 async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room: int | None = None) -> Written:
     parts: list[tuple[str, str]] = []
     foreign: list[Entry] = []
-    for section in sections:
-        found = await section.write(turn)
+    written = await asyncio.gather(*(section.write(turn) for section in sections))
+    for section, found in zip(sections, written, strict=True):
         if found is None or not found[0]:
             continue
         text, label = found

@@ -81,11 +81,11 @@ class Driver:
 
     async def _begin(self, turn: Turn, control: Control) -> TurnRun:
         parts = self._parts
-        record = Record(parts.journal, turn, await parts.journal.load_steps(turn.id))
+        steps, session = await asyncio.gather(parts.journal.load_steps(turn.id), parts.sessions.get(turn.session))
+        record = Record(parts.journal, turn, steps)
         unsaved = self._unsaved.get(turn.id)
         if unsaved is not None:
             record.resume(unsaved)
-        session = await parts.sessions.get(turn.session)
         named = next((inbound.model for inbound in reversed(turn.inbounds) if inbound.model), None)
         model = chosen_name(parts.model, named or session.model, parts.default_model)
         watch = Stopwatch.start(parts.clock)

@@ -3,7 +3,7 @@
 import asyncio
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import apsw
@@ -16,6 +16,7 @@ from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.jobs import JobFailed, attempt
 
 T = TypeVar("T")
+_TOGETHER = 4
 
 
 @dataclass(slots=True)
@@ -72,22 +73,34 @@ class Readers:
     def _run(self) -> None:
         connection: apsw.Connection | None = None
         while (asked := self._queue.get()) is not None:
-            if asked.future.cancelled():
-                continue
-            try:
-                connection = connection or self._connect()
-                result = _answer(connection, asked.query)
-            except apsw.Error as error:
-                failure = self._check.found(str(error)) if isinstance(error, DAMAGE) else translate(error)
-                failure.__cause__ = error
-                result = JobFailed(failure)
-            self._deliver(asked, result)
+            answered: list[tuple[_Asked, Any]] = []
+            while asked is not None:  # what was asked together is answered together: that wakes the loop once
+                if not asked.future.cancelled():
+                    try:
+                        connection = connection or self._connect()
+                        answered.append((asked, _answer(connection, asked.query)))
+                    except apsw.Error as error:
+                        failure = self._check.found(str(error)) if isinstance(error, DAMAGE) else translate(error)
+                        failure.__cause__ = error
+                        answered.append((asked, JobFailed(failure)))
+                asked = self._next() if len(answered) < _TOGETHER else None
+            self._deliver(answered)
         if connection is not None:
             close_quietly(connection)
 
-    def _deliver(self, asked: _Asked, result: Any) -> None:
+    def _next(self) -> _Asked | None:
+        """What else was asked already."""
         try:
-            self._loop.call_soon_threadsafe(_settle, asked, result)
+            asked = self._queue.get_nowait()
+        except queue.Empty:
+            return None
+        if asked is None:  # the end: after what is answered now
+            self._queue.put(None)
+        return asked
+
+    def _deliver(self, answered: Sequence[tuple[_Asked, Any]]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(_settle, answered)
         except RuntimeError:  # the loop is closed: no one waits any more
             return
 
@@ -101,10 +114,11 @@ def _answer(connection: apsw.Connection, query: Callable[[apsw.Connection], T]) 
             connection.execute("ROLLBACK")
 
 
-def _settle(asked: _Asked, result: Any) -> None:
-    if asked.future.done():
-        return
-    if isinstance(result, JobFailed):
-        asked.future.set_exception(result.error)
-    else:
-        asked.future.set_result(result)
+def _settle(answered: Sequence[tuple[_Asked, Any]]) -> None:
+    for asked, result in answered:
+        if asked.future.done():
+            continue
+        if isinstance(result, JobFailed):
+            asked.future.set_exception(result.error)
+        else:
+            asked.future.set_result(result)
