@@ -134,6 +134,7 @@ class ScopedIndex:
         row = find_row(connection, _SCOPE, (scope.person, scope.agent))
         self.scope, self.size, words, self.removed = row or (0, 0, 0, 0)
         self._mean = words / max(1, self.size)
+        self._loaded: dict[int, MemoryItem] = {}
         self.session = 0
         """The number of the one session that is searched, 0 for all; of one without items it is -1."""
         if scope.session:
@@ -198,5 +199,8 @@ class ScopedIndex:
 
     def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
         """The items of these rows; those of other scopes and those that are erased are left out."""
-        rows = all_rows(self._connection, _ITEMS, (*self._whose, json.dumps(list(seqs))))
-        return {item.seq: item for item in map(load_item, rows)}
+        wanted = list(seqs)
+        if new := [seq for seq in wanted if seq not in self._loaded]:
+            rows = all_rows(self._connection, _ITEMS, (*self._whose, json.dumps(new)))
+            self._loaded |= {item.seq: item for item in map(load_item, rows)}
+        return {seq: self._loaded[seq] for seq in wanted if seq in self._loaded}
