@@ -2,10 +2,10 @@
 
 import ast
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import pytest
 from cyclopts import CycloptsError, MissingArgumentError
 
 from hob.agent.commands.table import parse
@@ -17,7 +17,16 @@ from hob.config.fields import find_setting
 
 from .pages import ROOT, Page, inline_calls, page, pages, shell_calls
 
-each_page = pytest.mark.parametrize("each", pages(), ids=lambda each: each.name)
+
+def each_page(check: Callable[[Page], None]) -> Callable[[], None]:
+    """The test for all pages at once: a test of its own for each page costs more than the check."""
+
+    def test() -> None:
+        for each in pages():
+            check(each)
+
+    test.__name__ = check.__name__
+    return test
 
 
 @each_page
