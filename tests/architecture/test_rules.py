@@ -143,9 +143,10 @@ def _without_promise(source: Source) -> Iterator[str]:
     if source.path.name != "__main__.py" and not ast.get_docstring(source.tree):
         yield source.name
     for node in source.tree.body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
-            if not ast.get_docstring(node):
-                yield f"{source.name}: {node.name}"
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name.startswith("_") or ast.get_docstring(node):
+                continue
+            yield f"{source.name}: {node.name}"
 
 
 def test_ports_stay_small() -> None:
