@@ -94,8 +94,8 @@ async def test_collect_takes_in_what_comes_right_before_the_turn_begins(tmp_path
         queue = bench.store.inbox.queue
         late: list[Accepted] = []
 
-        async def slow(key: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
-            found = await queue(key)
+        async def slow(session: SessionKey) -> tuple[Session, tuple[Waiting, ...]]:
+            found = await queue(session)
             if not late:
                 late.append(await bench.say("two"))
             return found

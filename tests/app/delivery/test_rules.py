@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx2
 
+from hob.app.delivery.opening import GATHER_SECONDS
 from hob.app.endpoints import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.gateway.http.asgi import build_api
-from tests.app.visiting import ANNA, ME, Visited, until, visited
+from tests.app.visiting import ANNA, ME, Visited, visited
 
 SILENT = "delivery.silent_mode"
 
@@ -41,7 +42,17 @@ async def skipped(visit: Visited, count: int) -> list[tuple[str, str]]:
             events = [each for each in await visit.app.api.store.timeline.latest(200) if each.status == "skipped"]
             if len(events) >= count:
                 return [(event.name, event.text) for event in events]
+            await visit.clock.advance(GATHER_SECONDS)
             await asyncio.sleep(0.005)
+
+
+async def sent(visit: Visited, count: int) -> list[str]:
+    """What the linked chat was sent, once it is so many chunks."""
+    async with asyncio.timeout(10):
+        while len(visit.sent("77")) < count:
+            await visit.clock.advance(GATHER_SECONDS)
+            await asyncio.sleep(0.005)
+    return list(visit.sent("77"))
 
 
 async def test_silence_is_limited_to_some_channels_while_hob_runs(tmp_path: Path) -> None:
@@ -80,12 +91,11 @@ async def test_answer_of_a_web_user_goes_to_the_linked_chat_and_force_send_overr
         said = {"message": "Is it open?", "web_user_id": user["id"]}
         told = (await client.post("/api/v1/webchat/send", json=said)).raise_for_status().json()
         assert (told["reply"], told["session"]) == ("Yes.", user["session"])
-        await until(lambda: len(visit.sent("77")) == 2)
-        assert visit.sent("77") == ["Anna: Is it open?", "Yes."]
+        assert await sent(visit, 2) == ["Anna: Is it open?", "Yes."]
 
         await silence(client, True)
         await client.post("/api/v1/webchat/send", json=said)
-        await until(lambda: len(visit.sent("77")) == 4)
+        assert len(await sent(visit, 4)) == 4
 
         force = {"web_user_id": user["id"], "force_send": False}
         (await client.post("/api/v1/webusers/force", json=force)).raise_for_status()
