@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,9 @@ async def listening(house: House) -> AsyncIterator[None]:
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         house.reached.append(b"connected")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                house.reached.append(await reader.read(4_096))
         writer.close()
 
     class Datagrams(asyncio.DatagramProtocol):

@@ -19,14 +19,18 @@ from hob.app.contribution import Wraps
 from hob.app.settings_sections import SECTIONS
 from hob.bus.notices import Subscription
 from hob.config.loading import load_config
-from hob.core.ids import InboundId, SessionKey, new_inbound_id, new_trace_id
+from hob.core.client_terms import ClientTerms
+from hob.core.ids import CallId, InboundId, SessionKey, new_inbound_id, new_trace_id
 from hob.core.messages import Address, Attachment, Inbound, Quoted, Sender
 from hob.core.models import ModelEvent, ModelRequest
 from hob.core.ports.guard import Admission, Admitted
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ModelReplied
+from hob.core.tools import ToolResult
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import WaitsFor
+from hob.gateway.openai.client_calls import open_calls
+from hob.gateway.openai.conversation import CLIENT_LABEL
 from hob.guard.admission.contents import clean_contents
 from hob.guard.admission.settings import AdmissionSettings
 from hob.guard.approvals.question_text import visible
@@ -35,6 +39,7 @@ from hob.testing.attacker import ObedientModel
 from hob.testing.channel import MemoryChannel
 from hob.testing.simulated import Outside
 from tests.stand_ins import stand_ins
+from tests.tools.browser.program import program
 
 SSH, STATE = "SECRET-ofSsh4242", "SECRET-ofHob4242"
 TOKEN = "tok-5pRqZ8vW3nLk0sYbHd7XcTg2MfJu9aEiQ4oB6wN1yPzVmKtRhGxCjSlDeFUA8IOq"
@@ -48,10 +53,14 @@ _LABELS = {
 
 
 class ByName:
-    """Implements `Admission`: everybody comes in, as what their id says they are, with what the gate makes of it."""
+    """Implements `Admission`: everybody comes in, as what their id says they are, with what the gate makes of it.
+
+    What Hob sends itself keeps what it is.
+    """
 
     def admit(self, inbound: Inbound) -> Admitted:
-        cls = SenderClass(inbound.sender.id.partition("-")[0])
+        name = inbound.sender.id.partition("-")[0]
+        cls = SenderClass(name) if name in tuple(SenderClass) else inbound.sender.cls
         cleaned = clean_contents(replace(inbound, sender=replace(inbound.sender, cls=cls)), AdmissionSettings())
         return Admitted(cleaned.sender, cls.value, cleaned)
 
@@ -93,6 +102,8 @@ class House:
     asked: list[Asked] = field(default_factory=list)
     reached: list[bytes] = field(default_factory=list)
     port: int = 0
+    client_result: str = ""
+    """What the tools of a client's give."""
     _app: App | None = None
 
     @property
@@ -142,6 +153,9 @@ class House:
             "HOB_GATEWAY_PORT": "0",
             "HOB_AGENT_MAX_ROUNDS": "60",
             "HOB_BUS_SENDER_WAITING": "1000",
+            "HOB_BUS_SELF_MADE_PER_HOUR": "10000",
+            "HOB_BROWSER_PROGRAM": program(self.root),
+            "HOB_BROWSER_HOSTS": '["localhost"]',
             **settings,
         }
         config = load_config(SECTIONS, home=self.home, environ=environ)
@@ -166,6 +180,7 @@ class House:
         words: str = "yes",
         once: bool = False,
         reach: str = "",
+        terms: ClientTerms | None = None,
     ) -> None:
         """Say something in a chat and let Hob work to its end.
 
@@ -176,7 +191,7 @@ class House:
         made = replace(
             _inbound("\n".join(texts), chat, who), quoted=tuple(quoted), attachments=tuple(attachments), group=group
         )
-        made, given = replace(made, session=session), len(self.asked)
+        made, given = replace(made, session=session, terms=terms), len(self.asked)
 
         def answer(tool: str) -> str:
             first = not once or len(self.asked) == given + 1
@@ -199,6 +214,11 @@ class House:
         asking = await store.turns.parked((WaitsFor.ANSWER,), session)
         if asking:
             await self.app.bus.accept(replace(_inbound(words, chat, "owner"), session=session))
+        for turn in await store.turns.parked((WaitsFor.CLIENT,), session):
+            _, calls = await open_calls(self.app.api, turn)
+            ids = (CallId(call.id.partition(".")[2]) for call in calls)
+            await store.late_results.put(turn, *(ToolResult(id, self.client_result, CLIENT_LABEL) for id in ids))
+            await self.app.api.operations.wake(turn)
         waiting = await store.turns.parked((WaitsFor.APPROVAL,), session)
         for approval in await store.approvals.open(session) if asking or waiting else ():
             self.asked.append(await self._read(approval))

@@ -15,10 +15,10 @@ from hob.core.tools import ToolResult
 from hob.guard.policy.places import SECRET_NAME
 from hob.tools.browser.browser_tool import BrowserTool
 from hob.tools.browser.browsers import IDLE_SECONDS, Browsers
-from hob.tools.browser.finding import find_program
 from hob.tools.browser.settings import BrowserSettings
 from hob.tools.filesystem.paths import Root, Roots
 from hob.tools.sandbox.network.proxy import Internet
+from tests.tools.browser.program import program
 from tests.tools.calling import a_call, context
 from tests.tools.keeping import FolderBlobs
 from tests.tools.web.server import WebServer, reply, web_server
@@ -53,16 +53,6 @@ class Records:
 
     def remove(self, pid: int) -> None:
         self.running.discard(pid)
-
-
-def program(folder: Path, *more: str) -> str:
-    """The Chromium of this machine, without its sandbox where tests run as root."""
-    flags = (*(("--no-sandbox",) if os.geteuid() == 0 else ()), *more)
-    script = folder / "chromium-of-tests"
-    found = find_program("", os.environ["PATH"])
-    script.write_text(f'#!/bin/sh\nexec {found} {" ".join(flags)} "$@"\n')
-    script.chmod(0o755)
-    return str(script)
 
 
 @dataclass

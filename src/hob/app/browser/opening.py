@@ -1,7 +1,7 @@
 """The browser over this home: nothing is loaded or started before a call of its tool."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,44 +10,81 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.bus.waiting import one_failure_as_itself
 from hob.config.loading import Config
+from hob.core.ids import SessionKey
 from hob.core.lazy import Lazy
-from hob.guard.screening.masking.masked_ports import MaskedBlobs
-from hob.tools.browser.browser_tool import BrowserTool
-from hob.tools.browser.browsers import Browsers
+from hob.core.ports.tools import CallContext
+from hob.core.tools import ToolCall, ToolResult, ToolSpec
 from hob.tools.browser.finding import is_library_there
 from hob.tools.browser.settings import BrowserSettings
+from hob.tools.browser.specs import BROWSER_TOOL
 
 FOLDER = "browser"
 
 
 @Lazy
-def _roots() -> Any:
-    from hob.app.tools.runtime import file_roots
+def _making() -> Callable[..., Any]:
+    from hob.app.browser.making import make_browser_tool
 
-    return file_roots
+    return make_browser_tool
+
+
+class LazyBrowsers:
+    """Implements `Toolset` and `BrowserControl`; what they are made of is loaded by the first use."""
+
+    def __init__(self, kernel: Kernel, tasks: asyncio.TaskGroup) -> None:
+        self._config = kernel.config
+        self._there = is_library_there()
+        self._tool = Lazy(lambda: _making()(kernel, lambda: self._config, kernel.config.home / FOLDER, tasks))
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return (BROWSER_TOOL,) if self._there else ()
+
+    async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
+        await asyncio.to_thread(_making)
+        result: ToolResult = await self._tool().toolset.call(call, context)
+        return result
+
+    def become(self, config: Config) -> None:
+        """Start browsers by other settings from now on."""
+        self._config = config
+        if self._tool.found is not None:
+            self._tool.found.browsers.settings = config[BrowserSettings]
+
+    def state_of(self, session: SessionKey) -> str:
+        state: str = self._tool().browsers.state_of(session)
+        return state
+
+    async def take(self, session: SessionKey) -> None:
+        await self._tool().browsers.take(session)
+
+    async def give_back(self, session: SessionKey) -> None:
+        await self._tool().browsers.give_back(session)
+
+    async def stop(self, session: SessionKey) -> bool:
+        return bool(await self._tool().browsers.stop(session))
+
+    def view(self) -> Mapping[str, Any]:
+        """For `hob status`: how many are open."""
+        return {} if self._tool.found is None else self._tool.found.browsers.view()
+
+    async def close(self) -> None:
+        """End all of them."""
+        if self._tool.found is not None:
+            await self._tool.found.browsers.close()
 
 
 @asynccontextmanager
 async def open_browser(kernel: Kernel) -> AsyncIterator[Contribution]:
     """One browser per conversation, offered where the extra is installed; all are closed with Hob."""
-    config, now = kernel.config, kernel.config
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as tasks:
-            settings, folder = config[BrowserSettings], config.home / FOLDER
-            browsers = Browsers(folder, settings, kernel.environ, kernel.processes, tasks)
-
-            def become(new: Config) -> None:
-                nonlocal now
-                now, browsers.settings = new, new[BrowserSettings]
-
-            blobs = MaskedBlobs(kernel.store.blobs, kernel.known)
-            tool = BrowserTool(browsers, lambda: _roots()(now), blobs)
+            browsers = LazyBrowsers(kernel, tasks)
             try:
                 yield Contribution(
                     provides={BrowserControl: browsers},
-                    toolsets=(tool.toolset,) if is_library_there() else (),
+                    toolsets=(browsers,),
                     status=browsers.view,
-                    on_settings=become,
+                    on_settings=browsers.become,
                 )
             finally:
                 await browsers.close()

@@ -129,7 +129,8 @@ class Actions:
             raise ToolFailed(self._noted(f"{_host(url)} cannot be shown: {_first_line(error)}")) from error
         self._check_reached(url, page)
         if (said := await _first_words(page)).startswith(_REFUSED):
-            raise ToolRefused(said.removeprefix(_REFUSED).strip())
+            why = said.removeprefix(_REFUSED).strip().rstrip(".")
+            raise ToolRefused(f"{why}; addresses are written as names, those of the owner's own hosts in browser.hosts")
         shown = await self._shown(page, self._most)
         return ToolOutput("\n".join(filter(None, (shown.text, late))), is_error=shown.is_error)
 

@@ -36,7 +36,7 @@ class BrowserTool:
 
     def __init__(self, browsers: Browsers, roots: Callable[[], object], blobs: Blobs) -> None:
         """`roots` gives the `Roots` where files are taken from and kept."""
-        self._browsers = browsers
+        self.browsers = browsers
         self._roots = roots
         self._blobs = blobs
         self.toolset = Tools(self.browser)
@@ -66,18 +66,18 @@ class BrowserTool:
         session = context.turn.session
         match action:
             case "stop":
-                stopped = await self._browsers.stop(session)
+                stopped = await self.browsers.stop(session)
                 return _own("closed" if stopped else "no browser is open")
             case "status":
-                return _own(self._browsers.state_of(session))
+                return _own(self.browsers.state_of(session))
             case "profiles":
                 return _own(f"(empty): this conversation's own, gone when it closes\n{OWNER}: the owner's, with logins")
             case "start":
-                async with self._browsers.using(session, profile):
-                    return _own(self._browsers.state_of(session))
+                async with self.browsers.using(session, profile):
+                    return _own(self.browsers.state_of(session))
         if profile:
             raise ToolFailed("a profile is chosen with action start")
-        async with self._browsers.using(session) as window:
+        async with self.browsers.using(session) as window:
             asked = _acting().Asked(
                 action=action, kind=kind, url=url, page=page, ref=ref, to=to, text=text, fields=fields, script=script,
                 path=path, tab=tab, seconds=seconds, width=width, height=height, accept=accept, full=full,
