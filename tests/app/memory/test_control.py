@@ -164,10 +164,12 @@ async def test_documents_are_remembered_by_their_sections_as_the_files_claims(tm
     (folder / ".hidden").mkdir(parents=True)
     (folder / ".hidden/x.md").write_text("# No\nhidden\n")
     (folder / "plan.md").write_text("# Leeks\nSow in March.\n# Tea\nGreen tea at four.\n")
+    (folder / "noise.txt").write_bytes(bytes(range(256)))
     (folder / "page.html").write_text("<html><body><h1>Bread</h1><p>Half a loaf.</p></body></html>")
     async with visited(tmp_path) as hob:
         done = await control(hob).add_files(str(folder))
         assert (done["files"], done["new"]) == (2, 3)
+        assert done["problems"] == (f"{folder}/noise.txt: it is no text in UTF-8",)
         assert (await control(hob).add_files(str(folder)))["new"] == 0
         item = (await control(hob).items(ItemFilter(query="leeks sow", layer="document")))["items"][0]
         assert (item["origin"], item["trust"], item["source"]) == ("file", "untrusted", f"document:{folder}/plan.md")

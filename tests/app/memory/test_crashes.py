@@ -107,6 +107,7 @@ async def remembered(store: Store) -> Counter[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 async def test_no_acknowledged_item_is_lost_or_doubled_by_kills(tmp_path: Path) -> None:
     dice, acknowledged = random.Random(7), list[str]()
     for round_ in range(KILLS):

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 _OWNER = Scope(OWNER)
 _STATE = ("memory", "documents")
 _FILE = Label(Origin.FILE, Trust.UNTRUSTED)
+_MOST_BROKEN = 0.1
+"""The share of a text's characters that may be none."""
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".rst", ".org"})
 _MOST_BYTES = 50_000_000
 _MOST_FILES = 10_000
@@ -126,6 +128,9 @@ async def _text_of(file: Path, reader: Documents) -> str | None:
         raise OSError(translatable("it has more than {bytes} bytes", bytes=f"{_MOST_BYTES:,}"))
     data = await asyncio.to_thread(file.read_bytes)
     if file.suffix.lower() in _TEXTS:
-        return data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
+        text = data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
+        if text.count("\ufffd") > len(text) * _MOST_BROKEN:
+            raise OSError(translatable("it is no text in UTF-8"))
+        return text
     kind = reader.kind(data, file.name)
     return (await reader.read(data, kind)).text if kind else None

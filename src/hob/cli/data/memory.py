@@ -45,6 +45,8 @@ ITEM_LABELS: Mapping[str, str] = {
     "turn": translatable("turn"),
     "at": translatable("time"),
 }
+_PATH = re.compile(r"(?:/|~/|\.{1,2}/)\S+")
+"""What is meant as one, also where nothing is there."""
 _ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
@@ -196,7 +198,7 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
 def add(text: str, *, json: Json = False) -> None:
     """Remember a text, a file, or a folder of files, by section; changed files are read again."""
     path = Path(text).expanduser()
-    looks = len(text) < 1_000 and "\n" not in text and path.exists()
+    looks = len(text) < 1_000 and "\n" not in text and (bool(_PATH.fullmatch(text)) or path.exists())
     done = reach("POST", "/memory/files" if looks else "/memory/items",
                  {"path": str(path.resolve())} if looks else {"text": text}, timeout=None)  # fmt: skip
     if json:
