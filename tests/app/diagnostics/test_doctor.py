@@ -438,6 +438,17 @@ def test_another_hob_in_the_path_is_told(home: Path) -> None:
     assert one(home, "versions.second").where == str(other)
 
 
+def test_credential_that_no_command_can_use_is_told(home: Path) -> None:
+    with (home / "config.toml").open("a") as file:
+        file.write('[sandbox.credentials.a]\nhost = "api.example.org"\nvalue = "env:A"\n[sandbox.credentials.b]\n')
+    unreached, unset = found(home, "sandbox.credentials")
+    assert (unreached.where, unreached.advice) == ("sandbox.credentials.a", "add api.example.org to sandbox.hosts")
+    assert unset.where == "sandbox.credentials.b"
+    assert [each.where for each in found(home, "sandbox.credentials", HOB_SANDBOX_HOSTS="*.example.org")] == [
+        unset.where
+    ]
+
+
 @pytest.mark.bubblewrap
 def test_sandbox_that_cannot_be_had_is_told_with_what_would_help(home: Path) -> None:
     told = one(home, "sandbox.backend", HOB_SANDBOX_BACKEND="docker", PATH="/nowhere")

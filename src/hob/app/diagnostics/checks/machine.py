@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,11 +18,13 @@ from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.diagnostics.server_clock import date_of
 from hob.app.service.steps import ask
 from hob.core.errors import ModelError, NotConfigured
+from hob.core.libraries import install_command
 from hob.core.translation.language import translatable
 from hob.gateway.http.sockets import bind_tcp
 from hob.gateway.settings import GatewaySettings
 from hob.store.database.database import NAME
 from hob.tools.sandbox.backends.detection import try_backend
+from hob.tools.sandbox.network.hosts import HostRules
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.workspace.settings import WorkspaceSettings
 
@@ -210,6 +213,19 @@ def _sandbox(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         yield info(translatable("commands are confined by {reason}", reason=found.reason), found.advice)
 
 
+def _credentials(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
+    settings = diagnostics.config[SandboxSettings]
+    if settings.credentials and find_spec("cryptography") is None:
+        yield warn("sandbox.credentials is set, and the library for it is missing", install_command("cryptography"))
+    for name, credential in settings.credentials.items():
+        where = f"sandbox.credentials.{name}"
+        if not credential.host or credential.value is None:
+            yield warn("a credential needs a host and a value", "set both", where)
+        elif {"main", "subagents"} & {*credential.agents} and not HostRules(settings.hosts).allow(credential.host):
+            advice = translatable("add {host} to sandbox.hosts", host=credential.host)
+            yield warn("commands may not reach the host of this credential, so none has it", advice, where)
+
+
 def _git(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if diagnostics.find_program("git") is None:
         yield info("git is not installed: the workspace keeps no history", "install git")
@@ -224,5 +240,6 @@ MACHINE: tuple[Check, ...] = (
     Check("versions.second", "Is there another Hob?", _second_hob),
     Check("versions.libraries", "Are the libraries new enough?", _libraries),
     Check("sandbox.backend", "Can commands be confined?", _sandbox, slow=True),
+    Check("sandbox.credentials", "Can commands use their credentials?", _credentials),
     Check("programs.git", "Is git there?", _git),
 )
