@@ -1,6 +1,7 @@
 """The page in Chromium, against the real daemon and a scripted model."""
 
 import asyncio
+import base64
 import json
 import re
 from pathlib import Path
@@ -22,6 +23,10 @@ from tests.dashboard.screenshots import VIEWS, show
 from tests.journeys.world import World
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SOUND = b"RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0data\x08\0\0\0" + bytes(8)
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 NASTY = "<img src=x onerror=alert(1)><script>alert(2)</script>[x](javascript:alert(3))<svg onload=alert(4)>"
 
 
@@ -410,3 +415,24 @@ async def test_phone_that_does_not_know_the_certificate_is_signed_in_and_told(wo
         await page.goto(url)
         await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
         await expect(page.get_by_role("link", name="Load the certificate and install it.")).to_be_visible()
+
+
+async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, browser: Browser) -> None:
+    async with world.serve():
+        world.model.script.extend([Reply("Heard."), Reply("Seen.")])
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page = tab.page
+        for name, kind, data in (("a.wav", "audio/wav", SOUND), ("a.png", "image/png", DOT)):
+            await page.locator("input[type=file]").set_input_files({"name": name, "mimeType": kind, "buffer": data})
+            await page.get_by_role("button", name="Send").click()
+            await expect(page.get_by_test_id("conversation")).to_contain_text("Heard." if name == "a.wav" else "Seen.")
+        await page.goto(f"{tab.base}/timeline")
+        await expect(page.get_by_label("Voice note")).to_be_visible()
+        await page.get_by_role("button", name="Enlarge the picture").click()
+        await expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Focus").first.click()
+        for key in ("j", "j", "Enter"):
+            await page.keyboard.press(key)
+        await page.get_by_role("listbox").wait_for()
+        assert tab.errors == []

@@ -579,6 +579,9 @@ export const GERMAN: Record<string, string> = {
   "This browser does not know Hob's certificate yet, so installing and notifications are off.":
     "Dieser Browser kennt Hobs Zertifikat noch nicht, darum sind Installieren und Benachrichtigungen aus.",
   "Load the certificate and install it.": "Das Zertifikat laden und installieren.",
+  "The file is not kept any more.": "Die Datei ist nicht mehr aufbewahrt.",
+  "Voice note": "Sprachnachricht",
+  "Save the file": "Datei speichern",
   "On your phone": "Auf dem Telefon",
   "open": "offen",
   "not open": "nicht offen",

@@ -10,8 +10,8 @@ import { clock, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
+import { Media } from "../../parts/media";
 import { Composer, type Draft } from "./composer";
-import { Picture } from "./picture";
 
 /** What is being said: sent by this page, not yet part of the history. */
 type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean };
@@ -230,7 +230,7 @@ function Mine({ text, entry }: { text: string; entry?: EntryAnswer }) {
       <div dir="auto" className={`max-w-[85%] rounded-2xl rounded-ee-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words ${entry?.trust === "untrusted" ? "tainted" : ""}`}>
         {text}
       </div>
-      {entry?.images.map((each) => <Picture key={each.id} id={each.id} mediaType={each.media_type} />)}
+      {entry?.images.map((each) => <Media key={each.id} id={each.id} />)}
       {entry && (
         <Under entry={entry}>
           <button type="button" onClick={() => setDraft(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
@@ -303,7 +303,7 @@ function Entries({ entries }: { entries: EntryAnswer[] }) {
             )}
           </details>
         ))}
-        {entry.calls.flatMap((call) => results.get(call.id)?.images ?? []).map((each) => <Picture key={each.id} id={each.id} mediaType={each.media_type} />)}
+        {entry.calls.flatMap((call) => results.get(call.id)?.images ?? []).map((each) => <Media key={each.id} id={each.id} />)}
         {entry.text && !entry.calls.length && <Under entry={entry} />}
       </div>
     );

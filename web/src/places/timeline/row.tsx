@@ -6,6 +6,7 @@ import { clock, day, duration, exact, money, t, tn } from "../../i18n";
 import { call } from "../../api/client";
 import { Button, Failure } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
+import { Media } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
 import type { Row } from "./rows";
@@ -48,10 +49,11 @@ function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine:
           <time className="ms-auto whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
         </div>
         <div className="max-h-72 overflow-hidden">
+          {event.media && <Media id={event.media} />}
           {event.text ? (
             mine ? <p dir="auto" className="whitespace-pre-wrap break-words">{event.text}</p> : <Markdown text={event.text} />
           ) : (
-            <p className="text-muted italic">{t("erased, or without text")}</p>
+            !event.media && <p className="text-muted italic">{t("erased, or without text")}</p>
           )}
         </div>
         <div className="mt-1.5 flex gap-4 text-xs text-muted">

@@ -106,14 +106,16 @@ function Feed({ filter, rows, pages, focus, set, children }: {
       while (rows[next]?.type === "day");
       if (!rows[next]) return;
       setChosen(next);
+      box.current?.focus({ preventScroll: true }); // not on a button, which Enter would press
       virtual.scrollToIndex(next, { align: "auto" });
     };
     const onKey = (event: KeyboardEvent) => {
       if (event.target instanceof HTMLElement && event.target.matches("input, textarea")) return;
+      const pressed = event.target instanceof HTMLElement && event.target.matches("a, button");
       const row = rows[chosen];
       if (event.key === "j") step(1);
       else if (event.key === "k") step(-1);
-      else if (event.key === "Enter" && row && row.type !== "day") go(`/trace/${row.event.trace_id}`);
+      else if (event.key === "Enter" && !pressed && row && row.type !== "day") go(`/trace/${row.event.trace_id}`);
       else if (event.key === "/") {
         event.preventDefault();
         document.getElementById("timeline-search")?.focus();
@@ -184,7 +186,7 @@ function sizeOf(row: Row): number {
   if (row.type === "day") return 40;
   if (row.type === "line") return 36;
   const lines = row.event.text.split("\n").reduce((count, line) => count + Math.max(1, Math.ceil(line.length / 90)), 0);
-  return 76 + Math.min(LINE * lines, 288);
+  return 76 + (row.event.media ? 56 : 0) + Math.min(LINE * lines, 288);
 }
 
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
