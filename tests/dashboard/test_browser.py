@@ -277,7 +277,7 @@ async def test_conversation_is_renamed_archived_and_erased_in_the_browser(world:
         await listed.get_by_role("button", name="Archived conversations").click()
         await listed.get_by_role("button", name="Plans").click()
         await listed.get_by_role("button", name="Delete").click()
-        await listed.get_by_role("button", name="Delete").click()
+        await listed.get_by_role("button", name="Erase for good").click()
         await expect(listed.get_by_text("Nothing is archived.")).to_be_visible()
         assert tab.errors == []
 

@@ -36,7 +36,7 @@ export function SessionActs({ session, title, archived, onGone }: { session: str
           <Button look="quiet" icon={Pencil} label={t("Rename")} onClick={() => { setText(title); setRenaming(true); }} />
           <Button look="quiet" icon={archived ? ArchiveRestore : Archive} label={archived ? t("Take out of the archive") : t("Archive")}
             disabled={change.isPending} onClick={() => change.mutate({ archived: !archived })} />
-          <Button look={sure ? "danger" : "quiet"} icon={Trash2} label={t("Delete")} disabled={remove.isPending} onBlur={() => setSure(false)}
+          <Button look={sure ? "danger" : "quiet"} icon={Trash2} label={sure ? undefined : t("Delete")} disabled={remove.isPending} onBlur={() => setSure(false)}
             onClick={() => (sure ? remove.mutate() : setSure(true))}>
             {sure && t("Erase for good")}
           </Button>
