@@ -14,15 +14,14 @@ import pkgutil
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
-from answers import answers_of
 from glossary import page as glossary_page
 from live_page import live
-from markdown import cell, doc, fenced, field_table, signature
+from markdown import answer_words, cell, doc, fenced, field_table, signature
 from openapi import answers_here, openapi
 from tool_page import tools
 from typescript import client_types
@@ -338,7 +337,7 @@ def api() -> str:
     ]
     shown: list[Any] = []
     for endpoint in ENDPOINTS:
-        for _, answer in answers_of(endpoint.method, endpoint.path):
+        for _, answer in answers_here(endpoint):
             lines += _answer_table(answer, shown)
     lines += [
         "### `POST /chat`",
@@ -403,12 +402,14 @@ def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
     if not is_typeddict(answer) or answer in shown:
         return
     shown.append(answer)
-    yield from (f"### {_words(answer)}", "", doc(answer), "", "| field | type | meaning |", "|---|---|---|")
+    about, told_of = answer_words(answer)
+    yield from (f"### {_words(answer)}", "", about.replace("\n", " "), "")
+    yield from ("| field | type | meaning |", "|---|---|---|")
     inner = []
     for name, kind in get_type_hints(answer, include_extras=True).items():
         optional = get_origin(kind) is NotRequired
         kind = get_args(kind)[0] if optional else kind
-        kind, told = get_args(kind) if get_origin(kind) is Annotated else (kind, "")
+        kind, told = get_args(kind) if get_origin(kind) is Annotated else (kind, told_of.get(name, ""))
         inner += [kind, *get_args(kind)]
         yield f"| `{name}` | {_type_words(kind)}{', perhaps' if optional else ''} | {cell(told)} |"
     yield ""
@@ -424,9 +425,9 @@ def _words(answer: Any) -> str:
 def _type_words(kind: Any) -> str:
     """A type of an answer, as JSON knows it."""
     plain = {str: "text", int: "number", float: "number", bool: "true or false", type(None): "null"}
-    if get_origin(kind) is list:
+    if get_origin(kind) in (list, Sequence):
         return f"list of {_type_words(get_args(kind)[0])}"
-    if get_origin(kind) is dict:
+    if get_origin(kind) in (dict, Mapping):
         return "object"
     if is_typeddict(kind):
         return f"[{_words(kind).lower()}](#{_words(kind).lower().replace(' ', '-')})"

@@ -15,6 +15,7 @@ from hob.gateway.http.listener import PING_SECONDS
 from hob.gateway.live import connected, connection, frames
 from hob.gateway.live.kinds import MessageKind
 from hob.gateway.live.table import CLOSES, KINDS
+from hob.gateway.routes.views import UsageAnswer
 
 
 def live(
@@ -49,7 +50,8 @@ def live(
         "More fields, and more types, may come: ignore those that you do not know.",
         "",
     ]
-    shown = [each for each in vars(answers).values() if isinstance(each, type) and not _is_live(each)]
+    answers_of_routes = [each for each in vars(answers).values() if isinstance(each, type) and not _is_live(each)]
+    shown = [UsageAnswer, *answers_of_routes]
     for answer, _ in MESSAGES.values():
         if answer not in shown and answer.__annotations__:
             lines += answer_table(answer, shown)

@@ -3,9 +3,11 @@
 import ast
 import dataclasses
 import inspect
+import re
+import sys
 import textwrap
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, is_typeddict
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -24,6 +26,28 @@ def _declared(cls: type) -> Iterator[tuple[str, str, str]]:
         if isinstance(node, ast.AnnAssign):
             default = "" if node.value is None else ast.unparse(node.value)
             yield ast.unparse(node.target), ast.unparse(node.annotation), default
+
+
+def answer_words(cls: Any) -> tuple[str, dict[str, str]]:
+    """What the docstring of an answer says of it, and in lines `field: words` of its fields; those of its bases too."""
+    try:
+        node = _source_of(cls)
+    except (OSError, TypeError):  # made by a call
+        return inspect.getdoc(cls) or "", {}
+    names, words, text, name = vars(sys.modules[cls.__module__]), dict[str, str](), list[str](), ""
+    for base in node.bases if isinstance(node, ast.ClassDef) else ():
+        if isinstance(base, ast.Name) and is_typeddict(names[base.id]):
+            words |= answer_words(names[base.id])[1]
+    for line in (ast.get_docstring(node) or "").splitlines():
+        found = re.match(r"(\w+): ", line)
+        if found and found[1] in cls.__annotations__:
+            name = found[1]
+            words[name] = line[found.end() :]
+        elif name:
+            words[name] += f" {line.strip()}"
+        else:
+            text.append(line)
+    return "\n".join(text).strip(), words
 
 
 def signature(name: str, thing: Any) -> str:

@@ -7,18 +7,21 @@ import dataclasses
 import inspect
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from answers import ChatAnswer, Completion, Failed, ResponseAnswer, answers_of, failure_of
-from answers_dashboard import ALIASES, ANSWERS, Problem
+from answers import answers_of, failure_of
+from answers_dashboard import ANSWERS
+from markdown import answer_words
 
 from hob import __version__
 from hob.gateway.chat.inbound import ChatRequest
 from hob.gateway.http.endpoint import JSON, Endpoint
-from hob.gateway.http.failures import BUSY, STATUS
+from hob.gateway.http.failures import BUSY, STATUS, Failed
 from hob.gateway.http.fields import MOST, Field, choices_of, fields_of
-from hob.gateway.http.reply import PROBLEM, problem_response
+from hob.gateway.http.reply import PROBLEM, JsonResponse, Problem, problem_response
+from hob.gateway.openai.answers import Completion, ResponseAnswer
+from hob.gateway.routes.views import ChatAnswer
 
 _PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"
 """What both ECMA's and Python's expressions can say of it; the rest of what no screen shows is refused as well."""
@@ -79,12 +82,15 @@ def openapi(endpoints: Iterable[Endpoint[Any]], server: str = "http://127.0.0.1:
 
 
 def answers_here(endpoint: Endpoint[Any]) -> tuple[tuple[int, Any], ...]:
-    """The bodies of a route's answers by status, under whichever name it is asked for."""
+    """The bodies of a route's answers by status: what its handler returns, or what is written down of it."""
+    declared = get_type_hints(endpoint.handler).get("return")
+    for kind in (declared, *get_args(declared)):
+        if get_origin(kind) is JsonResponse:
+            return tuple((status, get_args(kind)[0]) for status in endpoint.statuses)
     if endpoint.failing is not problem_response and endpoint.scope is not None:
         return answers_of(endpoint.method, endpoint.path)
     known = ANSWERS.get((endpoint.method, endpoint.path))
-    name = endpoint.path.removeprefix("/api/v1")
-    return known or answers_of(endpoint.method, ALIASES.get(name, name))
+    return known or answers_of(endpoint.method, endpoint.path.removeprefix("/api/v1"))
 
 
 def codes_of(endpoint: Endpoint[Any]) -> dict[int, list[str]]:
@@ -227,9 +233,9 @@ def _of_kind(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return _of_answer(kind, schemas)
     if dataclasses.is_dataclass(kind):
         return _of_dataclass(kind, schemas)
-    if get_origin(kind) in (list, tuple):
+    if get_origin(kind) in (list, tuple, Sequence):
         return {"type": "array", "items": _of_kind(get_args(kind)[0], schemas)}
-    if kind is dict or get_origin(kind) is dict:
+    if kind is dict or get_origin(kind) in (dict, Mapping):
         return {"type": "object"}
     if choices := choices_of(kind):
         return {"type": "string", "enum": list(choices)}
@@ -239,10 +245,14 @@ def _of_kind(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
 def _of_answer(cls: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     hints: Mapping[str, Any] = get_type_hints(cls, include_extras=True)
     if cls.__name__ not in schemas:
+        about, words = answer_words(cls)
         schemas[cls.__name__] = {
             "type": "object",
-            "description": inspect.getdoc(cls) or "",
-            "properties": {name: _of_kind(kind, schemas) for name, kind in hints.items()},
+            "description": about,
+            "properties": {
+                name: _of_kind(kind, schemas) | ({"description": words[name]} if name in words else {})
+                for name, kind in hints.items()
+            },
             "required": [name for name in hints if name in cls.__required_keys__],
         }
     return _ref(cls)

@@ -28,6 +28,7 @@ from hob.core.lazy import Lazy
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
 from hob.core.models import Spent
 from hob.core.translation.language import translatable
+from hob.gateway.answers import ReplayAnswer, SettingAnswer, SpendingAnswer, UndoneAnswer
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
 from hob.providers.routing.failover_model import RouteHealthPort
@@ -56,7 +57,7 @@ class DaemonOperations:
         tool_runtime: LazyToolRuntime,
         conversations: OwnerSessions,
         erase: Callable[[str, bool], Awaitable[Mapping[str, Any]]],
-        replay: Callable[[str, str], Awaitable[Mapping[str, Any]]],
+        replay: Callable[[str, str], Awaitable[ReplayAnswer]],
         reloading: SettingsReload,
         views: Callable[[], Awaitable[Mapping[str, Any]]],
         address: str,
@@ -87,7 +88,7 @@ class DaemonOperations:
         self._address = address
         self._on_hand_over = on_hand_over
         self._began = kernel.clock.now().timestamp()
-        self._shown: tuple[Config, Sequence[Mapping[str, Any]]] | None = None
+        self._shown: tuple[Config, Sequence[SettingAnswer]] | None = None
 
     async def status(self) -> Mapping[str, Any]:
         inbox = await self._store.inbox.counts()
@@ -144,16 +145,16 @@ class DaemonOperations:
             return "remote"
         return "full" if any(name not in _MACHINES for name, _ in self._channels.all) else "standalone"
 
-    def settings(self) -> Sequence[Mapping[str, Any]]:
+    def settings(self) -> Sequence[SettingAnswer]:
         config = self._reloading.config
         if self._shown is None or self._shown[0] is not config:  # hundreds of them, and they seldom change
             self._shown = config, settings_view(config)
         return self._shown[1]
 
-    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
         return await SettingsWriter(self._store, self._reloading).change(values, by)
 
-    async def usage(self, days: int, by: str) -> Mapping[str, Any]:
+    async def usage(self, days: int, by: str) -> SpendingAnswer:
         return await self._accounts.report(days, by)
 
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
@@ -205,14 +206,14 @@ class DaemonOperations:
             return UndoResult(words)
         return UndoResult(words, tuple(files), "" if turn == await undoing.newest(session) else turn)
 
-    async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> Mapping[str, Any]:
+    async def undo_files(self, session: SessionKey, turn: str, by: str, *, preview: bool) -> UndoneAnswer:
         undoing = self._tool_runtime.made().undoing
         if preview:
             return await undoing.preview(await undoing.find(turn, session))
         found = await undoing.asked_before(by) or await undoing.find(turn, session)
         return await undoing.undo(found, by)
 
-    async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
+    async def undo(self, id: str, session: str, *, preview: bool) -> UndoneAnswer:
         return await self.undo_files(named_key("local", session), id, f"call:{new_event_id()}", preview=preview)
 
     async def retry(self, id: str) -> Mapping[str, Any]:
@@ -249,7 +250,7 @@ class DaemonOperations:
     async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
         return await self._erase(person, preview)
 
-    async def replay(self, id: str, model: str) -> Mapping[str, Any]:
+    async def replay(self, id: str, model: str) -> ReplayAnswer:
         return await self._replay(id, model)
 
     async def metrics(self) -> Sequence[Metric]:

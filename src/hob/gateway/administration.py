@@ -1,7 +1,68 @@
 """How Hob's house is, for its owner: the port behind the routes."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
+
+
+class LogLineAnswer(TypedDict):
+    """A line of the log."""
+
+    time: str
+    level: str
+    logger: str
+    trace: str | None
+    text: str
+
+
+class FindingAnswer(TypedDict):
+    """Something that is wrong.
+
+    severity: `critical`, `warn` or `info`
+    """
+
+    id: str
+    severity: str
+    title: str
+    advice: str
+    where: str
+
+
+class SkippedAnswer(TypedDict):
+    """A check that could not be made."""
+
+    id: str
+    reason: str
+
+
+class DoctorAnswer(TypedDict):
+    """What is wrong."""
+
+    checks: int
+    findings: list[FindingAnswer]
+    skipped: list[SkippedAnswer]
+
+
+class ChannelAnswer(TypedDict):
+    """A channel that runs.
+
+    text_limit: most characters of one message; 0: not known
+    """
+
+    name: str
+    account: str
+    text_limit: int
+    undelivered: int
+
+
+class PluginAnswer(TypedDict):
+    """A plug-in."""
+
+    name: str
+    package: str
+    version: str
+    on: bool
+    declares: list[str]
+    commands: list[str]
 
 
 class LogFilter(NamedTuple):
@@ -33,16 +94,16 @@ Probe = Callable[[str, str], Awaitable[Mapping[str, Any]]]
 class Administration(Protocol):
     """Looks at log, health, channels and plug-ins; connects models."""
 
-    async def logs(self, wanted: LogFilter) -> Sequence[Mapping[str, Any]]:
+    async def logs(self, wanted: LogFilter) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
 
-    async def examine(self, *, online: bool) -> Mapping[str, Any]:
+    async def examine(self, *, online: bool) -> DoctorAnswer:
         """What `hob doctor` finds; with `online` it asks models and other servers too."""
 
-    async def channels(self) -> Sequence[Mapping[str, Any]]:
+    async def channels(self) -> Sequence[ChannelAnswer]:
         """The channels that run, and what each still owes."""
 
-    async def plugins(self) -> Sequence[Mapping[str, Any]]:
+    async def plugins(self) -> Sequence[PluginAnswer]:
         """The plug-ins that are installed here."""
 
     async def connect(self, asked: NewModel, probe: Probe) -> Mapping[str, Any]:

@@ -12,6 +12,16 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.ports.accept import Accept
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
+from hob.gateway.answers import (
+    ForkedAnswer,
+    ReplayAnswer,
+    SessionAnswer,
+    SessionsAnswer,
+    SettingAnswer,
+    SpendingAnswer,
+    UndoneAnswer,
+    ViewAnswer,
+)
 from hob.gateway.approvals import PendingApprovals
 from hob.gateway.auth.login_codes import LoginCodes
 from hob.gateway.auth.tokens import Keyring
@@ -27,7 +37,7 @@ T = TypeVar("T")
 class Conversations(Protocol):
     """Sessions, for their owner. All raise NotFound for what is none."""
 
-    async def all(self, *, archived: bool) -> Mapping[str, Any]:
+    async def all(self, *, archived: bool) -> SessionsAnswer:
         """Every session, the latest first; the archived ones instead if asked."""
 
     async def one(self, name: str) -> Mapping[str, Any]:
@@ -35,13 +45,13 @@ class Conversations(Protocol):
 
     async def change(
         self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
-    ) -> Mapping[str, Any]:
+    ) -> SessionAnswer:
         """Change what is given. Raises InvalidRequest."""
 
     async def delete(self, name: str) -> Mapping[str, Any]:
         """Erase all that was said in it. Raises InvalidRequest while it works on something."""
 
-    async def fork(self, name: str, before: int | None = None) -> Mapping[str, Any]:
+    async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
         """A new session with what was said in this one, up to a place of it. Raises InvalidRequest."""
 
 
@@ -101,16 +111,16 @@ class Operations(Protocol):
     def mode(self) -> str:
         """`remote` where other machines reach Hob, `full` where it is in chats too, else `standalone`."""
 
-    def settings(self) -> Sequence[Mapping[str, Any]]:
+    def settings(self) -> Sequence[SettingAnswer]:
         """Every setting, with its value, its manual, and where the value comes from."""
 
-    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+    async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
         """Change settings that may be changed while Hob runs, all or none; null takes a change back.
 
         The settings as they are then. Raises InvalidRequest.
         """
 
-    async def usage(self, days: int, by: str) -> Mapping[str, Any]:
+    async def usage(self, days: int, by: str) -> SpendingAnswer:
         """What was spent in the last days, told apart by day, model, session, sender or task; and each limit.
 
         Raises InvalidRequest.
@@ -122,10 +132,10 @@ class Operations(Protocol):
     async def prompt(self, session: str) -> Mapping[str, Any]:
         """What the next request of a session would hold, in bytes and tokens by section."""
 
-    async def undo(self, id: str, session: str, *, preview: bool) -> Mapping[str, Any]:
+    async def undo(self, id: str, session: str, *, preview: bool) -> UndoneAnswer:
         """Put back what a turn changed in files, or show what that would change. Raises NotFound, InvalidRequest."""
 
-    async def replay(self, id: str, model: str) -> Mapping[str, Any]:
+    async def replay(self, id: str, model: str) -> ReplayAnswer:
         """What models were given in a turn, and what another one (if one is named) answers to it; nothing is executed.
 
         Raises NotFound, InvalidRequest.
@@ -175,7 +185,7 @@ class Api:
     """The WebSockets that are open."""
     dashboard: str = ""
     """Where browsers reach it; empty where it does not listen."""
-    views: Sequence[Mapping[str, Any]] = ()
+    views: Sequence[ViewAnswer] = ()
     """Pages that features have in the dashboard: `name`, `title` and what they `ask`."""
     login_codes: LoginCodes = field(default_factory=LoginCodes)
     """By which browsers are let in."""

@@ -1,10 +1,75 @@
 """Questions for approval, and approval that was given for more than once, as the API and the commands show them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from hob.store.approvals import Approval, Grant
 from hob.store.store import Store
+
+
+class ApprovalAnswer(TypedDict):
+    """A question for approval.
+
+    state: see [states](states.md)
+    shown: all that would be done
+    question: the values that `shown` was made of; null for a question of an older Hob
+    scopes: how far an approval may reach here
+    message: the message whose turn waits for the answer
+    """
+
+    id: str
+    state: str
+    tool: str
+    reason: str
+    rule: str
+    shown: str
+    question: Mapping[str, Any] | None
+    scopes: list[str]
+    session: str
+    requester: str
+    message: str | None
+    asked: float
+    expires: float
+    answered: float | None
+    by: str
+    scope: str
+    note: str
+
+
+class ApprovalsAnswer(TypedDict):
+    """Questions, oldest first."""
+
+    approvals: list[ApprovalAnswer]
+
+
+class SettledAnswer(ApprovalAnswer):
+    """A question as it stands now.
+
+    line: the same for people
+    """
+
+    line: str
+
+
+class GrantAnswer(TypedDict):
+    """An approval that holds for more than once.
+
+    session: null where it holds everywhere
+    """
+
+    id: str
+    tool: str
+    session: str | None
+    requester: str
+    directory: str
+    given: float
+    by: str
+
+
+class GrantsAnswer(TypedDict):
+    """Leaves, oldest first."""
+
+    grants: list[GrantAnswer]
 
 
 class PendingApprovals(Protocol):
@@ -32,7 +97,7 @@ class PendingApprovals(Protocol):
         """Take one of those back. Raises NotFound."""
 
 
-async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> Mapping[str, Any]:
+async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> ApprovalsAnswer:
     """The questions that stand."""
     return {
         "approvals": [
@@ -41,7 +106,7 @@ async def approvals_view(store: Store, pending_approvals: PendingApprovals) -> M
     }
 
 
-async def approval_view(store: Store, approval: Approval, scopes: Sequence[str]) -> Mapping[str, Any]:
+async def approval_view(store: Store, approval: Approval, scopes: Sequence[str]) -> ApprovalAnswer:
     """One question. `shown` is all that would be done; `message` is the one whose turn waits for the answer.
 
     `question` are the values that `shown` was made of; null for questions of an older Hob.
@@ -69,13 +134,13 @@ async def approval_view(store: Store, approval: Approval, scopes: Sequence[str])
 
 async def settled_view(
     store: Store, pending_approvals: PendingApprovals, id: str, *, allowed: bool, scope: str, by: str
-) -> Mapping[str, Any]:
+) -> SettledAnswer:
     """Answer; the question as it stands now, with a `line` for people. Raises NotFound, NotAllowed, InvalidRequest."""
     approval, line = await pending_approvals.settle(id, allowed=allowed, scope=scope, by=by)
     return {**await approval_view(store, approval, pending_approvals.scopes(approval)), "line": line}
 
 
-async def grants_view(pending_approvals: PendingApprovals) -> Mapping[str, Any]:
+async def grants_view(pending_approvals: PendingApprovals) -> GrantsAnswer:
     """The approvals that hold for more than once; `session` is null where one holds everywhere."""
     return {
         "grants": [

@@ -1,7 +1,6 @@
 """Past messages of another assistant, as the API takes them and the store keeps them."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from hob.core.ids import CallId, SessionKey
 from hob.core.models import Entry
@@ -13,6 +12,17 @@ from hob.store.imports import PastEntry
 from hob.store.store import Store
 
 MOST_BYTES = 32_000_000
+
+
+class ImportedAnswer(TypedDict):
+    """What became of past messages.
+
+    new: messages that are kept from now on
+    there: messages that were there already
+    """
+
+    new: int
+    there: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,7 @@ class Importing:
     preview: bool = field("only count what is new", False)
 
 
-async def take_over(store: Store, asked: Importing) -> Mapping[str, Any]:
+async def take_over(store: Store, asked: Importing) -> ImportedAnswer:
     """Keep them as history; how many are new and how many were there. Raises InvalidRequest, StoreErrors."""
     past = [PastEntry(each.key, _entry(each)) for each in asked.messages]
     new = await store.imports.add(SessionKey(asked.session), asked.title, past, preview=asked.preview)

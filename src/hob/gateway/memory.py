@@ -1,9 +1,113 @@
 """Memory, for its owner: the port behind the routes."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
+from hob.core.answers import MemoryItemAnswer
 from hob.core.memory import FactAction
+
+
+class EmbeddingModelAnswer(TypedDict):
+    """The model that makes vectors.
+
+    dimension: 0 until the first vector
+    fingerprint: another one: all is embedded anew; of a local model with a hash of its files
+    """
+
+    enabled: bool
+    provider: str
+    model: str
+    dimension: int
+    normalize: bool
+    fingerprint: str
+
+
+class EmbeddingRuntimeAnswer(TypedDict):
+    """How the embedder is.
+
+    ready: it was asked, and answered last
+    detail: why it fails
+    checkedAt: when it was asked last; null for never
+    """
+
+    ready: bool
+    status: str
+    detail: str
+    checkedAt: float | None
+
+
+class EmbeddingIndexAnswer(TypedDict):
+    """How many items have vectors."""
+
+    embeddedChunks: int
+    waitingChunks: int
+
+
+class EmbeddingStatusAnswer(TypedDict):
+    """How meaning is looked at.
+
+    status: `disabled`, `indexing`, `ready` or `error`
+    """
+
+    status: str
+    embedding: EmbeddingModelAnswer
+    runtime: EmbeddingRuntimeAnswer
+    index: EmbeddingIndexAnswer
+
+
+class ReindexedAnswer(TypedDict):
+    """What was dropped."""
+
+    status: str
+    wipedChunks: int
+    reason: str
+
+
+class MemoryItemsAnswer(TypedDict):
+    """Items of memory.
+
+    problem: why meaning was not looked at; empty where it was
+    """
+
+    items: list[MemoryItemAnswer]
+    problem: str
+
+
+class RecalledItemAnswer(MemoryItemAnswer, total=False):
+    """A memory that a prompt showed, or named where it is untrusted.
+
+    forgotten: it is no longer there; then only id, score and parts are told
+    """
+
+    forgotten: bool
+
+
+class RecalledAnswer(TypedDict):
+    """What a turn was shown."""
+
+    turn: str
+    items: list[RecalledItemAnswer]
+
+
+class ForgottenAnswer(TypedDict):
+    """What is forgotten, or would be.
+
+    turns: in which it was said, where the conversation goes too
+    backups: files that keep a copy until they are replaced
+    erased: pieces that are gone; 0 for a preview
+    """
+
+    items: list[MemoryItemAnswer]
+    turns: list[str]
+    backups: list[str]
+    erased: int
+
+
+class DeletedAnswer(TypedDict):
+    """How many items went."""
+
+    status: str
+    deleted: int
 
 
 class ItemFilter(NamedTuple):
@@ -43,25 +147,25 @@ class MemoryControl(Protocol):
     async def status(self) -> Mapping[str, Any]:
         """The layers and totals, with the seed's fields and colours."""
 
-    async def embedding(self) -> Mapping[str, Any]:
+    async def embedding(self) -> EmbeddingStatusAnswer:
         """How meaning is looked at, with the seed's fields."""
 
-    async def check_embedding(self) -> Mapping[str, Any]:
+    async def check_embedding(self) -> EmbeddingStatusAnswer:
         """The same, after the embedder was asked for once where it never was."""
 
-    async def reindex(self, reason: str) -> Mapping[str, Any]:
+    async def reindex(self, reason: str) -> ReindexedAnswer:
         """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
 
-    async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
+    async def items(self, wanted: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest."""
 
-    async def recalled(self, turn: str = "", session: str = "") -> Mapping[str, Any]:
+    async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
         """What this turn was shown by itself, or the newest turn (of a session) that was shown any. Raises NotFound."""
 
-    async def item(self, id: str) -> Mapping[str, Any]:
+    async def item(self, id: str) -> MemoryItemAnswer:
         """One item, whole. Raises NotFound."""
 
-    async def add(self, text: str, source: str = "") -> Mapping[str, Any]:
+    async def add(self, text: str, source: str = "") -> MemoryItemAnswer:
         """Remember what the owner says. Raises InvalidRequest."""
 
     async def add_files(self, path: str) -> Mapping[str, Any]:
@@ -79,13 +183,13 @@ class MemoryControl(Protocol):
     async def set_goal(self, wanted: GoalChange) -> Mapping[str, Any]:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
 
-    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
+    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, or tell what that is. Raises InvalidRequest, NotFound."""
 
-    async def prune(self) -> Mapping[str, Any]:
+    async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""
 
-    async def reset(self, layer: str) -> Mapping[str, Any]:
+    async def reset(self, layer: str) -> DeletedAnswer:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
 
     def export(self) -> AsyncIterator[str]:

@@ -1,7 +1,20 @@
 """What the policy would say: the port behind the route."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from hob.core.answers import DecisionView
+
+
+class ExplainedAnswer(DecisionView):
+    """What the policy would say of a call.
+
+    known: whether there is such a tool; else the strictest rules hold
+    told: the same in words
+    """
+
+    known: bool
+    told: list[str]
 
 
 class SupposedCall(NamedTuple):
@@ -18,7 +31,7 @@ class SupposedCall(NamedTuple):
 class PolicyExplainer(Protocol):
     """Says what would be allowed, asked about or refused; does nothing."""
 
-    async def explain(self, asked: SupposedCall) -> Mapping[str, Any]:
+    async def explain(self, asked: SupposedCall) -> ExplainedAnswer:
         """What would be said of this call, and by which rule."""
 
 

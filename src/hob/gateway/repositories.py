@@ -1,7 +1,105 @@
 """The owner's repositories: the port behind the routes."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NotRequired, Protocol, TypedDict
+
+from hob.core.answers import FileAnswer, RepoRow
+
+
+class WorkRepoAnswer(TypedDict):
+    """Where tools work."""
+
+    path: str
+
+
+class TreeAnswer(TypedDict):
+    """A folder."""
+
+    root: str
+    path: str
+    rows: list[RepoRow]
+
+
+class ChangeAnswer(TypedDict):
+    """A file that was changed since the last commit.
+
+    state: `new`, `changed`, `gone`, `renamed` or `conflict`
+    before: what a renamed one was called
+    """
+
+    path: str
+    state: str
+    before: str
+
+
+class RepoStatusAnswer(TypedDict):
+    """How a repository is."""
+
+    root: str
+    repository: bool
+    branch: str
+    remote: str
+    ahead: int
+    behind: int
+    changes: list[ChangeAnswer]
+
+
+class MatchAnswer(TypedDict):
+    """A line that holds the text."""
+
+    path: str
+    line: int
+    text: str
+
+
+class RepoSearchAnswer(TypedDict):
+    """What was found."""
+
+    root: str
+    repos: list[str]
+    matches: list[MatchAnswer]
+
+
+class GitHubAnswer(TypedDict):
+    """How `gh` is."""
+
+    status: str
+    detail: str
+
+
+class BranchesAnswer(TypedDict):
+    """Branches."""
+
+    branches: list[str]
+    current: str
+
+
+class CommitAnswer(TypedDict):
+    """A commit."""
+
+    hash: str
+    author: str
+    at: float
+    subject: str
+
+
+class LogAnswer(TypedDict):
+    """Commits, the newest first."""
+
+    commits: list[CommitAnswer]
+
+
+class DiffAnswer(TypedDict):
+    """A difference."""
+
+    diff: str
+
+
+class RepoDoneAnswer(TypedDict):
+    """What git said."""
+
+    result: str
+    hash: NotRequired[str]
 
 
 class PullRequest(NamedTuple):
@@ -20,49 +118,49 @@ class Repositories(Protocol):
     All raise InvalidRequest for what git refuses, NotFound for what is not in it.
     """
 
-    def place(self, repo: str) -> Mapping[str, Any]:
+    def place(self, repo: str) -> WorkRepoAnswer:
         """Where the repository is."""
 
-    async def tree(self, repo: str, path: str) -> Mapping[str, Any]:
+    async def tree(self, repo: str, path: str) -> TreeAnswer:
         """What lies in a folder, folders first."""
 
-    async def file(self, repo: str, path: str) -> Mapping[str, Any]:
+    async def file(self, repo: str, path: str) -> FileAnswer:
         """The beginning of a file, if it is text."""
 
-    async def status(self, repo: str) -> Mapping[str, Any]:
+    async def status(self, repo: str) -> RepoStatusAnswer:
         """The branch, and what was changed since the last commit."""
 
-    async def search(self, repo: str, text: str) -> Mapping[str, Any]:
+    async def search(self, repo: str, text: str) -> RepoSearchAnswer:
         """The repositories in the folder, and the lines of files that hold a text."""
 
-    async def branches(self, repo: str) -> Mapping[str, Any]:
+    async def branches(self, repo: str) -> BranchesAnswer:
         """The branches, and which one is checked out."""
 
-    async def checkout(self, repo: str, branch: str, *, create: bool) -> Mapping[str, Any]:
+    async def checkout(self, repo: str, branch: str, *, create: bool) -> RepoDoneAnswer:
         """Go to a branch."""
 
-    async def log(self, repo: str, limit: int, path: str) -> Mapping[str, Any]:
+    async def log(self, repo: str, limit: int, path: str) -> LogAnswer:
         """The newest commits, of a path if one is given."""
 
-    async def diff(self, repo: str, *, commit: str, path: str) -> Mapping[str, Any]:
+    async def diff(self, repo: str, *, commit: str, path: str) -> DiffAnswer:
         """What a commit changed; without one what was changed since the last."""
 
-    async def commit(self, repo: str, message: str, paths: Sequence[str]) -> Mapping[str, Any]:
+    async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
         """Commit all changes, or those of these paths."""
 
-    async def pull(self, repo: str) -> Mapping[str, Any]:
+    async def pull(self, repo: str) -> RepoDoneAnswer:
         """Take over what came to the remote branch, if that needs no merge."""
 
-    async def push(self, repo: str) -> Mapping[str, Any]:
+    async def push(self, repo: str) -> RepoDoneAnswer:
         """Send the branch to its remote."""
 
-    async def init(self, repo: str, remote: str) -> Mapping[str, Any]:
+    async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
         """Make the folder a repository; set the address of its remote if one is given."""
 
-    async def pull_request(self, repo: str, asked: PullRequest) -> Mapping[str, Any]:
+    async def pull_request(self, repo: str, asked: PullRequest) -> RepoDoneAnswer:
         """Open a pull request with GitHub's own program."""
 
-    async def github(self) -> Mapping[str, Any]:
+    async def github(self) -> GitHubAnswer:
         """Whether GitHub's program is there and signed in."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from hob.core.answers import MemoryItemAnswer
 from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest
 from hob.core.memory import (
@@ -75,11 +76,11 @@ def led(total: int, part: float) -> str:
 
 def item_view(
     found: Recalled, further: Mapping[str, MemoryLayer] = MappingProxyType({}), *, whole: bool = False
-) -> dict[str, Any]:
+) -> MemoryItemAnswer:
     """An item, maybe of a further layer; `whole` with all that is kept of it."""
     item = found.item
     colour = further[item.layer].colour if item.layer in further else _COLOURS.get(item.layer, _GREY)
-    told: dict[str, Any] = {
+    told: MemoryItemAnswer = {
         "id": item.id, "layer": str(item.layer), "source": item.source, "text": item.text, "at": item.at,
         "origin": item.label.origin.value, "trust": item.label.trust.value, "speaker": item.speaker,
         "session": item.session, "turn": item.turn, "color": colour,
@@ -140,7 +141,7 @@ _NUMBERS = frozenset({
 def carried_view(carried: CarriedItem) -> dict[str, Any]:
     """An item as it is carried out, with its fact or its goal."""
     item, fact, goal = carried
-    told = item_view(Recalled(item, 0.0), whole=True)
+    told: dict[str, Any] = {**item_view(Recalled(item, 0.0), whole=True)}
     if fact is not None:
         told["fact"] = {name: getattr(fact, name) for name in _FACT} | {"state": fact.state.value}
     if goal is not None:

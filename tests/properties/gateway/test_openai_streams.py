@@ -20,6 +20,7 @@ from hob.gateway.openai.completions import ChunkWriter
 from hob.gateway.openai.errors import failed
 from hob.gateway.openai.responses import ResponseWriter
 from hob.gateway.openai.stream import StreamedText, StreamWriter
+from hob.gateway.routes.views import ChatAnswer, usage_view
 
 ID = InboundId("m_7f3k9q2x0b1d4h")
 TRACE, SESSION = TraceId("t"), SessionKey("api:main")
@@ -36,7 +37,15 @@ NOTICES = st.lists(
 
 
 def outcome(text: str) -> ChatOutcome:
-    view = {"id": ID, "session": SESSION, "trace_id": TRACE, "state": "done", "notes": []}
+    view: ChatAnswer = {
+        "id": ID,
+        "session": SESSION,
+        "trace_id": TRACE,
+        "state": "done",
+        "reply": text,
+        "notes": [],
+        "usage": usage_view(Usage(), 0),
+    }
     return ChatOutcome(ID, 0, text, False, Usage(input=2, output=1), view)
 
 

@@ -158,6 +158,7 @@ export interface ChatAnswer {
   question?: string;
   approvals?: string[];
   choices?: string[];
+  waits_for?: string;
   merged_into?: string;
 }
 
@@ -614,6 +615,7 @@ export interface MemoryItemAnswer {
 /** Items of memory. */
 export interface MemoryItemsAnswer {
   items: MemoryItemAnswer[];
+  problem: string;
 }
 
 /** Memory in figures. */
@@ -877,15 +879,15 @@ export interface ReplayRequest {
 
 /** What came of a turn with one model. */
 export interface ReplaySide {
+  cost_usd: number | null;
+  input_tokens: number;
+  output_tokens: number;
   model: string;
   text: string;
   calls: ReplayedCall[];
   rounds: number;
   seconds: number;
   trouble: string;
-  cost_usd: number | null;
-  input_tokens: number;
-  output_tokens: number;
 }
 
 /** A tool that a model called. */

@@ -21,7 +21,15 @@ from hob.bus.directory import ChannelDirectory
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, ModelError
 from hob.core.translation.language import translatable
-from hob.gateway.administration import LogFilter, NewModel, Probe
+from hob.gateway.administration import (
+    ChannelAnswer,
+    DoctorAnswer,
+    LogFilter,
+    LogLineAnswer,
+    NewModel,
+    PluginAnswer,
+    Probe,
+)
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.store.store import Store
 
@@ -37,11 +45,11 @@ class OwnerAdministration:
         self._store = store
         self._channels = channels
 
-    async def logs(self, wanted: LogFilter) -> Sequence[Mapping[str, Any]]:
+    async def logs(self, wanted: LogFilter) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
         return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", wanted)]
 
-    async def examine(self, *, online: bool) -> Mapping[str, Any]:
+    async def examine(self, *, online: bool) -> DoctorAnswer:
         """What `hob doctor` finds; with `online` it asks models and other servers too."""
         context = DiagnosticContext(self._home, self._environ, online=online)
         report = await asyncio.to_thread(examine_house, context)
@@ -60,7 +68,7 @@ class OwnerAdministration:
             "skipped": [{"id": id, "reason": str(reason)} for id, reason in report.skipped],
         }
 
-    async def channels(self) -> Sequence[Mapping[str, Any]]:
+    async def channels(self) -> Sequence[ChannelAnswer]:
         """The channels that run, and what each still owes."""
         stuck = [row.outbound.to for row in await self._store.outbox.stuck(500)]
         return [
@@ -87,7 +95,7 @@ class OwnerAdministration:
             await asyncio.to_thread(save_candidate, self._home, candidate)
         return {**{key: row.get(key) for key in ("model", "ok", "tools", "trouble")}, "kept": kept}
 
-    async def plugins(self) -> Sequence[Mapping[str, Any]]:
+    async def plugins(self) -> Sequence[PluginAnswer]:
         """The plug-ins that are installed here."""
         found = await asyncio.to_thread(read_manifests, self._home)
         return [

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from hob.gateway.administration import LogLineAnswer
 
 NO_TRACE = "-"
 _TEXT = re.compile(r"(\d{4}-\S+) ([A-Z]+) (\S+) (\S+) (.*)")
@@ -40,7 +41,7 @@ def write_json(line: LogLine) -> str:
     return json.dumps(view(line), ensure_ascii=False).translate(_ENDS)
 
 
-def view(line: LogLine) -> Mapping[str, Any]:
+def view(line: LogLine) -> LogLineAnswer:
     """The same as a value."""
     return {
         "time": line.at,

@@ -10,6 +10,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.translation.language import translatable
 from hob.core.turns import Session, SessionChange
+from hob.gateway.answers import ForkedAnswer, SessionAnswer, SessionsAnswer
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
@@ -25,7 +26,7 @@ class OwnerSessions:
         self._erasure = erasure
         self._session_queues = session_queues
 
-    async def all(self, *, archived: bool) -> Mapping[str, Any]:
+    async def all(self, *, archived: bool) -> SessionsAnswer:
         """Every session in which something stands, the latest first; the archived ones instead if asked."""
         found = await self._store.sessions.find(archived=archived)
         return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
@@ -45,7 +46,7 @@ class OwnerSessions:
 
     async def change(
         self, name: str, *, title: str | None, paused: bool | None, archived: bool | None
-    ) -> Mapping[str, Any]:
+    ) -> SessionAnswer:
         """Name it, hold or let go on what comes in, put it away or bring it back. Raises InvalidRequest."""
         session = await self._find(name)
         chosen = SessionChange()
@@ -67,7 +68,7 @@ class OwnerSessions:
         await self._store.sessions.reset(session.key, "deleted")
         return {"session": session.key, "erased": erased}
 
-    async def fork(self, name: str, before: int | None = None) -> Mapping[str, Any]:
+    async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
         """A new session with what was said in this one, up to a place of it; this one stays. Raises InvalidRequest."""
         session = await self._find(name)
         into = SessionKey(f"{session.key}-{os.urandom(3).hex()}")
@@ -95,7 +96,7 @@ def _title(text: str) -> str:
     return title
 
 
-def _view(session: Session) -> Mapping[str, Any]:
+def _view(session: Session) -> SessionAnswer:
     return {
         "session": session.key,
         "title": session.title,

@@ -1,15 +1,16 @@
 """The settings as a page shows them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hob.config.fields import walk
 from hob.config.loading import Config
 from hob.config.positions import dotted
 from hob.core.settings import Secret
+from hob.gateway.answers import SettingAnswer
 
 
-def settings_view(config: Config) -> Sequence[Mapping[str, Any]]:
+def settings_view(config: Config) -> Sequence[SettingAnswer]:
     """Every setting; of a secret is told only whether there is one, and where it comes from."""
     rules = {dotted(path): each for path, each in walk(config.sections)}
     return [

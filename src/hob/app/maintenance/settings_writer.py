@@ -12,6 +12,7 @@ from hob.config.loading import Config
 from hob.config.problems import Layer, UnknownKey
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
+from hob.gateway.answers import SettingAnswer
 from hob.store.audit.audit import AuditEntry
 from hob.store.store import Store
 from hob.workspace.settings import WorkspaceSettings
@@ -24,7 +25,7 @@ class SettingsWriter:
         self._store = store
         self._reloading = reloading
 
-    async def change(self, values: Mapping[str, Any], by: str) -> Sequence[Mapping[str, Any]]:
+    async def change(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
         """Store these values, all or none; null takes the stored one back. The settings as they are then.
 
         Raises InvalidRequest, which names the key.

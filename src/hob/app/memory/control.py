@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from hob.app.memory.documents import DocumentIndexer
+from hob.core.answers import MemoryItemAnswer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, ModelError, NotFound
 from hob.core.ids import SessionKey, TraceId, TurnId
@@ -29,7 +30,18 @@ from hob.core.memory import (
 from hob.core.steps import ModelAsked, RecalledMemory
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL
-from hob.gateway.memory import FactFilter, GoalChange, ItemFilter
+from hob.gateway.memory import (
+    DeletedAnswer,
+    EmbeddingStatusAnswer,
+    FactFilter,
+    ForgottenAnswer,
+    GoalChange,
+    ItemFilter,
+    MemoryItemsAnswer,
+    RecalledAnswer,
+    RecalledItemAnswer,
+    ReindexedAnswer,
+)
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
@@ -134,7 +146,7 @@ class OwnerMemory:
         told = translatable("there is no layer {layer}; there are all, {layers}", layer=name, layers=", ".join(layers))
         raise InvalidRequest(told)
 
-    def _view(self, found: Recalled) -> dict[str, Any]:
+    def _view(self, found: Recalled) -> MemoryItemAnswer:
         return item_view(found, self._further)
 
     async def _observed(self) -> Mapping[str, Any]:
@@ -166,7 +178,7 @@ class OwnerMemory:
             "problem": self._embedder.problem,
         }
 
-    async def embedding(self) -> Mapping[str, Any]:
+    async def embedding(self) -> EmbeddingStatusAnswer:
         """How meaning is looked at, with the seed's fields."""
         known, told, status = self._embedder, await self._embedding(), "disabled"
         problem: str = translatable("model.embedding names no model: memory is found by words")
@@ -192,21 +204,21 @@ class OwnerMemory:
             "index": {"embeddedChunks": told["embedded"], "waitingChunks": told["waiting"]},
         }
 
-    async def check_embedding(self) -> Mapping[str, Any]:
+    async def check_embedding(self) -> EmbeddingStatusAnswer:
         """The same, after the embedder was asked for once where it never was."""
         if self._embedder is not None and not self._embedder.checked:
             with suppress(ModelError):
                 await self._embedder.embed_question("?")
         return await self.embedding()
 
-    async def reindex(self, reason: str) -> Mapping[str, Any]:
+    async def reindex(self, reason: str) -> ReindexedAnswer:
         """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""
         if self._embedder is None:
             raise InvalidRequest(translatable("model.embedding names no model: there are no vectors to make anew"))
         _log.info("the vectors of all memories are made anew: %s", reason or "its owner wanted it")
         return {"status": "ok", "wipedChunks": await self._embedder.reindex(), "reason": reason}
 
-    async def items(self, wanted: ItemFilter) -> Mapping[str, Any]:
+    async def items(self, wanted: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest.
 
         `problem` tells why meaning was not looked at.
@@ -214,7 +226,7 @@ class OwnerMemory:
         found = [self._view(each) for each in await self._select(wanted)]
         return {"items": found, "problem": self._embedder.problem if wanted.query and self._embedder else ""}
 
-    async def recalled(self, turn: str = "", session: str = "") -> Mapping[str, Any]:
+    async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
         """What this turn was shown, or the newest that was shown any. Raises NotFound."""
         for each in (TurnId(turn),) if turn else await self._store.turns.latest(SessionKey(session) or None, _TURNS):
             steps = await self._store.journal.load_steps(each)
@@ -225,18 +237,19 @@ class OwnerMemory:
             raise NotFound(translatable("There is no turn {turn}.", turn=turn))
         return {"turn": turn, "items": []}
 
-    async def _shown(self, memory: RecalledMemory) -> Mapping[str, Any]:
+    async def _shown(self, memory: RecalledMemory) -> RecalledItemAnswer:
         parts = dict(memory.parts)
         item = await self._service.find(memory.id, self._scope)
         if item is None:
-            return {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
-        return self._view(Recalled(item, memory.score, parts))
+            gone = {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
+            return cast(RecalledItemAnswer, gone)  # nothing else is left of it
+        return cast(RecalledItemAnswer, self._view(Recalled(item, memory.score, parts)))
 
-    async def item(self, id: str) -> Mapping[str, Any]:
+    async def item(self, id: str) -> MemoryItemAnswer:
         """One item, whole. Raises NotFound."""
         return item_view(Recalled(await self._find(id), 0.0), self._further, whole=True)
 
-    async def add(self, text: str, source: str = "") -> Mapping[str, Any]:
+    async def add(self, text: str, source: str = "") -> MemoryItemAnswer:
         """Remember what the owner says. Raises InvalidRequest."""
         if not text.strip():
             raise InvalidRequest(translatable("the text is empty"))
@@ -297,7 +310,7 @@ class OwnerMemory:
         waiting = await self._store.memory_work.count(await self._store.memory_work.place(FACTS))
         return {"messages_waiting": waiting}
 
-    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> Mapping[str, Any]:
+    async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
 
         Raises InvalidRequest where nothing limits it, NotFound.
@@ -309,15 +322,16 @@ class OwnerMemory:
             raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
         turns = await self._turns(found) if said else {}
         ids = [item.id for item in found]
-        view = {
+        view: ForgottenAnswer = {
             "items": [self._view(Recalled(item, 0.0)) for item in found],
             "turns": sorted(turns),
             "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._home, ids)],
+            "erased": 0,
         }
         if not preview:
             await self._documents.stop_watching(wanted.source)
         if preview or not found:
-            return {**view, "erased": 0}
+            return view
         versions = await self._store.facts.versions(self._scope, ids)
         pieces = await self._store.erasure.erase_items([*ids, *versions], _REASON)
         self._withdrawn()
@@ -325,11 +339,11 @@ class OwnerMemory:
             pieces += await self._store.erasure.erase_trace(TraceId(trace), _REASON)
         return {**view, "erased": pieces}
 
-    async def prune(self) -> Mapping[str, Any]:
+    async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""
         return {"status": "ok", "deleted": await self._store.memory_lifecycle.prune(self._service.settings.max_items)}
 
-    async def reset(self, layer: str) -> Mapping[str, Any]:
+    async def reset(self, layer: str) -> DeletedAnswer:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
         whole = layer == "all"
         layers = tuple((await self._counted())[1]) if whole else () if layer == _NOTES else await self._layers(layer)

@@ -1,14 +1,15 @@
 """What was spent, on what, and what is left: one report for the command, the API and others that show it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.models import NOTHING_SPENT, Spent
 from hob.core.translation.language import translatable
+from hob.gateway.answers import SpendingAnswer, SpentAnswer
 from hob.store.spending.ledger import Division, StoredLedger
 
 By = Literal["day", "model", "session", "sender", "task"]
@@ -24,7 +25,7 @@ class UsageReport:
         self._budget = budget
         self._clock = clock
 
-    async def report(self, days: int, by: str) -> Mapping[str, Any]:
+    async def report(self, days: int, by: str) -> SpendingAnswer:
         """The spending of the last so many days, today included, and each limit. Raises InvalidRequest.
 
         An hour counts for the day in which it begins: where the clock is half an hour off, so is the day's end.
@@ -76,7 +77,7 @@ def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, zone: 
     return {day.isoformat(): sum(days.get(day, ()), NOTHING_SPENT) for day in every}
 
 
-def _spent_view(spent: Spent) -> dict[str, Any]:
+def _spent_view(spent: Spent) -> SpentAnswer:
     """`cost_usd` is what is known of the cost; `unknown_calls` are not in it."""
     return {
         "cost_usd": _usd(spent.cost - spent.reserved),

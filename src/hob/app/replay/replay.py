@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget
@@ -23,6 +22,7 @@ from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.core.values import dataclass
+from hob.gateway.answers import RebuiltAnswer, ReplayAnswer, ReplayBill, ReplayedCall, ReplaySide
 from hob.providers.routing.model_routes import ModelRoutes
 from hob.providers.routing.rebuilding import RebuiltRequests
 from hob.store.store import Store
@@ -57,7 +57,7 @@ class TurnReplay:
         self._budget = budget
         self._clock = clock
 
-    async def __call__(self, id: str, model: str) -> Mapping[str, Any]:
+    async def __call__(self, id: str, model: str) -> ReplayAnswer:
         """What a turn, a message's or a trace's, was given and answered; with a model also what that one answers now.
 
         Raises NotFound, and InvalidRequest where the details are gone.
@@ -68,25 +68,27 @@ class TurnReplay:
         if not any(each.step in requests for each in rounds):
             raise InvalidRequest(_why_gone(steps))
         then = await self._then(turn, trace, rounds)
-        view = {
+        view: ReplayAnswer = {
             "turn": turn,
             "trace": trace,
             "rebuilt": [await self._rebuilt(each, requests) for each in rounds],
             "then": then,
+            "now": None,
+            "difference": [],
         }
         if not model:
-            return {**view, "now": None, "difference": []}
+            return view
         joined = _joined(rounds, requests)
         now = await self._ask(requests[min(requests)], model, _Recorded(rounds, steps, requests), joined)
-        before, after = str(then["text"]).splitlines(), str(now["text"]).splitlines()
+        before, after = then["text"].splitlines(), now["text"].splitlines()
         difference = [*difflib.unified_diff(before, after, then["model"], now["model"], lineterm="")]
         return {**view, "now": now, "difference": difference}
 
-    async def _rebuilt(self, each: _Round, requests: Mapping[int, ModelRequest]) -> dict[str, Any]:
+    async def _rebuilt(self, each: _Round, requests: Mapping[int, ModelRequest]) -> RebuiltAnswer:
         """Whether the stored request of this call makes its server be sent the same bytes again."""
         replied, request = each.replied, requests.get(each.step)
         ref = replied.ref if replied is not None else each.asked.model
-        row: dict[str, Any] = {"step": each.step, "model": ref, "sent": "", "identical": None, "why": ""}
+        row: RebuiltAnswer = {"step": each.step, "model": ref, "sent": "", "identical": None, "why": ""}
         if replied is None or not replied.sent:
             row["why"] = translatable("what was sent was not noted: no answer came, or the model is no server")
         elif request is None:
@@ -100,7 +102,7 @@ class TurnReplay:
             row |= {"sent": replied.sent, "identical": same, "why": "" if same else why}
         return row
 
-    async def _then(self, turn: TurnId, trace: TraceId, rounds: Sequence[_Round]) -> dict[str, Any]:
+    async def _then(self, turn: TurnId, trace: TraceId, rounds: Sequence[_Round]) -> ReplaySide:
         replies = [each.replied for each in rounds if each.replied is not None]
         events = [event for event in await self._store.timeline.trace(trace) if event.turn == turn]
         calls = [call for reply in replies for call in reply.calls]
@@ -117,12 +119,12 @@ class TurnReplay:
 
     async def _ask(
         self, request: ModelRequest, model: str, recorded: "_Recorded", joined: Sequence[Sequence[UserMessage]]
-    ) -> dict[str, Any]:
+    ) -> ReplaySide:
         request = replace(
             request, model=model, models=(), task=TASK, cache_key=None, patience=_PATIENCE_SECONDS, stays=False
         )
         waiting = deque(joined[1:])
-        began, replies, calls, trouble = self._clock.monotonic(), list[ModelReply](), list[dict[str, Any]](), ""
+        began, replies, calls, trouble = self._clock.monotonic(), list[ModelReply](), list[ReplayedCall](), ""
         try:
             while len(replies) < len(joined) + _MORE_ROUNDS:
                 reply = await self._reply(request)
@@ -244,7 +246,7 @@ def _why_gone(steps: Sequence[Step]) -> str:
     )
 
 
-def _bill(usages: Sequence[Usage | None], costs: Sequence[int | None]) -> dict[str, Any]:
+def _bill(usages: Sequence[Usage | None], costs: Sequence[int | None]) -> ReplayBill:
     known = [cost for cost in costs if cost is not None]
     return {
         "cost_usd": sum(known) / 1_000_000 if len(known) == len(costs) else None,

@@ -4,11 +4,24 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from hob.core.answers import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
-from hob.gateway.repositories import PullRequest
+from hob.gateway.repositories import (
+    BranchesAnswer,
+    ChangeAnswer,
+    DiffAnswer,
+    GitHubAnswer,
+    LogAnswer,
+    MatchAnswer,
+    PullRequest,
+    RepoDoneAnswer,
+    RepoSearchAnswer,
+    RepoStatusAnswer,
+    TreeAnswer,
+    WorkRepoAnswer,
+)
 from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
 from hob.tools.exec.repository_files import content_of, find_inside, inside, repositories_below, rows_of
 from hob.workspace.repositories import begin_repository
@@ -29,20 +42,20 @@ class OwnerRepositories:
         self._folders = folders
         self._programs = Programs(environ)
 
-    def place(self, repo: str) -> Mapping[str, Any]:
+    def place(self, repo: str) -> WorkRepoAnswer:
         """Where the repository is."""
         return {"path": str(self._root(repo))}
 
-    async def tree(self, repo: str, path: str) -> Mapping[str, Any]:
+    async def tree(self, repo: str, path: str) -> TreeAnswer:
         """What lies in a folder, folders first."""
         root = self._root(repo)
         return {"root": str(root), "path": path, "rows": await asyncio.to_thread(rows_of, root, path)}
 
-    async def file(self, repo: str, path: str) -> Mapping[str, Any]:
+    async def file(self, repo: str, path: str) -> FileAnswer:
         """The beginning of a file, if it is text."""
         return await asyncio.to_thread(content_of, self._root(repo), path)
 
-    async def status(self, repo: str) -> Mapping[str, Any]:
+    async def status(self, repo: str) -> RepoStatusAnswer:
         """The branch, and what was changed since the last commit."""
         root = self._root(repo)
         if not (root / ".git").exists():
@@ -67,18 +80,18 @@ class OwnerRepositories:
             "changes": _changes(rest),
         }
 
-    async def search(self, repo: str, text: str) -> Mapping[str, Any]:
+    async def search(self, repo: str, text: str) -> RepoSearchAnswer:
         """The repositories in the folder, and the lines of files that hold a text."""
         root = self._root(repo)
         repos = await asyncio.to_thread(repositories_below, root)
-        matches: list[Mapping[str, Any]] = []
+        matches: list[MatchAnswer] = []
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
             said = await self._programs.git(root, *asked, fine=(0, 1))
             matches = [_match(line) for line in said.split("\n")[:_MOST_LINES] if line.count("\0") >= 2]
         return {"root": str(root), "repos": repos, "matches": matches}
 
-    async def branches(self, repo: str) -> Mapping[str, Any]:
+    async def branches(self, repo: str) -> BranchesAnswer:
         """The branches, and which one is checked out."""
         said = await self._programs.git(
             self._root(repo), "for-each-ref", "--format=%(HEAD)%(refname:short)", "refs/heads"
@@ -87,14 +100,14 @@ class OwnerRepositories:
         current = next((name[1:] for name in names if name.startswith("*")), "")
         return {"branches": [name[1:] for name in names], "current": current}
 
-    async def checkout(self, repo: str, branch: str, *, create: bool) -> Mapping[str, Any]:
+    async def checkout(self, repo: str, branch: str, *, create: bool) -> RepoDoneAnswer:
         """Go to a branch."""
         root = self._root(repo)
         await self._check_branch(root, branch)
         said = await self._programs.git(root, "switch", *(("-c",) if create else ()), branch)
         return {"result": said.strip()}
 
-    async def log(self, repo: str, limit: int, path: str) -> Mapping[str, Any]:
+    async def log(self, repo: str, limit: int, path: str) -> LogAnswer:
         """The newest commits, of a path if one is given."""
         root = self._root(repo)
         only = ("--", f":(literal){inside(path)}") if path else ()
@@ -113,7 +126,7 @@ class OwnerRepositories:
             ]
         }
 
-    async def diff(self, repo: str, *, commit: str, path: str) -> Mapping[str, Any]:
+    async def diff(self, repo: str, *, commit: str, path: str) -> DiffAnswer:
         """What a commit changed; without one what was changed since the last."""
         root, only = self._root(repo), ("--", f":(literal){inside(path)}") if path else ()
         plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
@@ -130,7 +143,7 @@ class OwnerRepositories:
             said = "" if listed else await self._programs.git(root, *asked, fine=(0, 1))
         return {"diff": said}
 
-    async def commit(self, repo: str, message: str, paths: Sequence[str]) -> Mapping[str, Any]:
+    async def commit(self, repo: str, message: str, paths: Sequence[str]) -> RepoDoneAnswer:
         """Commit all changes, or those of these paths."""
         root = self._root(repo)
         if not message.strip():
@@ -143,19 +156,19 @@ class OwnerRepositories:
         done = await self._programs.git(root, "rev-parse", "HEAD")
         return {"result": said.strip(), "hash": done.strip()}
 
-    async def pull(self, repo: str) -> Mapping[str, Any]:
+    async def pull(self, repo: str) -> RepoDoneAnswer:
         """Take over what came to the remote branch, if that needs no merge."""
         said = await self._programs.git(self._root(repo), "pull", "--ff-only", seconds=NETWORK_SECONDS)
         return {"result": said.strip()}
 
-    async def push(self, repo: str) -> Mapping[str, Any]:
+    async def push(self, repo: str) -> RepoDoneAnswer:
         """Send the branch to its remote."""
         said = await self._programs.git(
             self._root(repo), "push", "--porcelain", "-u", "origin", "HEAD", seconds=NETWORK_SECONDS
         )
         return {"result": said.strip()}
 
-    async def init(self, repo: str, remote: str) -> Mapping[str, Any]:
+    async def init(self, repo: str, remote: str) -> RepoDoneAnswer:
         """Make the folder a repository; set the address of its remote if one is given."""
         root = self._root(repo)
         if remote and not _ADDRESS.fullmatch(remote):
@@ -169,7 +182,7 @@ class OwnerRepositories:
             await self._programs.git(root, "remote", verb, "origin", remote)
         return {"result": str(root)}
 
-    async def pull_request(self, repo: str, asked: PullRequest) -> Mapping[str, Any]:
+    async def pull_request(self, repo: str, asked: PullRequest) -> RepoDoneAnswer:
         """Open a pull request with GitHub's own program."""
         root = self._root(repo)
         for branch in filter(None, (asked.base, asked.head)):
@@ -182,7 +195,7 @@ class OwnerRepositories:
         )  # fmt: skip
         return {"result": said.strip()}
 
-    async def github(self) -> Mapping[str, Any]:
+    async def github(self) -> GitHubAnswer:
         """Whether GitHub's program is there and signed in."""
         try:
             said = await self._programs.run(self._root("work"), "gh", "auth", "status", fine=(0, 1))
@@ -204,9 +217,9 @@ class OwnerRepositories:
             raise InvalidRequest(translatable("{branch} is not the name of a branch", branch=branch)) from None
 
 
-def _changes(fields: Sequence[str]) -> list[Mapping[str, Any]]:
+def _changes(fields: Sequence[str]) -> list[ChangeAnswer]:
     """Two letters and a path; a renamed one is followed by what it was. https://git-scm.com/docs/git-status"""
-    found: list[Mapping[str, Any]] = []
+    found: list[ChangeAnswer] = []
     rest = iter(fields)
     for field in rest:
         if len(field) > 3:
@@ -223,6 +236,6 @@ def _apart(text: str) -> list[tuple[str, int]]:
     return [(word, int(count)) for word, count in re.findall(r"(ahead|behind) (\d+)", text)]
 
 
-def _match(line: str) -> Mapping[str, Any]:
+def _match(line: str) -> MatchAnswer:
     path, number, text = line.split("\0", 2)
     return {"path": path, "line": int(number) if number.isdecimal() else 0, "text": text[:400]}

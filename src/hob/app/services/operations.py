@@ -20,6 +20,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.lazy import Lazy
 from hob.core.ports.tools import Toolset
+from hob.gateway.answers import ReplayAnswer
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
@@ -52,7 +53,7 @@ def make_operations(
     async def erase(who: str, preview: bool) -> Mapping[str, Any]:
         return await _erase_person()(store, erasure, kernel.pairing_service, config.home, who, preview)
 
-    async def replay(id: str, model: str) -> Mapping[str, Any]:
+    async def replay(id: str, model: str) -> ReplayAnswer:
         return await _replay()(store, models.model, models.routes.routes, models.budget, clock)(id, model)
 
     return DaemonOperations(
@@ -84,7 +85,7 @@ def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[Mapping[st
 
 
 @Lazy
-def _replay() -> Callable[..., Callable[[str, str], Awaitable[Mapping[str, Any]]]]:
+def _replay() -> Callable[..., Callable[[str, str], Awaitable[ReplayAnswer]]]:
     from hob.app.replay.replay import TurnReplay
 
     return TurnReplay

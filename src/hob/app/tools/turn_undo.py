@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from hob.core.clock import Clock
 from hob.core.content.chunks import first_words
@@ -15,6 +14,7 @@ from hob.core.states import TurnState
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.undo import Undone, UndoNote, undo_of
+from hob.gateway.answers import UndoneAnswer
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store
 from hob.store.turns import TurnRow
@@ -76,15 +76,15 @@ class TurnUndoService:
             )
         return turn
 
-    async def preview(self, turn: TurnId) -> Mapping[str, Any]:
+    async def preview(self, turn: TurnId) -> UndoneAnswer:
         """What `undo` would do, and the differences. Raises NotFound, InvalidRequest."""
         try:
             shown = await self._undo.preview(turn)
         except (ToolFailed, ToolRefused) as error:
             raise InvalidRequest(str(error)) from error
-        return await self._told(turn, shown.outcome) | {"diff": shown.diff}
+        return {**await self._told(turn, shown.outcome), "diff": shown.diff}
 
-    async def undo(self, turn: TurnId, by: str) -> Mapping[str, Any]:
+    async def undo(self, turn: TurnId, by: str) -> UndoneAnswer:
         """Put back what was there before the turn; the same outcome when asked again by the same name.
 
         Raises NotFound, InvalidRequest, StoreErrors.
@@ -156,7 +156,7 @@ class TurnUndoService:
             raise NotFound(translatable("there is no turn or message {name}; `hob tasks --all` lists them", name=name))
         return row
 
-    async def _told(self, turn: TurnId, done: Undone) -> dict[str, Any]:
+    async def _told(self, turn: TurnId, done: Undone) -> UndoneAnswer:
         return {
             "turn": turn,
             "words": first_words(await self._store.turns.opening(TurnId(turn.rpartition(_PREFIX)[2]))),

@@ -1,15 +1,12 @@
 """What the guard would say of a call, without doing anything: for `hob policy explain` and the dashboard."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from hob.app.subsystems import TOOL_GROUPS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.guard import BackendHere, rules_of
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.trust.labels import SenderClass
-from hob.gateway.policy import SupposedCall
+from hob.gateway.policy import ExplainedAnswer, SupposedCall
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
@@ -38,7 +35,7 @@ class OwnerPolicy:
         self._tool_runtime = tool_runtime
         self._known = known
 
-    async def explain(self, asked: SupposedCall) -> Mapping[str, Any]:
+    async def explain(self, asked: SupposedCall) -> ExplainedAnswer:
         """What would be said of this call, and by which rule."""
         guarding = await guarding_over(self._config, self._tool_runtime, self._known)
         spec = next((each for each in guarding.specs if each.name == asked.tool), None)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, cast
 
 from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
 from hob.core.events.notices import Delta, Notice, Progress, Retracted, Settled
@@ -106,7 +106,7 @@ async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
     result = await api.store.inbox.find_result(accepted.id)
     if result is None:
         raise NotFound(translatable("no message has this id"))
-    return chat_view(result)
+    return cast(dict[str, Any], chat_view(result))
 
 
 async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[ClientEvent, None]:
@@ -117,7 +117,7 @@ async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[Clie
         async for event in _follow(api, accepted, wait):
             yield event
     except HobError as error:
-        yield ClientEvent("error", failure_of(error).view())
+        yield ClientEvent("error", {**failure_of(error).view()})
 
 
 async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncGenerator[ClientEvent, None]:
@@ -126,7 +126,7 @@ async def follow_again(api: Api, id: InboundId, wait: float) -> AsyncGenerator[C
         async for event in _follow(api, await find_accepted(api, id), wait):
             yield event
     except HobError as error:
-        yield ClientEvent("error", failure_of(error).view())
+        yield ClientEvent("error", {**failure_of(error).view()})
 
 
 async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[ClientEvent, None]:

@@ -1,17 +1,51 @@
 """The house below `/api/v1`: log, doctor, models, channels, plug-ins, people."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 from starlette.responses import Response
 
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
-from hob.gateway.administration import Administration, LazyAdministration, LogFilter, NewModel
+from hob.gateway.administration import (
+    Administration,
+    ChannelAnswer,
+    DoctorAnswer,
+    LazyAdministration,
+    LogFilter,
+    LogLineAnswer,
+    NewModel,
+    PluginAnswer,
+)
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.routes.table import ENDPOINTS as OWN
+
+
+class ModelsAnswer(TypedDict):
+    """Models by their references and the owner's names for them."""
+
+    models: list[str]
+
+
+class LogsAnswer(TypedDict):
+    """Lines of the log, the newest last."""
+
+    lines: Sequence[LogLineAnswer]
+
+
+class ChannelsAnswer(TypedDict):
+    """Channels that run."""
+
+    channels: Sequence[ChannelAnswer]
+
+
+class PluginsAnswer(TypedDict):
+    """Plug-ins."""
+
+    plugins: Sequence[PluginAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +80,19 @@ def _administration(call: EndpointCall[Any]) -> Administration:
     return call.api.port(LazyAdministration).get()
 
 
-async def logs(call: EndpointCall[LogsQuery]) -> Response:
+async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:
     """What stands in the log, the newest last."""
     asked = call.asked
     wanted = LogFilter(asked.level, asked.text, asked.trace_id, asked.limit)
     return etagged(call.request, {"lines": await _administration(call).logs(wanted)})
 
 
-async def doctor(call: EndpointCall[HealthQuery]) -> Response:
+async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
     """What is wrong, and what to do about it, what matters most first. Nothing is changed."""
     return json_response(await _administration(call).examine(online=call.asked.online))
 
 
-async def models(call: EndpointCall[Nothing]) -> Response:
+async def models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer]:
     """The models that are set up, the usual one first."""
     return etagged(call.request, {"models": list(call.api.models.names())})
 
@@ -77,12 +111,12 @@ async def connect(call: EndpointCall[ModelConnection]) -> Response:
     return json_response(told)
 
 
-async def channels(call: EndpointCall[Nothing]) -> Response:
+async def channels(call: EndpointCall[Nothing]) -> JsonResponse[ChannelsAnswer]:
     """The channels that run, with how many messages could not be delivered."""
     return etagged(call.request, {"channels": await _administration(call).channels()})
 
 
-async def plugins(call: EndpointCall[Nothing]) -> Response:
+async def plugins(call: EndpointCall[Nothing]) -> JsonResponse[PluginsAnswer]:
     """The plug-ins that are installed here."""
     return etagged(call.request, {"plugins": await _administration(call).plugins()})
 

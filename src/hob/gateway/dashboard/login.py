@@ -1,7 +1,7 @@
 """Signing in and out: a link's code, or a token, becomes a browser's own login."""
 
 import asyncio
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
 
@@ -14,9 +14,35 @@ from hob.gateway.auth.visitors import AtTheSocket, Visitor
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 
 SIGNED_IN_SECONDS = 30 * 86_400.0
+
+
+class VerifiedAnswer(TypedDict):
+    """Whether the caller is known."""
+
+    valid: bool
+    auth_required: bool
+    who: NotRequired[str]
+    scopes: NotRequired[list[str]]
+
+
+class LoginAnswer(TypedDict):
+    """A login. The cookie that comes with it is its other half.
+
+    csrf: what `X-CSRF-Token` takes, and the `token` of `hello` at `/ws`
+    """
+
+    who: str
+    scopes: list[str]
+    csrf: str
+
+
+class LogoutAnswer(TypedDict):
+    """The login holds no more."""
+
+    valid: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +53,7 @@ class Login:
     token: str = field("a token, as it would stand after `Authorization: Bearer`", "")
 
 
-async def verify(call: EndpointCall[Nothing]) -> Response:
+async def verify(call: EndpointCall[Nothing]) -> JsonResponse[VerifiedAnswer]:
     """Whether the caller is known, and what they may. A wrong token counts as a guess."""
     visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
     try:
@@ -36,10 +62,10 @@ async def verify(call: EndpointCall[Nothing]) -> Response:
         if refusal.failure.code not in {"unauthorized", "missing_csrf"}:
             raise
         return json_response({"valid": False, "auth_required": True})
-    return json_response({"valid": True, "auth_required": True, **_who(caller)})
+    return json_response({"valid": True, "auth_required": True, "who": caller.by, "scopes": _scopes(caller)})
 
 
-async def login(call: EndpointCall[Login]) -> Response:
+async def login(call: EndpointCall[Login]) -> JsonResponse[LoginAnswer]:
     """Sign in: the answer sets a cookie, and holds the `csrf` that `X-CSRF-Token` takes with every later call.
 
     Neither is valid for anything without the other. The login holds for 30 days, and no longer than the token.
@@ -49,15 +75,15 @@ async def login(call: EndpointCall[Login]) -> Response:
         raise HttpRefusal("not_allowed", "this token is for talking only; the dashboard is the owner's")
     secret = await asyncio.to_thread(call.api.keyring.sign_in, caller, SIGNED_IN_SECONDS)
     cookie, csrf = halves(secret)
-    response = json_response({**_who(caller), "csrf": csrf})
+    response = json_response(LoginAnswer({"who": caller.by, "scopes": _scopes(caller), "csrf": csrf}))
     _set_cookie(call, response, cookie, round(SIGNED_IN_SECONDS))
     return response
 
 
-async def logout(call: EndpointCall[Nothing]) -> Response:
+async def logout(call: EndpointCall[Nothing]) -> JsonResponse[LogoutAnswer]:
     """Sign out: the browser's login holds no more, wherever a copy of it may be."""
     await asyncio.to_thread(call.api.keyring.sign_out, call.caller)
-    response = json_response({"valid": False})
+    response = json_response(LogoutAnswer(valid=False))
     _set_cookie(call, response, "", 0)
     return response
 
@@ -76,8 +102,8 @@ def _known(call: EndpointCall[Login]) -> ApiCaller:
         return caller
 
 
-def _who(caller: ApiCaller) -> dict[str, Any]:
-    return {"who": caller.by, "scopes": sorted(caller.scopes)}
+def _scopes(caller: ApiCaller) -> list[str]:
+    return sorted(each.value for each in caller.scopes)
 
 
 def _set_cookie(call: EndpointCall[Any], response: Response, value: str, seconds: int) -> None:

@@ -1,20 +1,59 @@
 """What Hob remembers, below `/api/v1`."""
 
-from typing import Any
-
-from starlette.responses import Response
+from typing import Any, TypedDict
 
 from hob.core.errors import InvalidRequest
 from hob.core.memory import FactState
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
+from hob.gateway.answers import SettingsAnswer
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.memory import FactFilter, MemoryControl
 from hob.gateway.routes.memory import ENDPOINTS as OWN
 from hob.gateway.routes.memory import Looking, items
+
+
+class MemoryFigures(TypedDict):
+    """Memory in figures.
+
+    chunksEmbedded: those that are found by meaning too
+    chunks_total: the same as `chunksTotal`
+    full: part of `max_chunks` that is used
+    """
+
+    chunksTotal: int
+    chunksEmbedded: int
+    chunks_total: int
+    chunks_expiring: int
+    max_chunks: int
+    full: float
+    by_layer: dict[str, Any]
+
+
+class KnowledgeFigures(TypedDict):
+    """What is known as facts, in figures.
+
+    factsLatest: all that are recorded now
+    factsAccepted: those that count
+    factsStale: those that are so no longer
+    factsConflict: those that are not sure until you confirm them
+    """
+
+    factsLatest: int
+    factsAccepted: int
+    factsStale: int
+    factsConflict: int
+
+
+class MemoryMetricsAnswer(TypedDict):
+    """Memory in figures."""
+
+    memory: MemoryFigures
+    knowledge: KnowledgeFigures
+    led: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +63,21 @@ class MemorySettingsChange:
     values: dict[str, Any] = field("values by their names in the section `memory`; null takes a change back")
 
 
-async def metrics(call: EndpointCall[Nothing]) -> Response:
+async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
     """How many items and facts there are, and how full the layers are whose items expire."""
     control = call.api.port(MemoryControl)
     told, facts = await control.status(), (await control.facts(FactFilter(past=True)))["facts"]
     layers, totals = told["layers"], told["totals"]
     unsure = [each for each in facts if each["state"] == FactState.ASKED]
     stale = [each for each in facts if each["valid_to"] is not None]
-    knowledge = {
+    knowledge: KnowledgeFigures = {
         "factsLatest": len(facts),
         "factsAccepted": len(facts) - len(unsure),
         "factsStale": len(stale),
         "factsConflict": len(unsure),
     }
     expiring = sum(each["chunk_count"] for each in layers if each["ttl_days"])
-    view = {
+    view: MemoryFigures = {
         "chunksTotal": totals["total_chunks"],
         "chunksEmbedded": told["embedding"]["embedded"],
         "chunks_total": totals["total_chunks"],
@@ -50,7 +89,7 @@ async def metrics(call: EndpointCall[Nothing]) -> Response:
     return etagged(call.request, {"memory": view, "knowledge": knowledge, "led": told["led"]})
 
 
-async def config(call: EndpointCall[MemorySettingsChange]) -> Response:
+async def config(call: EndpointCall[MemorySettingsChange]) -> JsonResponse[SettingsAnswer]:
     """Change settings of memory that may be changed while Hob runs."""
     if not call.asked.values:
         raise InvalidRequest("values must name a setting")

@@ -1,14 +1,12 @@
 """What the policy would say, below `/api/v1`."""
 
-from starlette.responses import Response
-
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
-from hob.gateway.http.reply import json_response
-from hob.gateway.policy import LazyPolicy, SupposedCall
+from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.policy import ExplainedAnswer, LazyPolicy, SupposedCall
 from hob.guard.policy.modes import Autonomy, Mode
 
 
@@ -24,7 +22,7 @@ class Explaining:
     words: str = field("what the owner has written", "")
 
 
-async def explain(call: EndpointCall[Explaining]) -> Response:
+async def explain(call: EndpointCall[Explaining]) -> JsonResponse[ExplainedAnswer]:
     """Whether a call would be allowed, asked about or refused, and by which rule. Nothing is done."""
     asked = call.asked
     supposed = SupposedCall(

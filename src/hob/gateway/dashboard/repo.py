@@ -2,16 +2,28 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
+from hob.core.answers import FileAnswer
 from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.dashboard.naming import own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged, json_response
-from hob.gateway.repositories import LazyRepositories, PullRequest, Repositories
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
+from hob.gateway.repositories import (
+    BranchesAnswer,
+    DiffAnswer,
+    GitHubAnswer,
+    LazyRepositories,
+    LogAnswer,
+    PullRequest,
+    RepoDoneAnswer,
+    RepoSearchAnswer,
+    Repositories,
+    RepoStatusAnswer,
+    TreeAnswer,
+    WorkRepoAnswer,
+)
 
 _REPOS = ("work", "identity")
 _WHICH = "`work`, or the folder of the identity files: `identity`"
@@ -91,88 +103,88 @@ def _repos(call: EndpointCall[Any]) -> Repositories:
     return call.api.port(LazyRepositories).get()
 
 
-async def work_repo(call: EndpointCall[Nothing]) -> Response:
+async def work_repo(call: EndpointCall[Nothing]) -> JsonResponse[WorkRepoAnswer]:
     """Where the folder lies in which tools work."""
     return etagged(call.request, _repos(call).place("work"))
 
 
-async def tree(call: EndpointCall[RepoPath]) -> Response:
+async def tree(call: EndpointCall[RepoPath]) -> JsonResponse[TreeAnswer]:
     """What lies in a folder, folders first."""
     return etagged(call.request, await _repos(call).tree(call.asked.repo, call.asked.path))
 
 
-async def file(call: EndpointCall[RepoPath]) -> Response:
+async def file(call: EndpointCall[RepoPath]) -> JsonResponse[FileAnswer]:
     """A text file, of a long one the beginning."""
     return etagged(call.request, await _repos(call).file(call.asked.repo, call.asked.path))
 
 
-async def status(call: EndpointCall[WhichRepo]) -> Response:
+async def status(call: EndpointCall[WhichRepo]) -> JsonResponse[RepoStatusAnswer]:
     """The branch, how far it is from its remote, and what was changed since the last commit."""
     return etagged(call.request, await _repos(call).status(call.asked.repo))
 
 
-async def search(call: EndpointCall[RepoSearch]) -> Response:
+async def search(call: EndpointCall[RepoSearch]) -> JsonResponse[RepoSearchAnswer]:
     """The repositories in the folder, and lines of files that hold the text."""
     return etagged(call.request, await _repos(call).search(call.asked.repo, call.asked.text))
 
 
-async def gh_auth(call: EndpointCall[Nothing]) -> Response:
+async def gh_auth(call: EndpointCall[Nothing]) -> JsonResponse[GitHubAnswer]:
     """Whether GitHub's program `gh` is there and signed in: `ok`, `signed_out` or `missing`."""
     return json_response(await _repos(call).github())
 
 
-async def branches(call: EndpointCall[WhichRepo]) -> Response:
+async def branches(call: EndpointCall[WhichRepo]) -> JsonResponse[BranchesAnswer]:
     """The branches."""
     return etagged(call.request, await _repos(call).branches(call.asked.repo))
 
 
-async def log(call: EndpointCall[RepoLog]) -> Response:
+async def log(call: EndpointCall[RepoLog]) -> JsonResponse[LogAnswer]:
     """The newest commits, of a path if one is given."""
     asked = call.asked
     return etagged(call.request, await _repos(call).log(asked.repo, asked.limit, asked.path))
 
 
-async def diff(call: EndpointCall[RepoDiff]) -> Response:
+async def diff(call: EndpointCall[RepoDiff]) -> JsonResponse[DiffAnswer]:
     """What was changed, in git's words."""
     asked = call.asked
     return etagged(call.request, await _repos(call).diff(asked.repo, commit=asked.commit, path=asked.path))
 
 
-async def diff_file(call: EndpointCall[RepoDiff]) -> Response:
+async def diff_file(call: EndpointCall[RepoDiff]) -> JsonResponse[DiffAnswer]:
     """What was changed in one file; a new one is shown whole."""
     if not call.asked.path:
         raise InvalidRequest("path is missing")
     return await diff(call)
 
 
-async def checkout(call: EndpointCall[RepoCheckout]) -> Response:
+async def checkout(call: EndpointCall[RepoCheckout]) -> JsonResponse[RepoDoneAnswer]:
     """Go to a branch; git refuses where that would overwrite what is not committed."""
     asked = call.asked
     return json_response(await _repos(call).checkout(asked.repo, asked.branch, create=asked.create))
 
 
-async def commit(call: EndpointCall[RepoCommit]) -> Response:
+async def commit(call: EndpointCall[RepoCommit]) -> JsonResponse[RepoDoneAnswer]:
     """Commit what was changed."""
     asked = call.asked
     return json_response(await _repos(call).commit(asked.repo, asked.message, asked.paths))
 
 
-async def pull(call: EndpointCall[WhichRepo]) -> Response:
+async def pull(call: EndpointCall[WhichRepo]) -> JsonResponse[RepoDoneAnswer]:
     """Take over what came to the remote branch, where that needs no merge."""
     return json_response(await _repos(call).pull(call.asked.repo))
 
 
-async def push(call: EndpointCall[WhichRepo]) -> Response:
+async def push(call: EndpointCall[WhichRepo]) -> JsonResponse[RepoDoneAnswer]:
     """Send the branch to the remote `origin`."""
     return json_response(await _repos(call).push(call.asked.repo))
 
 
-async def init(call: EndpointCall[RepoInit]) -> Response:
+async def init(call: EndpointCall[RepoInit]) -> JsonResponse[RepoDoneAnswer]:
     """Make the folder a repository, and set the address of its remote."""
     return json_response(await _repos(call).init(call.asked.repo, call.asked.remote_url))
 
 
-async def pull_request(call: EndpointCall[RepoPullRequest]) -> Response:
+async def pull_request(call: EndpointCall[RepoPullRequest]) -> JsonResponse[RepoDoneAnswer]:
     """Open a pull request with GitHub's program `gh`."""
     asked = call.asked
     wanted = PullRequest(asked.title, asked.body, asked.base, asked.head, asked.draft)

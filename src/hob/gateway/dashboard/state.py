@@ -1,7 +1,8 @@
 """How Hob is, for the page: before login only that it is there."""
 
 import platform
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,6 +11,7 @@ from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.core.values import dataclass
+from hob.gateway.answers import SessionsAnswer, ViewAnswer
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import AtTheSocket, Visitor
@@ -17,14 +19,86 @@ from hob.gateway.dashboard.timeline import may_read
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.routes.sessions import ASession, Which
 from hob.gateway.routes.state import TasksQuery
-from hob.gateway.routes.views import task_view, tasks_view
+from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view, tasks_view
 from hob.store.audit.audit import AuditRow
 
 
-async def health(call: EndpointCall[Nothing]) -> Response:
+class ViewsAnswer(TypedDict):
+    """Pages of plug-ins."""
+
+    views: Sequence[ViewAnswer]
+
+
+class AliveAnswer(TypedDict):
+    """Whether messages can be accepted."""
+
+    ok: bool
+
+
+class AuditAnswer(TypedDict):
+    """An entry of the audit log."""
+
+    seq: int
+    at: float
+    kind: str
+    name: str
+    outcome: str
+    rule: str
+    sender: str
+    turn: str
+    trace_id: str
+    detail: str | None
+    hash: str
+
+
+class AuditsAnswer(TypedDict):
+    """Entries, the newest last."""
+
+    entries: list[AuditAnswer]
+
+
+class CallAnswer(TypedDict):
+    """A call of a tool."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class PictureAnswer(TypedDict):
+    """A picture that came along."""
+
+    id: str
+    media_type: str
+
+
+class EntryAnswer(TypedDict):
+    """Something that was said, or that a tool gave."""
+
+    n: int
+    role: str
+    text: str
+    at: float
+    turn: str
+    trace_id: str | None
+    trust: str
+    origin: str
+    calls: list[CallAnswer]
+    images: list[PictureAnswer]
+
+
+class HistoryAnswer(TypedDict):
+    """A part of a session, oldest first."""
+
+    session: str
+    entries: list[EntryAnswer]
+    before: int | None
+
+
+async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
     """`{"ok": true}` while messages can be accepted, else 503: for probes, which have no token."""
     ok = _ready(call.api)
     return json_response({"ok": ok}, 200 if ok else 503)
@@ -59,13 +133,13 @@ class AuditQuery:
     kind: str = field("this kind alone", "")
 
 
-async def audit(call: EndpointCall[AuditQuery]) -> Response:
+async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
     """What was decided, allowed and refused, the newest last."""
     rows = await call.api.store.audit.latest(call.asked.limit, call.asked.kind)
     return etagged(call.request, {"entries": [_entry(row) for row in rows]})
 
 
-async def tasks(call: EndpointCall[TasksQuery]) -> Response:
+async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
     """The newest tasks."""
     shown = may_read(call.caller)
     return etagged(
@@ -73,7 +147,7 @@ async def tasks(call: EndpointCall[TasksQuery]) -> Response:
     )
 
 
-async def task(call: EndpointCall[Nothing]) -> Response:
+async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:
     """One task."""
     row = await call.api.store.tasks.get(call.id)
     if row is None:
@@ -81,7 +155,7 @@ async def task(call: EndpointCall[Nothing]) -> Response:
     return json_response(task_view(row, shown=may_read(call.caller)))
 
 
-async def sessions(call: EndpointCall[Which]) -> Response:
+async def sessions(call: EndpointCall[Which]) -> JsonResponse[SessionsAnswer]:
     """Every session, the latest first."""
     found = await call.api.operations.conversations.all(archived=call.asked.archived)
     if not may_read(call.caller):
@@ -89,7 +163,7 @@ async def sessions(call: EndpointCall[Which]) -> Response:
     return etagged(call.request, found)
 
 
-async def views(call: EndpointCall[Nothing]) -> Response:
+async def views(call: EndpointCall[Nothing]) -> JsonResponse[ViewsAnswer]:
     """The pages that plug-ins have here, each below `/views/`."""
     return etagged(call.request, {"views": call.api.views})
 
@@ -102,13 +176,13 @@ class HistoryQuery(ASession):
     limit: int = field("at most so many entries", 60, at_least=1, at_most=500)
 
 
-async def history(call: EndpointCall[HistoryQuery]) -> Response:
+async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswer]:
     """What was said in a session, oldest first; `before` leads to what stands before it, null where nothing does."""
     asked, transcript = call.asked, call.api.store.transcript
     key = (await call.api.operations.conversations.one(asked.session))["session"]
     entries = await transcript.before(key, asked.before, asked.limit)
     traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
-    shown = [
+    shown: list[EntryAnswer] = [
         {
             "n": each.n,
             "role": each.role,
@@ -143,7 +217,7 @@ def _caller(request: Request) -> ApiCaller | None:
         return None
 
 
-def _entry(row: AuditRow) -> dict[str, Any]:
+def _entry(row: AuditRow) -> AuditAnswer:
     entry = row.entry
     return {
         "seq": row.seq,

@@ -21,7 +21,7 @@ _same = Known(OWN).same
 _phone = Known(PAGE).same
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    Endpoint("GET", "/health", state.health, None, Nothing),
+    Endpoint("GET", "/health", state.health, None, Nothing, statuses=(200, 503)),
     _own("GET", "/status", state.status, None, errors=("unauthorized", "too_many_attempts")),
     _own("POST", "/auth/verify", login.verify, None, errors=("too_many_attempts",)),
     _own("POST", "/auth/login", login.login, None, login.Login,

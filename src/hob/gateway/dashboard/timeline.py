@@ -3,9 +3,7 @@
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from starlette.responses import Response
+from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -13,12 +11,12 @@ from hob.core.ids import TraceId, TurnId
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
 from hob.core.values import dataclass
-from hob.gateway.approvals import approval_view
+from hob.gateway.approvals import ApprovalAnswer, approval_view
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged
-from hob.gateway.routes.views import event_view, task_view
+from hob.gateway.http.reply import JsonResponse, etagged
+from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view
 from hob.store.decisions import PolicyDecision
 from hob.store.store import Store
 from hob.store.timeline import TimelineFilter
@@ -35,6 +33,117 @@ SPAN_TYPES: Mapping[EventKind, str] = {
 }
 """How the page colours an event; the others are EVENT."""
 _MOST_TEXT = 20_000
+
+
+class PlacedEvent(EventAnswer):
+    """An event and its place.
+
+    span_type: INBOUND, OUTBOUND, LLM, TOOL, POLICY, APPROVAL or EVENT
+    """
+
+    cursor: int
+    span_type: str
+
+
+class PageAnswer(TypedDict):
+    """A page of the timeline, newest first.
+
+    before: leads to the next page; null where there is none
+    newest: the place of the newest event of all
+    """
+
+    events: list[PlacedEvent]
+    before: int | None
+    newest: int
+
+
+class SpanAnswer(TypedDict):
+    """One timed part of a trace.
+
+    type: as an event's `span_type`
+    metadata: what the journal knows of a model's or a tool's call
+    """
+
+    id: str
+    span_id: str
+    parent_span_id: str | None
+    type: str
+    kind: str
+    title: str
+    time: float
+    started_at: float
+    seconds: float | None
+    duration: str | None
+    status: str
+    output: str
+    event: EventAnswer
+    metadata: dict[str, Any]
+
+
+class DecisionAnswer(TypedDict):
+    """A verdict on one call.
+
+    verdict: `allow`, `ask` or `deny`
+    """
+
+    tool: str
+    tier: int | None
+    allowed: bool
+    verdict: str
+    rule: str
+    reason: str
+    call: str
+    turn: str
+    time: float
+
+
+class DecisionsAnswer(TypedDict):
+    """Verdicts in order."""
+
+    policy_decisions: list[DecisionAnswer]
+
+
+class TraceAnswer(TypedDict):
+    """One message's journey."""
+
+    trace_id: str
+    spans: list[SpanAnswer]
+    task: TaskAnswer | None
+    policy_decisions: list[DecisionAnswer]
+    approvals: list[ApprovalAnswer]
+    turns: list[str]
+
+
+class NodeAnswer(TypedDict):
+    """A span as a node."""
+
+    id: str
+    span_id: str
+    parent_span_id: str | None
+    type: str
+    title: str
+    start_time: float
+    end_time: float
+    duration_ms: int
+    agent_id: str
+    output: str
+
+
+class EdgeAnswer(TypedDict):
+    """What a span is a part of."""
+
+    source: str
+    target: str
+
+
+class GraphAnswer(TypedDict):
+    """A trace as a graph."""
+
+    nodes: list[NodeAnswer]
+    edges: list[EdgeAnswer]
+    task: TaskAnswer | None
+    policy_decisions: list[DecisionAnswer]
+    approvals: list[ApprovalAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +163,7 @@ class TimelinePageQuery:
     authorized: bool | None = field("what was allowed in alone, or what was not", None)
 
 
-async def timeline(call: EndpointCall[TimelinePageQuery]) -> Response:
+async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAnswer]:
     """A page of the timeline, newest first; `before` of the answer leads to the next one, null where there is none.
 
     A page may be short, even empty, and lead on all the same: at most 20,000 events are looked through at once.
@@ -72,11 +181,11 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> Response:
         authorized=asked.authorized,
     )
     page = await call.api.store.timeline.page(asked.before, asked.limit, wanted)
-    events = [{"cursor": place, **_event(event, call.caller)} for place, event in page.events]
+    events = [_event(place, event, call.caller) for place, event in page.events]
     return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
 
 
-async def trace(call: EndpointCall[Nothing]) -> Response:
+async def trace(call: EndpointCall[Nothing]) -> JsonResponse[TraceAnswer]:
     """One message's journey: its spans in order, what was asked and answered in each, its task and the decisions."""
     found = await _trace(call)
     return etagged(
@@ -92,10 +201,10 @@ async def trace(call: EndpointCall[Nothing]) -> Response:
     )
 
 
-async def trace_graph(call: EndpointCall[Nothing]) -> Response:
+async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
     """The same as nodes and edges."""
     found = await _trace(call)
-    nodes = [
+    nodes: list[NodeAnswer] = [
         {
             "id": span["id"],
             "span_id": span["span_id"],
@@ -111,7 +220,7 @@ async def trace_graph(call: EndpointCall[Nothing]) -> Response:
         for span in found.spans
     ]
     first = {node["span_id"]: node["id"] for node in reversed(nodes)}
-    edges = [
+    edges: list[EdgeAnswer] = [
         {"source": first[node["parent_span_id"]], "target": node["id"]}
         for node in nodes
         if node["parent_span_id"] in first and first[node["parent_span_id"]] != node["id"]
@@ -135,7 +244,7 @@ class DecisionsQuery:
     trace_id: str = field("the trace")
 
 
-async def policy_decisions(call: EndpointCall[DecisionsQuery]) -> Response:
+async def policy_decisions(call: EndpointCall[DecisionsQuery]) -> JsonResponse[DecisionsAnswer]:
     """What was allowed and refused in a trace, and by which rule."""
     events = await _events(call.api.store, call.asked.trace_id)
     found = await _decisions(call.api.store, _turns(events))
@@ -150,10 +259,10 @@ def may_read(caller: ApiCaller) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Trace:
     id: str
-    spans: list[dict[str, Any]]
-    task: Mapping[str, Any] | None
-    decisions: list[dict[str, Any]]
-    approvals: list[Mapping[str, Any]]
+    spans: list[SpanAnswer]
+    task: TaskAnswer | None
+    decisions: list[DecisionAnswer]
+    approvals: list[ApprovalAnswer]
     turns: list[str]
 
 
@@ -190,7 +299,7 @@ async def _decisions(store: Store, turns: Iterable[TurnId]) -> list[PolicyDecisi
     return [each for turn in turns for each in await store.decisions.find(turn)]
 
 
-def _decision(decision: PolicyDecision) -> dict[str, Any]:
+def _decision(decision: PolicyDecision) -> DecisionAnswer:
     return {
         "tool": decision.tool,
         "tier": None,
@@ -204,11 +313,14 @@ def _decision(decision: PolicyDecision) -> dict[str, Any]:
     }
 
 
-def _event(event: TimelineEvent, caller: ApiCaller) -> dict[str, Any]:
-    view = {**event_view(event), "span_type": SPAN_TYPES.get(event.kind, "EVENT")}
-    if not may_read(caller):
-        view |= {"text": "", "media": None, "sender_name": ""}
-    return view
+def _event(place: int, event: TimelineEvent, caller: ApiCaller) -> PlacedEvent:
+    view = event_view(event) if may_read(caller) else _hidden(event_view(event))
+    return {"cursor": place, **view, "span_type": SPAN_TYPES.get(event.kind, "EVENT")}
+
+
+def _hidden(view: EventAnswer) -> EventAnswer:
+    """The event without what people say."""
+    return {**view, "text": "", "media": None, "sender_name": ""}
 
 
 def _details(events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]]) -> dict[str, dict[str, Any]]:
@@ -301,12 +413,12 @@ def _arguments(text: str) -> Any:
 _PRIVATE = ("response_text", "reasoning", "tool_calls", "arguments", "result", "remarks", "rest")
 
 
-def _span(event: TimelineEvent, detail: Mapping[str, Any], *, shown: bool) -> dict[str, Any]:
+def _span(event: TimelineEvent, detail: Mapping[str, Any], *, shown: bool) -> SpanAnswer:
     view = event_view(event)
     output = event.text or detail.get("response_text") or detail.get("result") or ""
     if not shown:
         detail, output = {key: value for key, value in detail.items() if key not in _PRIVATE}, ""
-        view |= {"text": "", "sender_name": "", "media": None}
+        view = _hidden(view)
     return {
         "id": event.id,
         "span_id": event.span,

@@ -1,7 +1,7 @@
 """Those who write in the browser, their links to chats, and their messages, below `/api/v1`."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 from starlette.responses import Response
 
@@ -11,13 +11,36 @@ from hob.gateway.chat.inbound import ChatRequest
 from hob.gateway.dashboard.naming import own
 from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.routes import chat
 from hob.gateway.routes.table import ACCEPTING, MODEL_FAILURES
+from hob.gateway.routes.views import ChatAnswer
 from hob.gateway.webusers import WebUser, WebUsers
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 _WHO = "the user's id"
+
+
+class WebUserAnswer(TypedDict):
+    """Somebody who writes in the browser.
+
+    force_send: the linked chat is sent to in silent mode too
+    address: the linked chat; empty where none is
+    session: their conversation
+    """
+
+    id: str
+    name: str
+    force_send: bool
+    address: str
+    created: float
+    session: str
+
+
+class WebUsersAnswer(TypedDict):
+    """Everybody who writes in the browser."""
+
+    web_users: list[WebUserAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +82,28 @@ def _users(call: EndpointCall[Any]) -> WebUsers:
     return call.api.port(WebUsers)
 
 
-def _view(user: WebUser) -> dict[str, Any]:
-    return {**user._asdict(), "session": user.session}
+def _view(user: WebUser) -> WebUserAnswer:
+    return {
+        "id": user.id,
+        "name": user.name,
+        "force_send": user.force_send,
+        "address": user.address,
+        "created": user.created,
+        "session": user.session,
+    }
 
 
-async def web_users(call: EndpointCall[Nothing]) -> Response:
+async def web_users(call: EndpointCall[Nothing]) -> JsonResponse[WebUsersAnswer]:
     """Everybody who writes in the browser, with the chat that is linked."""
     return json_response({"web_users": [_view(user) for user in _users(call).all()]})
 
 
-async def add(call: EndpointCall[NewWebUser]) -> Response:
+async def add(call: EndpointCall[NewWebUser]) -> JsonResponse[WebUserAnswer]:
     """A new web user; one who has this name is answered as they are."""
     return json_response(_view(await _users(call).add(call.asked.name)))
 
 
-async def force(call: EndpointCall[Forcing]) -> Response:
+async def force(call: EndpointCall[Forcing]) -> JsonResponse[WebUserAnswer]:
     """Whether messages to their linked chat are sent in silent mode too."""
     return json_response(_view(await _users(call).change(call.asked.web_user_id, force_send=call.asked.force_send)))
 
@@ -84,17 +114,17 @@ async def remove(call: EndpointCall[Nothing]) -> Response:
     return json_response({"id": call.id})
 
 
-async def link(call: EndpointCall[AWebUser]) -> Response:
+async def link(call: EndpointCall[AWebUser]) -> JsonResponse[WebUserAnswer]:
     """The chat that is linked to a web user."""
     return json_response(_view(_users(call).one(call.asked.web_user_id)))
 
 
-async def set_link(call: EndpointCall[WebLink]) -> Response:
+async def set_link(call: EndpointCall[WebLink]) -> JsonResponse[WebUserAnswer]:
     """Link a web user to a chat: what they write and what they are answered goes there too."""
     return json_response(_view(await _users(call).change(call.asked.web_user_id, address=call.asked.address)))
 
 
-async def send(call: EndpointCall[WebChatRequest]) -> Response:
+async def send(call: EndpointCall[WebChatRequest]) -> JsonResponse[ChatAnswer] | Response:
     """A message as at `POST /chat`; with a web user it belongs to their conversation, and goes to their linked chat."""
     asked: ChatRequest = call.asked
     if call.asked.web_user_id:
@@ -112,6 +142,6 @@ ENDPOINTS = (
     own("POST", "/weblinks", set_link, ADMIN, WebLink, errors=_MISSING),
     own(
         "POST", "/webchat/send", send, CHAT, WebChatRequest, errors=(*ACCEPTING, "model_not_found"),
-        failures=MODEL_FAILURES, media=(JSON, EVENTS),
+        failures=MODEL_FAILURES, media=(JSON, EVENTS), statuses=(200, 202),
     ),
 )  # fmt: skip

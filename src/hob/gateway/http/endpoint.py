@@ -93,6 +93,8 @@ class Endpoint(Generic[T]):
     """Fields that a POST without a body may give in its address, as older clients do; the answer is marked."""
     most_bytes: int | None = None
     """The largest body, where it is not `gateway.body_bytes`."""
+    statuses: tuple[int, ...] = (200,)
+    """Of its answer; what that is the return type of the handler says (`JsonResponse[...]`)."""
     failing: Callable[[Failure], Response] = failure_response
     """How a failure is written."""
     live: Lazy[LiveHandler] | None = None

@@ -1,7 +1,7 @@
 """How an error looks to a machine: a code, and one HTTP status for each code."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from hob.core.errors import (
     Busy,
@@ -62,6 +62,23 @@ MODEL_STATUS: Mapping[str, int] = {
 """The status of a model's failure; 502 for all others."""
 
 
+class ErrorBody(TypedDict):
+    """What went wrong.
+
+    code: for programs
+    message: for people
+    """
+
+    code: str
+    message: str
+
+
+class Failed(TypedDict):
+    """An error."""
+
+    error: ErrorBody
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """An error for machines: a code of `STATUS`, a sentence, and the seconds after which to try again.
@@ -79,7 +96,7 @@ class Failure:
         """The HTTP status."""
         return STATUS[self.code]
 
-    def view(self) -> dict[str, Any]:
+    def view(self) -> Failed:
         """The body of the answer."""
         return {"error": {"code": self.code, "message": self.message}}
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Generic, NotRequired, TypedDict, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -17,6 +17,22 @@ TEXTS = "x-hob-texts"
 """The header by which Hob's commands ask for the texts of an answer with message and values, which they translate."""
 
 T = TypeVar("T")
+
+
+class Problem(TypedDict):
+    """What went wrong, as RFC 9457 has it.
+
+    detail: for people
+    code: for programs
+    param: the field that is wrong, where it is one
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    param: NotRequired[str]
 
 
 class JsonResponse(Response, Generic[T]):
@@ -69,12 +85,13 @@ def problem_response(failure: Failure) -> Response:
     return Response(text, failure.status, failure_headers(failure), media_type=PROBLEM)
 
 
-def etagged(request: Request, value: Any) -> Response:
+def etagged(request: Request, value: T) -> JsonResponse[T]:
     """JSON with an ETag; 304 where the caller has the same already."""
     response = json_response(value)
     tag = f'"{hashlib.blake2b(response.body, digest_size=12).hexdigest()}"'
     if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers={"etag": tag})
+        response.status_code, response.body = 304, b""
+        response.init_headers({"etag": tag})
     response.headers["etag"] = tag
     return response
 

@@ -31,7 +31,7 @@ from hob.gateway.openai.errors import OpenAIProblem, failed, refused
 from hob.gateway.openai.joined_requests import Attempt, Joining, attempt_of, seal_of
 from hob.gateway.openai.requests import ChatCompletionRequest, ResponseRequest
 from hob.gateway.openai.terms import form_note
-from hob.gateway.routes.views import chat_view
+from hob.gateway.routes.views import ChatAnswer, chat_view
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class ChatOutcome:
     text: str
     cut: bool
     usage: Usage
-    view: dict[str, Any]
+    view: ChatAnswer
     calls: tuple[ToolCall, ...] = ()
     """What the program is to perform first."""
 
@@ -89,8 +89,8 @@ class ChatOutcome:
     @property
     def about(self) -> dict[str, Any]:
         """What Hob tells beside OpenAI's fields."""
-        kept = ("id", "session", "trace_id", "state", "notes", "question", "approvals")
-        return {name: self.view[name] for name in kept if name in self.view}
+        kept = {"id", "session", "trace_id", "state", "notes", "question", "approvals"}
+        return {name: value for name, value in self.view.items() if name in kept}
 
 
 def conversation_of(call: EndpointCall[ChatCompletionRequest] | EndpointCall[ResponseRequest]) -> str | None:

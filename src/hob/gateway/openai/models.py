@@ -3,8 +3,6 @@
 Format: https://platform.openai.com/docs/api-reference/models
 """
 
-from typing import Any
-
 from starlette.responses import Response
 
 from hob.core.trust.labels import SenderClass
@@ -12,6 +10,7 @@ from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
+from hob.gateway.openai.answers import ModelAnswer
 from hob.gateway.openai.ask import OWN_MODEL
 
 _CREATED = 1_767_225_600  # when each began is known of none; a date is expected all the same
@@ -31,5 +30,5 @@ async def get(call: EndpointCall[Nothing]) -> Response:
     return json_response(_model(call.id))
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model(name: str) -> ModelAnswer:
     return {"id": name, "object": "model", "created": _CREATED, "owned_by": "hob"}

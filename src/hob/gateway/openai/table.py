@@ -9,6 +9,8 @@ from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing
+from hob.gateway.http.reply import JsonResponse
+from hob.gateway.openai.answers import Completion, EmbeddingAnswer, ModelAnswer, ModelsAnswer, ResponseAnswer
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES
@@ -28,7 +30,7 @@ _HEADERS = (
 )
 
 
-async def _complete(call: EndpointCall[ChatCompletionRequest]) -> Response:
+async def _complete(call: EndpointCall[ChatCompletionRequest]) -> JsonResponse[Completion] | Response:
     """Answer the last message of a conversation, as OpenAI's chat completions do.
 
     Every request is a conversation of its own, unless `X-Hob-Session` or `user` names one that Hob remembers. What
@@ -39,7 +41,7 @@ async def _complete(call: EndpointCall[ChatCompletionRequest]) -> Response:
     return await completions.post(call)
 
 
-async def _respond(call: EndpointCall[ResponseRequest]) -> Response:
+async def _respond(call: EndpointCall[ResponseRequest]) -> JsonResponse[ResponseAnswer] | Response:
     """Answer a text, or the last message of a conversation, as OpenAI's responses do.
 
     `instructions` are taken for what somebody else says, and so is all before the last message. A conversation is
@@ -50,7 +52,7 @@ async def _respond(call: EndpointCall[ResponseRequest]) -> Response:
     return await responses.post(call)
 
 
-async def _find_response(call: EndpointCall[Nothing]) -> Response:
+async def _find_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAnswer] | Response:
     """How a response stands: `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.
 
     One that waits for people is a 202, `incomplete`, with what they are asked.
@@ -60,28 +62,28 @@ async def _find_response(call: EndpointCall[Nothing]) -> Response:
     return await responses.get(call)
 
 
-async def _cancel_response(call: EndpointCall[Nothing]) -> Response:
+async def _cancel_response(call: EndpointCall[Nothing]) -> JsonResponse[ResponseAnswer] | Response:
     """End the work on a response, if it is not over, and tell how it stands."""
     from hob.gateway.openai import responses
 
     return await responses.cancel(call)
 
 
-async def _embed(call: EndpointCall[EmbeddingRequest]) -> Response:
+async def _embed(call: EndpointCall[EmbeddingRequest]) -> JsonResponse[EmbeddingAnswer] | Response:
     """Turn texts into vectors of unit length, by the model that `model.embedding` names."""
     from hob.gateway.openai import embeddings
 
     return await embeddings.post(call)
 
 
-async def _list_models(call: EndpointCall[Nothing]) -> Response:
+async def _list_models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer] | Response:
     """The models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
     from hob.gateway.openai import models
 
     return await models.list_(call)
 
 
-async def _find_model(call: EndpointCall[Nothing]) -> Response:
+async def _find_model(call: EndpointCall[Nothing]) -> JsonResponse[ModelAnswer] | Response:
     """One model that a request may name."""
     from hob.gateway.openai import models
 
@@ -99,6 +101,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         failures=FAULT_STATUSES,
         media=(JSON, EVENTS),
         headers=_HEADERS,
+        statuses=(200, 202),
         most_bytes=MOST_BYTES,
     ),
     Endpoint(
@@ -111,6 +114,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         failures=FAULT_STATUSES,
         media=(JSON, EVENTS),
         headers=_HEADERS,
+        statuses=(200, 202),
         most_bytes=MOST_BYTES,
     ),
     Endpoint(
@@ -119,6 +123,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         _find_response,
         TokenScope.CHAT,
         Nothing,
+        statuses=(200, 202),
         errors=("not_found",),
     ),
     Endpoint(
@@ -127,6 +132,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         _cancel_response,
         TokenScope.CHAT,
         Nothing,
+        statuses=(200, 202),
         errors=("not_found",),
     ),
     Endpoint(

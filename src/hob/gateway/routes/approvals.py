@@ -1,12 +1,27 @@
 """What the owner is asked, and the owner's answers. Anyone who may answer speaks as the owner."""
 
-from starlette.responses import Response
+from typing import TypedDict
 
 from hob.core.values import dataclass
-from hob.gateway.approvals import approval_view, approvals_view, grants_view, settled_view
+from hob.gateway.approvals import (
+    ApprovalAnswer,
+    ApprovalsAnswer,
+    GrantsAnswer,
+    SettledAnswer,
+    approval_view,
+    approvals_view,
+    grants_view,
+    settled_view,
+)
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
+
+
+class IdAnswer(TypedDict):
+    """Something by its id."""
+
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +32,19 @@ class Settling:
     scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
 
 
-async def approvals(call: EndpointCall[Nothing]) -> Response:
+async def approvals(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalsAnswer]:
     """The questions that stand, oldest first."""
     return json_response(await approvals_view(call.api.store, call.api.pending_approvals()))
 
 
-async def approval(call: EndpointCall[Nothing]) -> Response:
+async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
     """One question, answered or not, with everything that would be done."""
     pending_approvals = call.api.pending_approvals()
     found = await pending_approvals.find(call.id)
     return json_response(await approval_view(call.api.store, found, pending_approvals.scopes(found)))
 
 
-async def settle(call: EndpointCall[Settling]) -> Response:
+async def settle(call: EndpointCall[Settling]) -> JsonResponse[SettledAnswer]:
     """Answer: `{"allowed": true}`, with `"scope": "session"` or `"always"` for more than this once; the turn goes on.
 
     The same answer again is 200 and changes nothing; another one is 403.
@@ -41,12 +56,12 @@ async def settle(call: EndpointCall[Settling]) -> Response:
     return json_response(view)
 
 
-async def grants(call: EndpointCall[Nothing]) -> Response:
+async def grants(call: EndpointCall[Nothing]) -> JsonResponse[GrantsAnswer]:
     """The approvals that hold for more than once."""
     return json_response(await grants_view(call.api.pending_approvals()))
 
 
-async def revoke(call: EndpointCall[Nothing]) -> Response:
+async def revoke(call: EndpointCall[Nothing]) -> JsonResponse[IdAnswer]:
     """Take one of those back."""
     await call.api.pending_approvals().revoke(call.id)
     return json_response({"id": call.id})

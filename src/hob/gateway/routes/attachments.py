@@ -1,20 +1,31 @@
 """Files that go with a message: handed in first, then named by it."""
 
 import asyncio
-
-from starlette.responses import Response
+from typing import TypedDict
 
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import InvalidRequest
 from hob.core.ids import BlobId, digest
 from hob.gateway.chat.uploads import note
 from hob.gateway.http.endpoint import EndpointCall
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 
 MOST_BYTES = 25_000_000
 
 
-async def post(call: EndpointCall[bytes]) -> Response:
+class HandedInAnswer(TypedDict):
+    """A file that was taken.
+
+    id: what `attachments` of `POST /chat` takes
+    size: bytes
+    """
+
+    id: str
+    media_type: str
+    size: int
+
+
+async def post(call: EndpointCall[bytes]) -> JsonResponse[HandedInAnswer]:
     """Keep the bytes of the body; `attachments` of `POST /chat` names them by the `id` that is answered.
 
     What they are is told by the bytes. A message takes what `admission.attachment_types` lists. What no message has

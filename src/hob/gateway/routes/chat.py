@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
@@ -17,8 +17,8 @@ from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, fo
 from hob.gateway.chat.receive import receive
 from hob.gateway.http.endpoint import EVENTS, JSON, EndpointCall
 from hob.gateway.http.fields import field
-from hob.gateway.http.reply import json_response
-from hob.gateway.routes.views import chat_status
+from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.routes.views import ChatAnswer, chat_status
 
 DEPRECATED = {"deprecation": "@1795305600"}
 """Since when no message should be sent in the address, which stands in the logs of proxies (RFC 9745)."""
@@ -31,7 +31,7 @@ class WaitQuery:
     wait: float = field("how long to wait for the end, or for the next question", 0.0, at_least=0, unit="seconds")
 
 
-async def post(call: EndpointCall[ChatRequest]) -> Response:
+async def post(call: EndpointCall[ChatRequest]) -> JsonResponse[ChatAnswer] | Response:
     """Accept a message and wait for its outcome; with `Accept: text/event-stream`, show it while it grows.
 
     A repeated `Idempotency-Key` joins the earlier message. 202 with `Location` says that it takes longer, or that it
@@ -49,7 +49,7 @@ async def post(call: EndpointCall[ChatRequest]) -> Response:
     return _deprecated(call, view) if call.request.query_params else _told(api, view)
 
 
-async def get(call: EndpointCall[WaitQuery]) -> Response:
+async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Response:
     """What became of a message; any caller is told the same, also after restarts.
 
     `?wait=SECONDS` waits for its end, or for the next question; `Accept: text/event-stream` shows the rest of it while
@@ -68,15 +68,16 @@ async def get(call: EndpointCall[WaitQuery]) -> Response:
 
 def _deprecated(call: EndpointCall[ChatRequest], view: dict[str, Any]) -> Response:
     """The answer to a message in the address: its text alone, as such clients expect, unless they ask for JSON."""
-    told = _told(call.api, view)
+    told: Response = _told(call.api, view)
     if told.status_code == 200 and view["reply"] is not None and not call.wants(JSON):
         told = Response(view["reply"], media_type="text/plain", background=told.background)
     told.headers.update(DEPRECATED)
     return told
 
 
-def _told(api: Api, view: dict[str, Any]) -> Response:
+def _told(api: Api, found: dict[str, Any]) -> JsonResponse[ChatAnswer]:
     """What the view shows; an outcome counts as fetched once it was sent."""
+    view = cast(ChatAnswer, found)
     status, id = chat_status(view), InboundId(view["id"])
     if status == 202:  # it may end before this is sent, without the end being seen
         return json_response(view, status, {"location": f"/chat/{id}"})

@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from hob.core.answers import MemoryItemAnswer
 from hob.core.errors import InvalidRequest
 from hob.core.memory import FactAction
 from hob.core.translation.language import translatable
@@ -12,8 +13,19 @@ from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import json_response
-from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
+from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.memory import (
+    DeletedAnswer,
+    EmbeddingStatusAnswer,
+    FactFilter,
+    ForgottenAnswer,
+    GoalChange,
+    ItemFilter,
+    MemoryControl,
+    MemoryItemsAnswer,
+    RecalledAnswer,
+    ReindexedAnswer,
+)
 
 _MOST_BYTES = 64_000_000
 
@@ -131,42 +143,42 @@ async def status(call: EndpointCall[Nothing]) -> Response:
     return json_response(await _memory(call).status())
 
 
-async def embedding(call: EndpointCall[Nothing]) -> Response:
+async def embedding(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
     """Which model makes vectors of memories, how it is, and how many have theirs."""
     return json_response(await _memory(call).embedding())
 
 
-async def embedding_health(call: EndpointCall[Nothing]) -> Response:
+async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[EmbeddingStatusAnswer]:
     """The same; 503 where no vectors can be made. An embedder that was never asked is asked once."""
     told = await _memory(call).check_embedding()
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
 
 
-async def reindex(call: EndpointCall[Reindexing]) -> Response:
+async def reindex(call: EndpointCall[Reindexing]) -> JsonResponse[ReindexedAnswer]:
     """Drop all vectors; they are made anew in the background, and until then words find."""
     if not call.asked.confirmWipe:
         raise InvalidRequest(translatable("all vectors are dropped and made anew: send confirmWipe=true"))
     return json_response(await _memory(call).reindex(call.asked.reason))
 
 
-async def items(call: EndpointCall[Looking]) -> Response:
+async def items(call: EndpointCall[Looking]) -> JsonResponse[MemoryItemsAnswer]:
     """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
     asked = call.asked
     wanted = ItemFilter(asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit)
     return json_response(await _memory(call).items(wanted))
 
 
-async def recalled(call: EndpointCall[Showing]) -> Response:
+async def recalled(call: EndpointCall[Showing]) -> JsonResponse[RecalledAnswer]:
     """The memories that a turn was shown by itself, each with the parts of its score."""
     return json_response(await _memory(call).recalled(call.asked.turn))
 
 
-async def item(call: EndpointCall[Nothing]) -> Response:
+async def item(call: EndpointCall[Nothing]) -> JsonResponse[MemoryItemAnswer]:
     """One item, by the beginning of its id."""
     return json_response(await _memory(call).item(call.id))
 
 
-async def add(call: EndpointCall[Adding]) -> Response:
+async def add(call: EndpointCall[Adding]) -> JsonResponse[MemoryItemAnswer]:
     """Remember this."""
     return json_response(await _memory(call).add(call.asked.text))
 
@@ -203,19 +215,19 @@ async def set_goal(call: EndpointCall[GoalSetting]) -> Response:
     return json_response(await _memory(call).set_goal(wanted))
 
 
-async def forget(call: EndpointCall[Forgetting]) -> Response:
+async def forget(call: EndpointCall[Forgetting]) -> JsonResponse[ForgottenAnswer]:
     """Forget for ever: the items, what was made of them and, if asked, what was said."""
     asked = call.asked
     wanted = ItemFilter("", asked.id, asked.layer, asked.source, asked.origin, asked.since)
     return json_response(await _memory(call).forget(wanted, preview=asked.preview, said=asked.said))
 
 
-async def prune(call: EndpointCall[Nothing]) -> Response:
+async def prune(call: EndpointCall[Nothing]) -> JsonResponse[DeletedAnswer]:
     """Let go of what has expired and of what is too much."""
     return json_response(await _memory(call).prune())
 
 
-async def reset(call: EndpointCall[ALayer]) -> Response:
+async def reset(call: EndpointCall[ALayer]) -> JsonResponse[DeletedAnswer]:
     """Empty a layer of memory."""
     return json_response(await _memory(call).reset(call.asked.layer))
 
@@ -238,7 +250,7 @@ async def take_in(call: EndpointCall[Lines]) -> Response:
 ENDPOINTS = (
     Endpoint("GET", "/memory/status", status, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/embedding/status", embedding, TokenScope.READ, Nothing),
-    Endpoint("GET", "/memory/embedding/healthz", embedding_health, TokenScope.READ, Nothing),
+    Endpoint("GET", "/memory/embedding/healthz", embedding_health, TokenScope.READ, Nothing, statuses=(200, 503)),
     Endpoint("POST", "/memory/embedding/reindex", reindex, TokenScope.ADMIN, Reindexing, local=True),
     Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, Looking),
     Endpoint("GET", "/memory/recalled", recalled, TokenScope.ADMIN, Showing, errors=("not_found",)),

@@ -1,7 +1,7 @@
 """Who is known and who asks to be let in; reached through the socket alone."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Annotated, TypedDict
 
 from starlette.responses import Response
 
@@ -11,8 +11,35 @@ from hob.core.values import dataclass
 from hob.gateway.auth.tokens import Token
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 from hob.guard.admission.pairing import PairingService
+
+PersonAnswer = TypedDict(
+    "PersonAnswer",
+    {"id": str, "name": str, "class": Annotated[str, "`owner`, `known` or the like"], "addresses": list[str]},
+)
+
+
+class PeopleAnswer(TypedDict):
+    """Whom Hob knows."""
+
+    people: list[PersonAnswer]
+
+
+class PairingRequestAnswer(TypedDict):
+    """Somebody who asks to be let in."""
+
+    code: str
+    address: str
+    name: str
+    asked: float
+    expires: float
+
+
+class PairingAnswer(TypedDict):
+    """Who asks to be let in."""
+
+    requests: list[PairingRequestAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +81,7 @@ class ACode:
     code: str = field("the code they were told", "")
 
 
-async def people(call: EndpointCall[Nothing]) -> Response:
+async def people(call: EndpointCall[Nothing]) -> JsonResponse[PeopleAnswer]:
     """Everybody whom the owner has linked, with their addresses."""
     return json_response(people_view(call.api.people, call.api.keyring.others()))
 
@@ -89,7 +116,7 @@ async def erase(call: EndpointCall[Erasing]) -> Response:
     return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
 
 
-async def pairing(call: EndpointCall[Nothing]) -> Response:
+async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
     """Who was told a code and waits to be let in."""
     return json_response(requests_view(call.api.people))
 
@@ -105,7 +132,7 @@ async def deny(call: EndpointCall[ACode]) -> Response:
     return json_response(request_view(await call.api.people.deny(call.asked.code)))
 
 
-def people_view(registry: PairingService, tokens: Iterable[Token]) -> Mapping[str, Any]:
+def people_view(registry: PairingService, tokens: Iterable[Token]) -> PeopleAnswer:
     """Everybody with their addresses; a holder of an API token is a person of their own."""
     others = (
         Person(f"{TOKEN_SENDER}{each.name}", each.name, each.cls, (SenderAddress("api", f"{TOKEN_SENDER}{each.name}"),))
@@ -114,7 +141,7 @@ def people_view(registry: PairingService, tokens: Iterable[Token]) -> Mapping[st
     return {"people": [person_view(person) for person in (*registry.people, *others)]}
 
 
-def person_view(person: Person) -> Mapping[str, Any]:
+def person_view(person: Person) -> PersonAnswer:
     """One person."""
     return {
         "id": person.id,
@@ -124,12 +151,12 @@ def person_view(person: Person) -> Mapping[str, Any]:
     }
 
 
-def requests_view(registry: PairingService) -> Mapping[str, Any]:
+def requests_view(registry: PairingService) -> PairingAnswer:
     """Who waits for an answer."""
     return {"requests": [request_view(request) for request in registry.pending()]}
 
 
-def request_view(request: PairingRequest) -> Mapping[str, Any]:
+def request_view(request: PairingRequest) -> PairingRequestAnswer:
     """One request."""
     return {
         "code": request.code,

@@ -3,9 +3,10 @@
 from starlette.responses import Response
 
 from hob.core.values import dataclass
+from hob.gateway.answers import ForkedAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Forking:
     before: int | None = field("take over only what stands before this place; without it all", None, at_least=1)
 
 
-async def fork(call: EndpointCall[Forking]) -> Response:
+async def fork(call: EndpointCall[Forking]) -> JsonResponse[ForkedAnswer]:
     """Begin a new session with what was said in this one, which stays as it is."""
     return json_response(await call.api.operations.conversations.fork(call.asked.session, call.asked.before))
 

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
 from hob.core.errors import InvalidRequest
 from hob.core.values import dataclass
+from hob.gateway.answers import SettingsAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +17,12 @@ class SettingsChange:
     values: dict[str, Any] = field("values by key: a text, a number, true or false; null takes a change back")
 
 
-async def settings(call: EndpointCall[Nothing]) -> Response:
+async def settings(call: EndpointCall[Nothing]) -> JsonResponse[SettingsAnswer]:
     """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
     return etagged(call.request, {"settings": call.api.operations.settings()})
 
 
-async def change(call: EndpointCall[SettingsChange]) -> Response:
+async def change(call: EndpointCall[SettingsChange]) -> JsonResponse[SettingsAnswer]:
     """Change settings that are `changeable`, all or none. They hold at once, and outrank the file from then on."""
     if not call.asked.values:
         raise InvalidRequest("values must name a setting")

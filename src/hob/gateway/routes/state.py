@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from starlette.responses import Response, StreamingResponse
 
@@ -11,13 +11,50 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
+from hob.gateway.answers import AllRetriedAnswer, ReplayAnswer, RetriedAnswer, SpendingAnswer, UndoneAnswer
 from hob.gateway.api import Api
 from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.prometheus import MEDIA_TYPE, exposition
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.routes.sessions import ASession
-from hob.gateway.routes.views import export_lines, tasks_view, timeline_view, unread_view
+from hob.gateway.routes.views import (
+    TasksAnswer,
+    TimelineAnswer,
+    UnreadAnswer,
+    export_lines,
+    tasks_view,
+    timeline_view,
+    unread_view,
+)
+
+
+class HealthAnswer(TypedDict):
+    """How Hob is, for machines.
+
+    status: `ok` or `degraded`
+    live: it runs; else nothing would answer
+    ready: messages are accepted
+    problem: why not, where they are not
+    """
+
+    status: str
+    live: bool
+    ready: bool
+    version: str
+    problem: str | None
+
+
+class StoppedAnswer(TypedDict):
+    """How much was ended."""
+
+    ended: int
+
+
+class LiftedAnswer(TypedDict):
+    """Whether anything was held."""
+
+    lifted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +135,20 @@ class Unread:
     channel: str = field("`api` (programs) or `local` (the terminal)", "api", one_of=sorted(FETCHED_CHANNELS))
 
 
-async def health(call: EndpointCall[Nothing]) -> Response:
+async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
     """200 while messages can be accepted (`ready`), else 503 with the reason."""
     problem = call.api.store.health().problem
     if problem is None and not call.api.operations.accepting():
         problem = "stopping"
     ready = problem is None
-    body = {"status": "ok" if ready else "degraded", "live": True, "ready": ready}
-    return json_response({**body, "version": __version__, "problem": problem}, 200 if ready else 503)
+    body: HealthAnswer = {
+        "status": "ok" if ready else "degraded",
+        "live": True,
+        "ready": ready,
+        "version": __version__,
+        "problem": problem,
+    }
+    return json_response(body, 200 if ready else 503)
 
 
 async def status(call: EndpointCall[Nothing]) -> Response:
@@ -122,22 +165,22 @@ async def metrics(call: EndpointCall[Nothing]) -> Response:
     return Response(exposition(await call.api.operations.metrics()), media_type=MEDIA_TYPE)
 
 
-async def usage(call: EndpointCall[UsageQuery]) -> Response:
+async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
     """What was spent, told apart by day, model, session, sender or task; and each limit."""
     return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
 
 
-async def unread(call: EndpointCall[Unread]) -> Response:
+async def unread(call: EndpointCall[Unread]) -> JsonResponse[UnreadAnswer]:
     """The messages whose answer, or question, no one has fetched yet; `GET /chat/{id}` fetches one."""
     return json_response(await unread_view(call.api.store, call.asked.channel))
 
 
-async def tasks(call: EndpointCall[TasksQuery]) -> Response:
+async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
     """The newest tasks."""
     return json_response(await tasks_view(call.api.store, call.asked.limit, everything=call.asked.all))
 
 
-async def timeline(call: EndpointCall[TimelineQuery]) -> Response:
+async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAnswer]:
     """One trace, or the latest events."""
     asked = call.asked
     view = await timeline_view(call.api.store, trace=asked.trace, session=asked.session, limit=asked.limit)
@@ -162,41 +205,42 @@ async def export(call: EndpointCall[ExportQuery]) -> Response:
     return StreamingResponse(all_lines(), media_type=LINES)
 
 
-async def stop_all(call: EndpointCall[Nothing]) -> Response:
+async def stop_all(call: EndpointCall[Nothing]) -> JsonResponse[StoppedAnswer]:
     """End every turn and command, and hold what Hob would do by itself, over restarts too, until `/resume`."""
     return json_response({"ended": await call.api.operations.stop_all("/stop all")})
 
 
-async def lift(call: EndpointCall[Nothing]) -> Response:
+async def lift(call: EndpointCall[Nothing]) -> JsonResponse[LiftedAnswer]:
     """Let what Hob does by itself go on after `/stop`."""
     return json_response({"lifted": await call.api.operations.lift()})
 
 
-async def retry(call: EndpointCall[Nothing]) -> Response:
+async def retry(call: EndpointCall[Nothing]) -> JsonResponse[RetriedAnswer]:
     """Bring back a failed or set-aside message."""
     return json_response(await _with_message(call.api, await call.api.operations.retry(call.id)), 202)
 
 
-async def retry_all(call: EndpointCall[RetryRequest]) -> Response:
+async def retry_all(call: EndpointCall[RetryRequest]) -> JsonResponse[AllRetriedAnswer]:
     """Bring back every message that failed with an error code, such as what came while there was no model."""
     found = await call.api.operations.retry_all(call.asked.code)
     return json_response({"retried": [await _with_message(call.api, each) for each in found["retried"]]}, 202)
 
 
-async def _with_message(api: Api, retried: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _with_message(api: Api, retried: Mapping[str, Any]) -> RetriedAnswer:
     """The message by which the outcome is asked for; none where a reply is only sent again."""
     message = await api.store.inbox.first_of(retried["turn"])
     result = None if message is None else await api.store.inbox.find_result(message)
-    return {**retried, "message": None if result is None or result.settled else message}
+    waits = None if result is None or result.settled else message
+    return {"id": retried["id"], "turn": retried["turn"], "message": waits, "state": retried["state"]}
 
 
-async def undo(call: EndpointCall[UndoRequest]) -> Response:
+async def undo(call: EndpointCall[UndoRequest]) -> JsonResponse[UndoneAnswer]:
     """Put back what a turn changed in files, never over a later change."""
     asked = call.asked
     return json_response(await call.api.operations.undo(asked.id, asked.session, preview=asked.preview))
 
 
-async def replay(call: EndpointCall[ReplayRequest]) -> Response:
+async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer]:
     """Rebuild what models were given in a turn, and ask another one the same.
 
     Tools answer with what they gave then, and are not executed; nothing enters the session; what it costs is the task

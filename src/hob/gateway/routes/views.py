@@ -1,7 +1,7 @@
 """What the API and the commands show: plain JSON-able values read from the store, nothing decided."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from hob.core.content.plain_form import options_of
 from hob.core.errors import InvalidRequest
@@ -11,7 +11,7 @@ from hob.core.messages import OutboundKind
 from hob.core.models import Usage
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.translation.language import translatable
-from hob.gateway.http.failures import status_of_fault
+from hob.gateway.http.failures import ErrorBody, status_of_fault
 from hob.store.messages.inbox import Result
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
@@ -19,7 +19,128 @@ from hob.store.tasks import TaskRow
 FINAL = frozenset(state.value for state in FINAL_TURNS)
 
 
-def usage_view(usage: Usage, cost: int | None) -> dict[str, Any]:
+class UsageAnswer(TypedDict):
+    """Tokens and dollars.
+
+    cost_usd: null where a price is unknown
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    cost_usd: float | None
+
+
+class ChatAnswer(TypedDict):
+    """What became of a message.
+
+    id: the message's id; also its task's
+    session: the session it belongs to
+    trace_id: what `hob timeline --trace` takes
+    state: `waiting`, or the state of its turn (see [states](states.md#turn))
+    reply: the answer, and nothing else; null while there is none and where there is an error
+    notes: lines about the answer that are no part of it, e.g. that another model gave it
+    usage: tokens and dollars of its turn; `cost_usd` is null where a price is unknown
+    error: only where it failed: `code` and `message` ([errors](errors.md))
+    notice: only where it was cancelled: what people were told
+    question: only while people are asked: what, and how to answer ([how](../how-to/answer-questions.md))
+    approvals: only beside `question`: the ids for `/approvals/{id}`; none where words answer it
+    choices: only beside `question`, where it offers some: one of them, or its number, answers
+    waits_for: only while a tool of the program itself is waited for: `client`
+    merged_into: only where it joined another message's turn: that message's id
+    """
+
+    id: str
+    session: str
+    trace_id: str
+    state: str
+    reply: str | None
+    notes: list[str]
+    usage: UsageAnswer
+    error: NotRequired[ErrorBody]
+    notice: NotRequired[str]
+    question: NotRequired[str]
+    approvals: NotRequired[list[str]]
+    choices: NotRequired[list[str]]
+    waits_for: NotRequired[str]
+    merged_into: NotRequired[str]
+
+
+class UnreadMessage(TypedDict):
+    """A message whose outcome was not fetched yet."""
+
+    id: str
+    session: str
+    state: str
+    title: str
+    created: float
+
+
+class UnreadAnswer(TypedDict):
+    """What waits to be fetched, oldest first."""
+
+    messages: list[UnreadMessage]
+
+
+class EventAnswer(TypedDict):
+    """An event of the timeline ([kinds](timeline.md)).
+
+    media: the id of what came along
+    """
+
+    event_id: str
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None
+    at: float
+    kind: str
+    name: str
+    status: str
+    type: str
+    session: str | None
+    turn: str | None
+    sender_id: str
+    sender_name: str
+    classification: str
+    authorized: bool
+    origin: str | None
+    trust: str | None
+    text: str
+    media: str | None
+    seconds: float | None
+    usage: UsageAnswer | None
+
+
+class TimelineAnswer(TypedDict):
+    """Events, in order."""
+
+    events: list[EventAnswer]
+
+
+class TaskAnswer(TypedDict):
+    """A task.
+
+    state: see [states](states.md)
+    """
+
+    id: str
+    state: str
+    session: str
+    trace_id: str
+    title: str
+    reason: str
+    created: float
+    updated: float
+
+
+class TasksAnswer(TypedDict):
+    """Tasks, newest first."""
+
+    tasks: list[TaskAnswer]
+
+
+def usage_view(usage: Usage, cost: int | None) -> UsageAnswer:
     """Tokens, and dollars where the price is known (else null, never 0)."""
     return {
         "input_tokens": usage.input,
@@ -30,7 +151,7 @@ def usage_view(usage: Usage, cost: int | None) -> dict[str, Any]:
     }
 
 
-def chat_view(result: Result) -> dict[str, Any]:
+def chat_view(result: Result) -> ChatAnswer:
     """What became of a message. `reply` holds an answer and nothing else; a failure stands in `error`.
 
     `notes` are lines about the reply, e.g. that another model than the chosen one gave it. While people are asked,
@@ -40,7 +161,7 @@ def chat_view(result: Result) -> dict[str, Any]:
     final = result.state in FINAL
     cancelled = result.state == TurnState.CANCELLED
     answered = result.kind in (OutboundKind.REPLY, OutboundKind.NOTICE) and not cancelled
-    view: dict[str, Any] = {
+    view: ChatAnswer = {
         "id": result.id,
         "session": result.session,
         "trace_id": result.trace,
@@ -55,7 +176,7 @@ def chat_view(result: Result) -> dict[str, Any]:
     if cancelled and result.reply:
         view["notice"] = result.reply
     if result.question:
-        view |= {"question": result.question, "approvals": list(result.approvals)}
+        view["question"], view["approvals"] = result.question, list(result.approvals)
         if choices := () if result.approvals else options_of(result.question):
             view["choices"] = list(choices)
     if result.for_client:
@@ -65,14 +186,14 @@ def chat_view(result: Result) -> dict[str, Any]:
     return view
 
 
-def chat_status(view: dict[str, Any]) -> int:
+def chat_status(view: ChatAnswer) -> int:
     """The HTTP status that tells the same as the view: a failure is never a 200."""
     if "error" in view:
         return status_of_fault(view["error"]["code"])
     return 200 if view["state"] in FINAL else 202
 
 
-async def unread_view(store: Store, channel: str) -> dict[str, Any]:
+async def unread_view(store: Store, channel: str) -> UnreadAnswer:
     """The newest messages whose outcome waits to be fetched there, oldest first."""
     return {
         "messages": [
@@ -88,7 +209,7 @@ async def unread_view(store: Store, channel: str) -> dict[str, Any]:
     }
 
 
-def event_view(event: TimelineEvent) -> dict[str, Any]:
+def event_view(event: TimelineEvent) -> EventAnswer:
     """One timeline event."""
     return {
         "event_id": event.id,
@@ -115,7 +236,7 @@ def event_view(event: TimelineEvent) -> dict[str, Any]:
     }
 
 
-async def timeline_view(store: Store, *, trace: str | None, session: str | None, limit: int) -> dict[str, Any]:
+async def timeline_view(store: Store, *, trace: str | None, session: str | None, limit: int) -> TimelineAnswer:
     """One trace whole, by its id or the beginning of it, or the latest events. Raises InvalidRequest."""
     if trace:
         found = await store.timeline.begins(trace)
@@ -127,13 +248,13 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     return {"events": [event_view(event) for event in events]}
 
 
-async def tasks_view(store: Store, limit: int, *, everything: bool, shown: bool = True) -> dict[str, Any]:
+async def tasks_view(store: Store, limit: int, *, everything: bool, shown: bool = True) -> TasksAnswer:
     """The newest tasks, open ones only unless `everything`; what they are about only if that is `shown`."""
     rows = await store.tasks.find(limit, open_only=not everything)
     return {"tasks": [task_view(row, shown=shown) for row in rows]}
 
 
-def task_view(row: TaskRow, *, shown: bool = True) -> dict[str, Any]:
+def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
     """One task."""
     return {
         "id": row.id,

@@ -1,8 +1,7 @@
 """POST /hooks/NAME: what machines send."""
 
 import logging
-
-from starlette.responses import Response
+from typing import TypedDict
 
 from hob.core.events.tracing import OWN
 from hob.core.ids import OutboxId
@@ -10,7 +9,7 @@ from hob.core.messages import WEBHOOK_OUT_CHANNEL
 from hob.gateway.auth.visitors import AtTheSocket, Visitor
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY, HttpRefusal
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.webhooks.receiver import Delivery, WebhookReceiver, inbound_of
 from hob.gateway.webhooks.schemes import Wrong
 
@@ -19,7 +18,18 @@ _UNPROVEN = "no webhook of Hob's is signed like this: secret and scheme have to 
 log = logging.getLogger(__name__)
 
 
-async def post(call: EndpointCall[bytes]) -> Response:
+class DeliveryAnswer(TypedDict):
+    """A webhook's delivery that was taken.
+
+    id: the message it became, for `GET /chat/{id}`; null where Hob itself had sent it
+    state: `accepted`, `duplicate` of an earlier one with this id, or Hob's `own`
+    """
+
+    id: str | None
+    state: str
+
+
+async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
     """Take a delivery of the webhook of this name, signed as its settings say; no token of Hob's is needed.
 
     202 says that it is kept and will be seen to, 200 that it is the same as an earlier one, whose id is told, or one
@@ -71,5 +81,6 @@ ENDPOINTS = (
         None,
         bytes,
         errors=(*BUSY, "not_allowed", "stopping", "unauthorized", "too_many_attempts"),
+        statuses=(200, 202),
     ),
 )

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
 
+from hob.core.answers import DecisionView
 from hob.core.ports.guard import Allow
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass, Trust
@@ -55,7 +55,7 @@ def context_of(guarding: Guarding, supposed: Supposed) -> Context:
     )
 
 
-def decision_view(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> dict[str, Any]:
+def decision_view(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> DecisionView:
     """The decision as values."""
     verdict = decided.verdict
     return {

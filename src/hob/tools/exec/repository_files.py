@@ -1,11 +1,10 @@
 """Files of a repository, as its owner looks at them: confined to its folder, links followed only within."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
-from typing import Any
 
+from hob.core.answers import FileAnswer, RepoRow
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
 
@@ -34,13 +33,13 @@ def find_inside(root: Path, path: str) -> Path:
     return found
 
 
-def rows_of(root: Path, path: str) -> list[dict[str, Any]]:
+def rows_of(root: Path, path: str) -> list[RepoRow]:
     """What lies in a folder of it, folders first. Raises NotFound."""
     folder = find_inside(root, path)
     if not folder.is_dir():
         raise NotFound(translatable("{path} is not a folder", path=path))
     base = PurePosixPath(inside(path))
-    rows = []
+    rows: list[RepoRow] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name == ".git":
@@ -54,7 +53,7 @@ def rows_of(root: Path, path: str) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["type"] != "folder", str(row["name"]).casefold()))[:_MOST_ROWS]
 
 
-def content_of(root: Path, path: str) -> Mapping[str, Any]:
+def content_of(root: Path, path: str) -> FileAnswer:
     """The beginning of a file of it, if it is text. Raises NotFound."""
     file = find_inside(root, path)
     if not file.is_file():

@@ -1,0 +1,223 @@
+"""What the owner's operations answer, field by field; times are Unix seconds."""
+
+from collections.abc import Sequence
+from typing import Any, NotRequired, TypedDict
+
+
+class SpentAnswer(TypedDict):
+    """What was spent on something.
+
+    key: on what
+    cost_usd: as far as it is known
+    held_usd: held for calls that run
+    unknown_calls: calls without a price, which are not in the cost
+    """
+
+    key: NotRequired[str]
+    cost_usd: float
+    held_usd: float
+    calls: int
+    unknown_calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+class LimitAnswer(TypedDict):
+    """A limit of spending."""
+
+    key: str
+    limit_usd: float
+    spent_usd: float
+    held_usd: float
+    left_usd: float
+
+
+class SpendingAnswer(TypedDict):
+    """What was spent, on what, and what is left."""
+
+    days: int
+    by: str
+    since: float
+    total: SpentAnswer
+    rows: list[SpentAnswer]
+    limits: list[LimitAnswer]
+
+
+class SessionAnswer(TypedDict):
+    """A session."""
+
+    session: str
+    title: str
+    model: str | None
+    paused: bool
+    archived: bool
+    entries: int
+    updated: float
+
+
+class ForkedAnswer(SessionAnswer):
+    """A session that goes on from another one.
+
+    copied: entries that were taken over
+    of: the session it comes from
+    """
+
+    copied: int
+    of: str
+
+
+class SessionsAnswer(TypedDict):
+    """Sessions, the latest first."""
+
+    sessions: list[SessionAnswer]
+
+
+class SettingAnswer(TypedDict):
+    """A setting.
+
+    value: null where there is none, and for secrets
+    origin: where the value comes from, in words
+    changeable: at run time, by `PATCH /api/v1/settings`
+    """
+
+    key: str
+    value: Any
+    secret: bool
+    origin: str
+    layer: str
+    doc: str
+    changeable: bool
+    one_of: list[str]
+    at_least: float | None
+    at_most: float | None
+    kind: str
+
+
+class SettingsAnswer(TypedDict):
+    """Every setting."""
+
+    settings: Sequence[SettingAnswer]
+
+
+class KeptFile(TypedDict):
+    """A file that was left as it is."""
+
+    path: str
+    reason: str
+
+
+class UndoneAnswer(TypedDict):
+    """What was put back, or would be.
+
+    words: the first words of the message that the turn was for
+    running: what the turn has started and still runs
+    back: the `id` that takes this back
+    diff: only with `preview`
+    """
+
+    turn: str
+    words: str
+    restored: list[str]
+    unchanged: list[str]
+    kept: list[KeptFile]
+    running: list[str]
+    back: str
+    diff: NotRequired[str]
+
+
+class RetriedAnswer(TypedDict):
+    """A message that was brought back.
+
+    turn: null for what no turn had to say
+    message: what `GET /chat/{id}` takes; null for a reply that is sent again
+    """
+
+    id: str
+    turn: str | None
+    message: str | None
+    state: str
+
+
+class AllRetriedAnswer(TypedDict):
+    """What was brought back, the oldest first."""
+
+    retried: list[RetriedAnswer]
+
+
+class RebuiltAnswer(TypedDict):
+    """A model call of a turn, and whether its request can be built again.
+
+    step: the number of its step in the journal
+    sent: the SHA-256 of the body that was sent; empty where that was not noted
+    identical: the same bytes would be sent again; null: that cannot be told
+    why: why not, or why it cannot be told
+    """
+
+    step: int
+    model: str
+    sent: str
+    identical: bool | None
+    why: str
+
+
+class ReplayedCall(TypedDict):
+    """A tool that a model called.
+
+    arguments: JSON, as the model wrote it
+    recorded: it was answered with what the turn's tool gave; else with that it was not made
+    """
+
+    name: str
+    arguments: str
+    recorded: bool
+
+
+class ReplayBill(TypedDict):
+    """What one side took."""
+
+    cost_usd: float | None
+    input_tokens: int
+    output_tokens: int
+
+
+class ReplaySide(ReplayBill):
+    """What came of a turn with one model.
+
+    rounds: how often the model was asked
+    seconds: the model's time, without that of the tools
+    trouble: why it has no end, if it has none
+    """
+
+    model: str
+    text: str
+    calls: list[ReplayedCall]
+    rounds: int
+    seconds: float
+    trouble: str
+
+
+class ReplayAnswer(TypedDict):
+    """A turn, and the same with another model.
+
+    now: null where no model was named
+    difference: of the texts: the lines of a unified diff
+    """
+
+    turn: str
+    trace: str
+    rebuilt: list[RebuiltAnswer]
+    then: ReplaySide
+    now: ReplaySide | None
+    difference: list[str]
+
+
+class ViewAnswer(TypedDict):
+    """A page of a plug-in.
+
+    asks: the paths that it may get
+    """
+
+    name: str
+    title: str
+    asks: list[str]

@@ -1,0 +1,91 @@
+"""What OpenAI's clients are answered."""
+
+from typing import Any, NotRequired, TypedDict
+
+
+class OpenAIErrorBody(TypedDict):
+    """What went wrong, as OpenAI tells it.
+
+    message: for people
+    type: what kind of error, by the status
+    param: the field that is wrong, where it is one
+    code: for programs
+    """
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class OpenAIFailed(TypedDict):
+    """An error, as OpenAI tells it."""
+
+    error: OpenAIErrorBody
+
+
+class Completion(TypedDict):
+    """An answer, in OpenAI's form.
+
+    model: as it was asked for
+    choices: one: `message.content` is the answer
+    usage: tokens of all that the turn asked its models
+    hob: `id`, `session`, `trace_id`, `state`, `notes`; `question` and `approvals`
+    """
+
+    id: str
+    object: str
+    created: int
+    model: str
+    choices: list[dict[str, Any]]
+    usage: dict[str, Any]
+    hob: dict[str, Any]
+
+
+class ResponseAnswer(TypedDict):
+    """A response, in OpenAI's form.
+
+    model: as it was asked for; `hob` where it is looked up later
+    output: one message; none before there is an answer
+    usage: tokens of all that the turn asked its models
+    error: only where it failed
+    hob: the same as of a completion
+    """
+
+    id: str
+    object: str
+    created_at: int
+    status: str
+    model: str
+    output: list[dict[str, Any]]
+    usage: dict[str, Any] | None
+    error: dict[str, Any] | None
+    hob: NotRequired[dict[str, Any]]
+
+
+class ModelAnswer(TypedDict):
+    """A model that a request may name."""
+
+    id: str
+    object: str
+    created: int
+    owned_by: str
+
+
+class ModelsAnswer(TypedDict):
+    """Models that a request may name."""
+
+    object: str
+    data: list[ModelAnswer]
+
+
+class EmbeddingAnswer(TypedDict):
+    """Vectors, in the order of the texts.
+
+    data: `embedding` is a list of numbers, or base64 of little-endian float32
+    """
+
+    object: str
+    data: list[dict[str, Any]]
+    model: str
+    usage: dict[str, Any]
