@@ -124,7 +124,18 @@ def test_wrong_use_is_told_in_the_terminals_language(
 @pytest.mark.slow
 @pytest.mark.usefixtures("german")
 def test_what_only_shows_things_says_nothing_in_english(capsys: pytest.CaptureFixture[str]) -> None:
-    names = {"main", "tools", "server", "owner", "default", "conversation", "tool", "group"}  # of things, for options
+    names = {
+        "main",
+        "tools",
+        "server",
+        "owner",
+        "default",
+        "conversation",
+        "tool",
+        "group",
+        "files",
+        "message",
+    }  # of things, for options
     found: list[tuple[str, str]] = []
     english = {each for each in messages() if isinstance(each, str) and "{" not in each} - names
     english = {each for each in english if translate(each, "de") != each}
@@ -135,9 +146,20 @@ def test_what_only_shows_things_says_nothing_in_english(capsys: pytest.CaptureFi
         "status", "accept", "audit show", "audit verify", "tasks --all", "timeline", "prompt", "usage", "sessions",
         "memory stats", "memory search", "models", "approvals", "people", "plugins", "mcp", "webhooks list",
         "token list", "auth list", "tools explain exec", "policy explain exec env", "doctor --offline",
+        "policy explain nothing x", "policy explain exec x --mode full", "tools explain nothing",
+        "tools list", "config show", "config check", "config set gateway.port 99999999", "config get nothing.at.all",
+        "secrets list", "secrets set nothing", "pairing", "pairing approve x", "people unlink x", "approvals show x",
+        "approvals allow x", "approvals grants", "grants", "models set", "models test nosuch/x", "memory embedding",
+        "memory show x", "memory why", "memory facts", "memory goals", "memory forget", "memory reset x",
+        "memory reindex",
+        "retry", "retry x", "undo", "undo x", "replay x", "accept x", "erase nobody", "export", "export --session no",
+        "mcp list", "mcp add x", "mcp test x", "mcp remove x", "webhooks test x", "token revoke x", "auth login x",
+        "plugins enable x", "sessions show nothing", "sessions delete nothing --yes", "stop", "resume",
+        "upgrade --help", "import nothing", "completion nothing", "logs --limit x", "usage --days 0", "nothing",
     ):  # fmt: skip
         run(words.split())
-        for line in capsys.readouterr().out.splitlines():
+        said = capsys.readouterr()
+        for line in (said.out + said.err).splitlines():
             parts = {part.strip(" :;,") for part in re.split(r"\s{2,}|; |: ", line)}
             found += [(words, line)] if parts & english else []
     assert found == []
