@@ -204,6 +204,15 @@ class House:
                     if not await self._answer(session, chat, answer, words):
                         await _next(notices)
 
+    async def settled(self) -> None:
+        """Wait until no turn is left to run."""
+        async with asyncio.timeout(60):
+            while True:
+                status = await self.app.operations.status()
+                if not (status["running"] or status["waiting"]):
+                    return
+                await asyncio.sleep(0.05)
+
     async def _ended(self, inbound: InboundId) -> bool:
         result = await self.app.store.inbox.find_result(inbound)
         return result is not None and result.settled

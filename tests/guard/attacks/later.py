@@ -123,7 +123,7 @@ def _loss(spot: Spot) -> list[str]:
 async def _owner_undoes(spot: Spot) -> None:
     """Everything, turn by turn."""
     for chat in (f"{spot.name}-later", spot.name):
-        for _ in range(10):
+        for _ in range(50):
             try:
                 await spot.house.app.operations.undo("", SessionKey(f"{PLATFORM}:{chat}"), preview=False)
             except HobError:  # no more turns that changed files

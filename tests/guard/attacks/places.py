@@ -198,6 +198,7 @@ async def _subagent(spot: Spot, evil: str) -> None:
     _put(spot, f"in/{spot.name}.txt", evil)
     task = order("read", path=f"in/{spot.name}.txt")
     await spot.house.say(spot.name, order("spawn", task=task), order("sessions_yield"))
+    await spot.house.settled()  # it begins others, whose reports begin turns
 
 
 async def _client_tool(spot: Spot, evil: str) -> None:
