@@ -18,7 +18,7 @@ from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
-from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.retriever import Search
 from hob.memory.service import SEARCHED
@@ -144,7 +144,9 @@ async def _measured(home: Path, size: int, limit: float | None, searches: int) -
     return iter(rows)
 
 
-async def _searches(store: Store, language: "_Language", count: int, signs: SignIndex | None = None) -> list[float]:
+async def _searches(
+    store: Store, language: "_Language", count: int, signs: BinaryVectorIndex | None = None
+) -> list[float]:
     durations = []
     for number in range(count + 5):
         vector = [language.draw.gauss(0, 1) for _ in range(_DIMENSION)]
@@ -169,7 +171,7 @@ async def _by_meaning(store: Store, language: "_Language", size: int, searches: 
     while pending := await store.memory_vectors.pending(embedder, 1_000):
         given = [(seq, some[draw.randrange(len(some))]) for seq, _ in pending]
         await store.memory_vectors.keep(embedder, pending[-1][0], given)
-    signs = SignIndex(embedder)
+    signs = BinaryVectorIndex(embedder)
     found = await _searches(store, language, searches, signs)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (
         1024 if sys.platform == "linux" else 1 << 20

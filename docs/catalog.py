@@ -33,9 +33,9 @@ SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
 """Functions whose literal arguments are messages."""
 OF_PACKAGES = {
-    "app/diagnostics": {"critical", "warn", "info", "Check", "CheckResult", "Mend", "CheckSkipped"}
+    "app/diagnostics": {"critical", "warn", "info", "Check", "CheckResult", "Fix", "CheckSkipped"}
     | {"security_check", "_private"},
-    "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "Stuck", "Ask"},
+    "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "LexerError", "Ask"},
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
     "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
     "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},

@@ -27,7 +27,7 @@ def chunk_of(turn: Turn, text: str, chunk: int = 0) -> Outbound:
 
 
 def outbound_to(inbound: Inbound, id: str, text: str = "hello") -> Outbound:
-    """A message owed outside any turn."""
+    """A message outside any turn."""
     return Outbound(OutboxId(id), inbound.origin, text, OutboundKind.NOTICE, None, inbound.trace)
 
 
@@ -39,7 +39,7 @@ def finish_of(
     steps: tuple[Step, ...] | None = None,
     cost: int | None = 200,
 ) -> Finish:
-    """The end of a turn: its messages and the reply in the transcript, one chunk owed."""
+    """The end of a turn: its messages and the reply in the transcript, one chunk pending."""
     usage = Usage(input=90, output=10)
     said = (ModelReplied(reply, usage=usage, model="model-a", cost=cost), Said(reply, OutboundKind.REPLY))
     asked = tuple(Entry(0, "user", inbound.text, inbound.label, turn.id, 1.0) for inbound in turn.inbounds)

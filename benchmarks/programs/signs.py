@@ -15,7 +15,7 @@ import apsw
 
 from benchmarks.processes import memory_of
 from hob.core.memory import Scope
-from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.store.database.migration import apply_migrations
 from hob.store.memory.search import ScopedIndex
 
@@ -44,7 +44,7 @@ def main() -> None:
         with connection:
             connection.executemany("INSERT INTO memory_bits (embedder, scope, seq, bits) VALUES (?, ?, ?, ?)", rows)
         halves = struct.pack(f"<{dimension}e", *(draw.gauss(0, 0.05) for _ in range(dimension)))
-        index, signs = _Index(connection, halves), SignIndex(_EMBEDDER)
+        index, signs = _Index(connection, halves), BinaryVectorIndex(_EMBEDDER)
         before = memory_of(os.getpid()).rss
         began = time.perf_counter()
         signs.take_in(index)

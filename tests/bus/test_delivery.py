@@ -26,8 +26,8 @@ def chunk(n: int, chat: str = "chat", channel: str = "memory") -> Outbound:
     return Outbound(OutboxId(f"{chat}.{n}"), to, f"{chat} {n}", OutboundKind.REPLY, None, new_trace_id(), n)
 
 
-async def owe(bench: Bench, *chunks: Outbound) -> None:
-    await bench.store.outbox.owe(chunks)
+async def enqueue(bench: Bench, *chunks: Outbound) -> None:
+    await bench.store.outbox.enqueue(chunks)
     bench.bus.delivery.pending()
 
 
@@ -70,7 +70,7 @@ async def test_chunks_of_a_chat_arrive_in_order_despite_failures(tmp_path: Path)
     channel = MemoryChannel()
     channel.faults = [SendFailed("busy"), SendFailed("busy")]
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
-        await owe(bench, *(chunk(n) for n in range(6)))
+        await enqueue(bench, *(chunk(n) for n in range(6)))
         await until(lambda: len(channel.sent) == 6)
         assert [message.chunk for message in channel.sent] == list(range(6))
 
@@ -78,7 +78,7 @@ async def test_chunks_of_a_chat_arrive_in_order_despite_failures(tmp_path: Path)
 async def test_failing_or_hanging_chat_does_not_hold_up_another(tmp_path: Path) -> None:
     channel = StuckChannel(hanging=None, broken=ZeroDivisionError(), refused=SendFailed("no"))
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
-        await owe(bench, *(chunk(n, chat) for n in range(3) for chat in ("hanging", "broken", "refused", "fine")))
+        await enqueue(bench, *(chunk(n, chat) for n in range(3) for chat in ("hanging", "broken", "refused", "fine")))
         await until(lambda: len(channel.sent) == 3)
         assert {message.to.chat for message in channel.sent} == {"fine"}
 
@@ -88,7 +88,7 @@ async def test_channel_s_wish_for_a_pause_is_honoured(tmp_path: Path) -> None:
     channel = MemoryChannel()
     channel.faults = [SendFailed("slow down", retry_after=500.0)]
     async with open_bench(tmp_path, channels=[channel], clock=clock) as bench:
-        await owe(bench, chunk(0))
+        await enqueue(bench, chunk(0))
         await until(lambda: len(channel.sent) == 1)
         assert 500 <= clock.monotonic() - 1000 < 1000
 
@@ -97,7 +97,7 @@ async def test_undeliverable_row_is_dead_with_its_reason(tmp_path: Path) -> None
     channel = MemoryChannel()
     channel.faults = [SendFailed("the chat is gone", permanent=True)]
     async with open_bench(tmp_path, channels=[channel]) as bench:
-        await owe(bench, chunk(0), chunk(1))
+        await enqueue(bench, chunk(0), chunk(1))
         await until(lambda: len(channel.sent) == 1)
         row = await bench.store.outbox.find(OutboxId("chat.0"))
         assert row is not None
@@ -110,7 +110,7 @@ async def test_message_is_given_up_after_too_many_failures(tmp_path: Path) -> No
     settings = BusSettings(send_attempts=3, send_pause_seconds=0.0, send_pause_most_seconds=0.0)
     channel = StuckChannel(refused=SendFailed("no"))
     async with open_bench(tmp_path, channels=[channel], settings=settings) as bench:
-        await owe(bench, chunk(0, "refused"))
+        await enqueue(bench, chunk(0, "refused"))
         async with asyncio.timeout(10):
             while await state(bench, "refused.0") is not OutboxState.DEAD:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
@@ -121,7 +121,7 @@ async def test_hanging_send_is_given_up_and_tried_again(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     channel = StuckChannel(chat=None)
     async with open_bench(tmp_path, channels=[channel], clock=clock) as bench:
-        await owe(bench, chunk(0))
+        await enqueue(bench, chunk(0))
         await until(lambda: channel.tried == 2)
         del channel.stuck["chat"]
         await until(lambda: len(channel.sent) == 1)
@@ -131,7 +131,7 @@ async def test_hanging_send_is_given_up_and_tried_again(tmp_path: Path) -> None:
 async def test_channel_that_must_not_repeat_parks_what_may_have_arrived(tmp_path: Path, error: Exception) -> None:
     channel = StuckChannel(Repeats.NEVER, bad=error)
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
-        await owe(bench, chunk(0, "bad"), chunk(1, "bad"))
+        await enqueue(bench, chunk(0, "bad"), chunk(1, "bad"))
         async with asyncio.timeout(10):
             while await state(bench, "bad.1") is not OutboxState.PARKED:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
@@ -150,7 +150,7 @@ async def test_message_is_parked_together_with_the_event_that_says_so(tmp_path: 
 
         bench.store.outbox.park = crash_after  # type: ignore[assignment, method-assign]
         broken = chunk(0, "bad")
-        await owe(bench, broken)
+        await enqueue(bench, broken)
         await until(lambda: channel.tried == 1)
         await bench.bus.drain(1)
     async with open_bench(tmp_path) as bench:
@@ -171,9 +171,9 @@ async def test_store_that_fails_after_it_parked_does_not_end_the_bus(tmp_path: P
                 raise StoreFull
 
         bench.store.outbox.park = fail_once  # type: ignore[assignment, method-assign]
-        await owe(bench, chunk(0, "bad"))
+        await enqueue(bench, chunk(0, "bad"))
         await until(lambda: len(calls) == 2)
-        await owe(bench, chunk(0, "fine"))
+        await enqueue(bench, chunk(0, "fine"))
         await until(lambda: len(channel.sent) == 1)
         assert await bench.replies(await bench.say("still there?")) == ["still there?"]
 
@@ -190,7 +190,7 @@ async def test_channel_that_cancels_itself_does_not_block_its_chat(tmp_path: Pat
 
     channel = Cancelling()
     async with open_bench(tmp_path, channels=[channel], settings=FAST) as bench:
-        await owe(bench, chunk(0), chunk(1))
+        await enqueue(bench, chunk(0), chunk(1))
         await until(lambda: len(channel.sent) == 2)
         assert [message.chunk for message in channel.sent] == [0, 1]
 
@@ -208,7 +208,7 @@ async def test_delivery_cut_by_a_crash_is_repeated_only_where_the_channel_allows
 ) -> None:
     channel = MemoryChannel(repeats=repeats)
     async with open_bench(tmp_path) as bench:
-        await bench.store.outbox.owe([chunk(0)])
+        await bench.store.outbox.enqueue([chunk(0)])
         await bench.store.outbox.sending(OutboxId("chat.0"))
         await channel.send(chunk(0))
         await bench.crash()
@@ -225,7 +225,7 @@ async def test_delivery_cut_by_a_crash_is_repeated_only_where_the_channel_allows
 async def test_rows_of_absent_channels_stay(tmp_path: Path) -> None:
     channel = MemoryChannel("other")
     async with open_bench(tmp_path, channels=[channel]) as bench:
-        await owe(bench, chunk(0), chunk(0, "there", "other"))
+        await enqueue(bench, chunk(0), chunk(0, "there", "other"))
         await until(lambda: len(channel.sent) == 1)
         assert await state(bench, "chat.0") is OutboxState.READY
     async with open_bench(tmp_path, channels=[late := MemoryChannel()]):
@@ -236,7 +236,7 @@ async def test_stuck_send_does_not_hold_up_a_shutdown(tmp_path: Path) -> None:
     clock = ManualClock(jump=True)
     channel = StuckChannel(hanging=None)
     async with open_bench(tmp_path, channels=[channel], clock=clock) as bench:
-        await owe(bench, chunk(0, "hanging"))
+        await enqueue(bench, chunk(0, "hanging"))
         await until(lambda: channel.tried == 1)
         began = clock.monotonic()
         await bench.bus.drain(30)

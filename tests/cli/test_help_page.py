@@ -19,8 +19,25 @@ def test_every_page_fits_80_columns_and_shows_no_empty_choice(
     assert page.startswith(f"Usage: hob {' '.join(words)}")
     assert [line for line in page.splitlines() if len(line) > 80] == []
     assert [line for line in page.splitlines() if line != line.rstrip()] == []
-    for ugly in ("object at", '[default: ""]', "[default: False]", ", ]", "--no-json"):
+    for ugly in ("[ARGS", "[NAME...]", "object at", '[default: ""]', "[default: False]", ", ]", "--no-json"):
         assert ugly not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (("retry",), "hob retry [ID]"),
+        (("import",), "hob import [OPTIONS] [ASSISTANT] [PATH]"),
+        (("mcp", "add"), "hob mcp add [OPTIONS] NAME [COMMAND...]"),
+    ],
+)
+def test_usage_calls_arguments_as_the_list_below_does(
+    words: tuple[str, ...], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "--help"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith(f"Usage: {usage}\n")
+    assert page.count(usage.rpartition("[")[2].rstrip(".]")) > 1
 
 
 @pytest.mark.parametrize("name", GROUPS)

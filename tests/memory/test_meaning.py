@@ -16,7 +16,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.embedding import MemoryEmbedder
-from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.retriever import Retriever
 from hob.store.memory.vectors import signs
@@ -225,7 +225,7 @@ async def test_items_with_the_nearest_signs_are_found_however_they_came_in(
 ) -> None:
     monkeypatch.setattr("hob.memory.retrieval.dense._BLOCK", 1_024)
     draw, embedder = random.Random(7), await store.memory_vectors.begin("test|random|96|true")
-    growing, vectors = SignIndex(embedder), dict[int, tuple[float, ...]]()
+    growing, vectors = BinaryVectorIndex(embedder), dict[int, tuple[float, ...]]()
     for count in (5, 32, 500, 2_000):
         kept = await store.items.add([said(f"number {len(vectors) + n}", len(vectors) + n) for n in range(count)])
         new = {item.seq: unit(draw, 96) for item in kept}
@@ -236,7 +236,7 @@ async def test_items_with_the_nearest_signs_are_found_however_they_came_in(
         found = await store.memory_index.read(OWNER, lambda index, asked=asked: growing.find(index, asked))  # type: ignore[misc]
         assert found == await store.memory_index.read(
             OWNER,
-            lambda index, asked=asked: SignIndex(embedder).find(index, asked),  # type: ignore[misc]
+            lambda index, asked=asked: BinaryVectorIndex(embedder).find(index, asked),  # type: ignore[misc]
         )
         assert len(found) == min(200, len(vectors))
         exact = {seq: sum(map(mul, asked, vector)) for seq, vector in vectors.items()}

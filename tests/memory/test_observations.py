@@ -14,7 +14,7 @@ from hob.memory.observations.consolidation import Consolidator, conversations
 from hob.memory.observations.lines import read_observations
 from hob.memory.observations.observer import Observer
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import CONSOLIDATION, FACTS, BackgroundBudget, Waits
+from hob.memory.thinking import CONSOLIDATION, FACTS, BackgroundBudget, WorkPaused
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -84,7 +84,7 @@ async def test_nothing_is_marked_as_observed_when_no_observation_can_be_read(sto
     model, observer = Answers("I have nothing to say.", "", ANSWER), observer_of(store)
     await store.items.add([message(n) for n in range(50)])
     for _ in range(2):
-        with pytest.raises(Waits):
+        with pytest.raises(WorkPaused):
             await observer.step(model)
         assert await seen(store) == []
     await observer.step(model)
@@ -105,7 +105,7 @@ async def test_nothing_is_deleted_when_a_reflection_cannot_be_read(store: Store)
     await fill(store, 30, 180)
     await store.items.add([message(99)])
     for answer in ("Sorry.", "\n".join(f"- [LOW] leeks message {n}" for n in range(300))):
-        with pytest.raises(Waits):
+        with pytest.raises(WorkPaused):
             await observer_of(store).step(Answers(answer))
         assert len(await seen(store)) == 210
 
@@ -170,7 +170,7 @@ async def test_conversation_that_ended_is_summarised_once_whatever_broke_it_off(
     assert await consolidator_of(store, clock).step(model) == 1_200
     assert model.asked == []
     clock.set_wall(datetime.fromtimestamp(message(7).at + 1_900, UTC))
-    with pytest.raises(Waits):
+    with pytest.raises(WorkPaused):
         await consolidator_of(store, clock).step(model)
     for _ in range(3):
         assert await consolidator_of(store, clock).step(model) is None
@@ -190,7 +190,7 @@ async def test_summaries_leave_half_of_the_days_tokens_to_facts(store: Store) ->
         session=SessionKey("s"), classification=f"owner/{CONSOLIDATION}", usage=Usage(1_900, 100), cost=1,
     )  # fmt: skip
     await store.ledger.record(event)
-    with pytest.raises(Waits, match="0 are left"):
+    with pytest.raises(WorkPaused, match="0 are left"):
         await budget.ask(model, CONSOLIDATION, "", "", 400)
     assert await budget.ask(model, FACTS, "", "", 400) == "one fact"
 

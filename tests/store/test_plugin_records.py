@@ -9,7 +9,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey
 from hob.store.backup.backup import restore
 from hob.store.erasure.copies import Copies
-from hob.store.erasure.erasure import Whose
+from hob.store.erasure.erasure import ErasurePerson
 from hob.store.plugin_records import LONGEST, PluginRecord, PluginRecords
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
@@ -79,7 +79,7 @@ async def test_erased_person_takes_records_along_by_id_and_by_address(tmp_path: 
         records = store.records_of("tea")
         for person in ("p_ann", "telegram:bot:7", "p_bob"):
             await records.put(PluginRecord(person, SECRET if person != "p_bob" else "stays", person=person))
-        whose = Whose(("telegram:bot:7",), ("telegram:7",), "p_ann")
+        whose = ErasurePerson(("telegram:bot:7",), ("telegram:7",), "p_ann")
         await store.erasure.erase_person(whose, "asked to", None, Copies((), ()))
         assert await keys(records) == ["p_bob"]
         assert spilled(tmp_path) == []

@@ -17,7 +17,7 @@ from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Inbound, OutboundKind
 from hob.core.states import TurnState
 from hob.core.translation.sentences import Sentence, say
-from hob.store.turns import TurnRow
+from hob.store.turns.turns import TurnRow
 
 log = logging.getLogger(__name__)
 

@@ -26,6 +26,8 @@ _WIDEST = 100
 _MARGIN = "  "
 PLACEHOLDERS = {"STR": "TEXT", "INT": "NUMBER", "FLOAT": "NUMBER", "ARGS": "NAME"}
 """Words for what cyclopts calls by its type."""
+_UNNAMED = "[ARGS"
+"""What cyclopts says of arguments that may be left out."""
 _LABELS = 24
 """The columns of names; what is longer has a line for itself."""
 
@@ -33,31 +35,44 @@ _LABELS = 24
 class HelpPage:
     """A help formatter for cyclopts: names to the left, meanings wrapped at words to the right.
 
-    Every text is said by `say`.
+    Every text is said by `say`. The usage waits for the list of arguments, which has their names.
     """
 
     def __init__(self, say: Callable[[str], str] = _) -> None:
         self._say = say
+        self._usage = self._description = ""
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
         """Print a list of commands or of options."""
         if panel.entries:
+            if self._usage:
+                names = "] [".join(filter(None, map(_optional_name, panel.entries)))
+                self._print_usage(console, self._usage.replace("ARGS", names or "ARGS"))
             told = self._say("Arguments") if panel.title == "Arguments" else self._say("Options")
             title = told if panel.format == "parameter" else self._say("Commands")
             lines = [line for entry in panel.entries for line in self._entry(entry, _width(console))]
             _print(console, "\n".join([f"{title}:", *lines]))
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
-        """Print how the command is called."""
-        if usage:
-            _print(console, f"{self._say('Usage')}: {self._named(_plain(usage).removeprefix('Usage: '))}")
+        """Print how the command is called, or keep it until the names of what may be left out are known."""
+        said = _plain(usage).removeprefix("Usage: ")
+        self._usage = said if _UNNAMED in said else ""
+        self._description = ""
+        if said and not self._usage:
+            self._print_usage(console, said)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
-        """Print what the command does, its paragraphs wrapped."""
+        """Print what the command does, its paragraphs wrapped, behind how it is called."""
         paragraphs = _plain(description).split("\n\n") if description else []
-        if paragraphs:
-            told = [textwrap.fill(self._say(_joined(text)), _width(console)) for text in paragraphs]
-            _print(console, "\n\n".join(told))
+        self._description = "\n\n".join(textwrap.fill(self._say(_joined(text)), _width(console)) for text in paragraphs)
+        if self._description and not self._usage:
+            _print(console, self._description)
+
+    def _print_usage(self, console: Console, usage: str) -> None:
+        _print(console, f"{self._say('Usage')}: {self._named(usage)}")
+        if self._description:
+            _print(console, self._description)
+        self._usage = ""
 
     def _entry(self, entry: HelpEntry, width: int) -> list[str]:
         shown = entry.copy(
@@ -82,6 +97,11 @@ class HelpPage:
     def _named(self, label: str) -> str:
         """The label with its placeholders in the reader's words."""
         return re.sub(r"(?<![\w-])[A-Z]{3,}\b", lambda found: self._say(PLACEHOLDERS.get(found[0], found[0])), label)
+
+
+def _optional_name(entry: HelpEntry) -> str:
+    """What an argument that may be left out is called; empty for all else."""
+    return "" if entry.required else entry.positional_label or ""
 
 
 def wrong_use(error: CycloptsError) -> str:

@@ -142,7 +142,7 @@ class ModelError(HobError):
         self.cost = cost  # in micro-dollars
 
     @property
-    def may_owe(self) -> bool:
+    def may_cost(self) -> bool:
         """Whether the request may have to be paid for."""
         if self.usage is None and self.cost is None:
             return self.fault in MAY_COST

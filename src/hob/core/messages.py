@@ -1,4 +1,4 @@
-"""What people and machines say to Hob, and what Hob owes them."""
+"""What people and machines say to Hob, and what Hob sends them."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -151,7 +151,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """One chunk of a message we owe to an address. `id` is the idempotency key for the channel.
+    """One chunk of a message to an address. `id` is the idempotency key for the channel.
 
     `about` is the platform's id of the message that is answered, edited, deleted or reacted to; to react, `text` is the
     sign, and none takes it back. `poll` are what is voted on, under the text. `spelled`: the text names the choices of

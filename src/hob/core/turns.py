@@ -46,7 +46,7 @@ class Parked:
     """The turn waits without holding its session queue; `until` (Unix seconds) where time alone wakes it.
 
     `line` says so in Hob's own words, to the model too; `question` is what people are to answer, and may be a model's
-    words; `outbounds` are owed to those whom it has to be sent to.
+    words; `outbounds` are for those whom it has to be sent to.
     """
 
     on: WaitsFor

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hob.core.clock import Clock
-from hob.memory.thinking import BackgroundBudget, BackgroundModel, Waits
+from hob.memory.thinking import BackgroundBudget, BackgroundModel, WorkPaused
 
 FIRST_SECONDS, MOST_SECONDS = 60.0, 3_600.0
 """Until it is tried again after a failure; a new day is looked for every hour."""
@@ -52,7 +52,7 @@ class BackgroundMemory:
             for step in self._steps:
                 try:
                     pauses.append(await _work(step, model))
-                except Waits as waits:  # the others may have something that can be done
+                except WorkPaused as waits:  # the others may have something that can be done
                     failed = True
                     self._budget.waits = waits
                     log.info("work on memory waits: %s", waits.why)

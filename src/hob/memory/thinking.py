@@ -29,7 +29,7 @@ class BackgroundModel(Protocol):
         ...
 
 
-class Waits(Exception):
+class WorkPaused(Exception):
     """The work cannot go on now: `reason` is `budget`, `model` or `answer`; `why` is for people."""
 
     def __init__(self, reason: str, why: str) -> None:
@@ -48,7 +48,7 @@ class BackgroundBudget:
         self._ledger = ledger
         self._clock = clock
         self._today = today
-        self.waits: Waits | None = None
+        self.waits: WorkPaused | None = None
         """Why the work waits, as far as it does."""
 
     async def spent(self) -> int:
@@ -66,12 +66,12 @@ class BackgroundBudget:
             left = 0
         needed = model.estimate(system + question) + most
         if needed > left:
-            self.waits = Waits("budget", f"{task} needs {needed:,} tokens; {max(0, left):,} are left today")
+            self.waits = WorkPaused("budget", f"{task} needs {needed:,} tokens; {max(0, left):,} are left today")
             raise self.waits
         try:
             answer = await model.ask(task, SessionKey(f"memory:{OWNER}"), system, question, most)
         except (ModelError, BudgetExceeded) as error:
-            self.waits = Waits("model", str(error))
+            self.waits = WorkPaused("model", str(error))
             raise self.waits from error
         self.waits = None
         return answer

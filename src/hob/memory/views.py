@@ -26,7 +26,7 @@ from hob.core.memory import (
 from hob.core.translation.language import say, translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.settings import MemorySettings
-from hob.store.memory.carrying import CarriedItem
+from hob.store.memory.transfer import TransferredItem
 
 COLOURS: Mapping[Layer, str] = {
     Layer.SOUL: "#a855f7",
@@ -138,7 +138,7 @@ _NUMBERS = frozenset({
 })  # fmt: skip
 
 
-def carried_view(carried: CarriedItem) -> dict[str, Any]:
+def carried_view(carried: TransferredItem) -> dict[str, Any]:
     """An item as it is carried out, with its fact or its goal."""
     item, fact, goal = carried
     told: dict[str, Any] = {**item_view(Recalled(item, 0.0), whole=True)}
@@ -149,7 +149,7 @@ def carried_view(carried: CarriedItem) -> dict[str, Any]:
     return told
 
 
-def loaded(line: str, number: int, now: float) -> CarriedItem:
+def loaded(line: str, number: int, now: float) -> TransferredItem:
     """An item that was carried out, of `now` where it has no time.
 
     Who says that a stranger's text is the owner's is not believed: it has to be so.
@@ -167,7 +167,7 @@ def loaded(line: str, number: int, now: float) -> CarriedItem:
             evidence=tuple(map(str, value.get("evidence", ()))),
             id=known if _ID.fullmatch(known) else "", **_given(value, _KEPT),
         )  # fmt: skip
-        return CarriedItem(item, _fact(item, value.get("fact")), _goal(item, value.get("goal")))
+        return TransferredItem(item, _fact(item, value.get("fact")), _goal(item, value.get("goal")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidRequest(
             translatable("line {number} is not a memory item ({error})", number=str(number), error=str(error))

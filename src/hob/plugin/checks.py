@@ -1,6 +1,6 @@
 """What checks of `hob doctor` are made of."""
 
-from hob.app.diagnostics.check import Check, CheckResult, Mend, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, Fix, critical, info, warn
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 
-__all__ = ["Check", "CheckResult", "CheckSkipped", "DiagnosticContext", "Mend", "critical", "info", "warn"]
+__all__ = ["Check", "CheckResult", "CheckSkipped", "DiagnosticContext", "Fix", "critical", "info", "warn"]

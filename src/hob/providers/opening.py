@@ -13,8 +13,8 @@ from hob.core.lazy import Lazy
 from hob.core.ports.model import Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
+from hob.providers.media.image_descriptions import ImageDescriptions
 from hob.providers.media.media import VISION, Media
-from hob.providers.media.sight import Sight
 from hob.providers.routing.choice import Choice
 from hob.providers.routing.classifier import Classifier
 from hob.providers.routing.classifier_settings import ClassifierSettings
@@ -53,7 +53,7 @@ async def open_model(
     await asyncio.to_thread(choice.line)  # who is asked may have to be looked for, and is known from now on
     async with AsyncExitStack() as stack:
 
-        def sight_by(settings: ModelSettings) -> Callable[[], Sight] | None:
+        def sight_by(settings: ModelSettings) -> Callable[[], ImageDescriptions] | None:
             if blobs is None:
                 return None
             media = Media(settings, choice, clock, draw)
@@ -69,11 +69,11 @@ async def open_model(
         yield ModelRouter(choice, routes, failover, settings, screening, rules, sight_by, changed)
 
 
-def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> Sight:
+def _open_sight(media: Media, blobs: Blobs, choice: Choice) -> ImageDescriptions:
     found = media.find(VISION)
     if isinstance(found, ModelError):
-        return Sight(None, blobs)
-    return Sight(media.describer, blobs, str(found), local=choice.is_local(found))
+        return ImageDescriptions(None, blobs)
+    return ImageDescriptions(media.describer, blobs, str(found), local=choice.is_local(found))
 
 
 def load_libraries(choice: Choice) -> None:

@@ -34,9 +34,6 @@ from hob.store.erasure.person_data import StoredPersonData
 from hob.store.erasure.retention import Retention
 from hob.store.followers import StoredFollowers
 from hob.store.imports import Imports
-from hob.store.journal import StoredJournal
-from hob.store.late_results import StoredLateResults
-from hob.store.memory.carrying import MemoryCarrier
 from hob.store.memory.expertise import StoredExpertise
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import StoredGoals
@@ -45,6 +42,7 @@ from hob.store.memory.layers import KeptLayer
 from hob.store.memory.lifecycle import MemoryLifecycle
 from hob.store.memory.memories import StoredMemories
 from hob.store.memory.search import StoredIndex
+from hob.store.memory.transfer import MemoryTransfer
 from hob.store.memory.vectors import StoredVectors
 from hob.store.memory.work import StoredWork
 from hob.store.memory.working_notes import StoredWorkingNotes
@@ -54,7 +52,6 @@ from hob.store.messages.outbox import Outbox
 from hob.store.messages.transcript import StoredTranscript
 from hob.store.people import StoredPeople
 from hob.store.plugin_records import PluginRecords
-from hob.store.requests import StoredRequests
 from hob.store.sessions import StoredSessions
 from hob.store.settings import StoreSettings
 from hob.store.spending.ledger import StoredLedger
@@ -67,7 +64,10 @@ from hob.store.tools.file_changes import StoredFileChanges
 from hob.store.tools.open_groups import StoredOpenGroups
 from hob.store.tools.tainted_writes import StoredTaintedWrites
 from hob.store.tools.undo_log import StoredUndoLog
-from hob.store.turns import TurnRows
+from hob.store.turns.journal import StoredJournal
+from hob.store.turns.late_results import StoredLateResults
+from hob.store.turns.requests import StoredRequests
+from hob.store.turns.turns import TurnRows
 
 _log = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ class Store:
         self.items = StoredItems(writer, readers, clock)
         self.facts = StoredFacts(writer, readers, clock)
         self.goals = StoredGoals(writer, readers, clock)
-        self.memory_carrier = MemoryCarrier(self.items, self.facts, self.goals, writer)
+        self.memory_carrier = MemoryTransfer(self.items, self.facts, self.goals, writer)
         self.memory_work = StoredWork(writer, readers, clock)
         self.expertise = StoredExpertise(writer, readers, self.timeline)
         self.memory_index = StoredIndex(writer, readers)

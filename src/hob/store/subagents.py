@@ -1,4 +1,4 @@
-"""Work that a turn gave to another session, and messages that Hob owes itself."""
+"""Work that a turn gave to another session, and messages that Hob sends itself."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbou
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
-from hob.store.late_results import put_result
+from hob.store.turns.late_results import put_result
 
 SPAWN, SEND = "spawn", "send"
 _SELECT = (
@@ -29,7 +29,7 @@ _INSERT = (
     "INSERT OR IGNORE INTO subagents (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup,"
     " seconds, created, taken) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING 1"
 )
-_OWE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?, ?, ?, ?)"
+_ENQUEUE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?, ?, ?, ?)"
 _OPEN_CHILDREN = (
     "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = s.id WHERE s.parent = ? AND s.kind = 'spawn'"
     " AND s.why = '' AND coalesce(i.state, '') != 'settled'"
@@ -75,8 +75,8 @@ class SubagentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class OwedMessage:
-    """A message that Hob owes itself, for the run with this id if there is one."""
+class QueuedMessage:
+    """A message that Hob sends itself, for the run with this id if there is one."""
 
     key: str
     run: InboundId
@@ -87,7 +87,7 @@ class StoredSubagents(TimedStorePart):
     """Runs and the messages they begin with."""
 
     async def add(self, row: SubagentRow, inbound: Inbound, most: int) -> bool:
-        """Keep the run and owe its message; False where it is kept already.
+        """Keep the run and queue its message; False where it is kept already.
 
         Raises ToolFailed where its parent has that many open children, StoreErrors.
         """
@@ -107,22 +107,22 @@ class StoredSubagents(TimedStorePart):
                 keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken,
             )  # fmt: skip
             all_rows(connection, _INSERT, values)
-            _owe(connection, keep, row.turn, row.id, inbound)
+            _enqueue(connection, keep, row.turn, row.id, inbound)
             return True
 
         return await self._writer.write(job)
 
-    async def owe(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
-        """Owe Hob this message; its key makes it one. Raises StoreErrors."""
-        await self._writer.write(lambda c: _owe(c, ContentWriter(c), turn, run, inbound))
+    async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
+        """Queue this message to Hob; its key makes it one. Raises StoreErrors."""
+        await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, run, inbound))
 
-    async def owed(self) -> tuple[OwedMessage, ...]:
+    async def queued(self) -> tuple[QueuedMessage, ...]:
         """The messages that are not accepted yet, oldest first."""
         sql = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
         rows = await self._readers.read(lambda c: all_rows(c, sql))
-        return tuple(_load_owed(*row) for row in rows if row[2] is not None)
+        return tuple(_load_queued(*row) for row in rows if row[2] is not None)
 
-    async def settle_owed(self, key: str) -> None:
+    async def remove_queued(self, key: str) -> None:
         """It was accepted, or is not to be."""
         await self._writer.write(lambda c: c.execute("DELETE FROM self_messages WHERE key = ?", (key,)).fetchall())
 
@@ -190,15 +190,15 @@ class StoredSubagents(TimedStorePart):
         return tuple(newest.values())
 
 
-def _owe(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, run: str, inbound: Inbound) -> None:
+def _enqueue(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, run: str, inbound: Inbound) -> None:
     if find_row(connection, "SELECT 1 FROM self_messages WHERE key = ?", (inbound.key,)) is None:
         body = dump_json([INBOUND_VERSION, inbound.text, dump_inbound(inbound)])
-        connection.execute(_OWE, (inbound.key, turn, run, keep(body)))
+        connection.execute(_ENQUEUE, (inbound.key, turn, run, keep(body)))
 
 
-def _load_owed(key: str, run: str, body: str) -> OwedMessage:
+def _load_queued(key: str, run: str, body: str) -> QueuedMessage:
     version, text, inbound = json.loads(body)
-    return OwedMessage(key, InboundId(run), load_inbound(version, text, inbound))
+    return QueuedMessage(key, InboundId(run), load_inbound(version, text, inbound))
 
 
 def _load(row: Sequence[Any]) -> SubagentRow:

@@ -34,7 +34,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[TurnBench]:
         yield TurnBench(store, clock)
 
 
-async def test_silence_is_an_outcome_with_its_reason_and_owes_nothing(bench: TurnBench) -> None:
+async def test_silence_is_an_outcome_with_its_reason_and_sends_nothing(bench: TurnBench) -> None:
     turn = await make_turn(bench.store, message("fyi"))
     assert await Driver(bench.parts("NO_REPLY")).run(turn, bench.control) == Finished(
         TurnState.SILENT, "the model chose to say nothing"

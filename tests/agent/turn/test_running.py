@@ -8,7 +8,7 @@ from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.models import ModelRequest
 from hob.core.steps import Noted, Step
-from hob.store.journal import StoredJournal
+from hob.store.turns.journal import StoredJournal
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import make_turn

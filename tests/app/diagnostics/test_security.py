@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from hob.app.diagnostics.check import Severity
-from hob.app.diagnostics.checks.security import AUDIT
+from hob.app.diagnostics.checks.security.audit import AUDIT
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import Report, examine_house
 from hob.app.diagnostics.security_values import (
     FileFacts,
     GatewayFacts,
     ModelFacts,
+    PermissionFix,
     PlaceFacts,
     SandboxFacts,
     SecretFacts,
     SecurityFacts,
-    Tightening,
     open_places,
 )
 from hob.core.settings import Secret
@@ -177,7 +177,7 @@ def test_gateway_with_a_certificate_is_not_plain() -> None:
 def test_permissions_alone_are_put_right_and_only_taken_away() -> None:
     (finding,) = audit(place("home", 0o755)).findings
     assert (finding.found.where, finding.found.mend is not None) == ("/x/home", True)
-    assert open_places(place("home", 0o755), "home") == [Tightening("/x/home", 0o055)]
+    assert open_places(place("home", 0o755), "home") == [PermissionFix("/x/home", 0o055)]
     others = [each for facts in WRONG.values() for each in audit(facts).findings if each.found.mend]
     assert {each.id.split(".")[0] for each in others} == {"fs"}
 

@@ -1,4 +1,4 @@
-"""The owner hears once of replies that do not arrive, and nothing wakes while nothing is owed."""
+"""The owner hears once of replies that do not arrive, and nothing wakes while nothing is pending."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,8 +27,8 @@ class Watched:
         self.told.append((text, key, channel))
         self.heard.set()
 
-    async def owe(self, id: str, channel: str = "telegram") -> None:
-        await self.store.outbox.owe([outbound_to(message("hi", channel=channel), id)])
+    async def enqueue(self, id: str, channel: str = "telegram") -> None:
+        await self.store.outbox.enqueue([outbound_to(message("hi", channel=channel), id)])
         self.alarm.on_pending()
 
     async def pass_by(self, seconds: float) -> None:
@@ -56,7 +56,7 @@ async def watched(home: Path) -> AsyncIterator[Watched]:
 async def test_nothing_sleeps_while_nothing_is_owed(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         assert hob.clock.sleepers() == 0
-        await hob.owe("one")
+        await hob.enqueue("one")
         await hob.pass_by(0)
         assert hob.clock.sleepers() == 1
         await hob.store.outbox.sending(outbound_to(message(""), "one").id)
@@ -68,7 +68,7 @@ async def test_nothing_sleeps_while_nothing_is_owed(tmp_path: Path) -> None:
 
 async def test_owner_is_told_after_five_minutes_and_not_before(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
-        await hob.owe("one")
+        await hob.enqueue("one")
         await hob.pass_by(5 * 60 - 1)
         assert hob.told == []
         await hob.pass_by(2)
@@ -80,9 +80,9 @@ async def test_owner_is_told_after_five_minutes_and_not_before(tmp_path: Path) -
 async def test_incident_is_told_once_and_the_next_one_again(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
         for number in range(2):
-            await hob.owe(f"one {number}")
+            await hob.enqueue(f"one {number}")
             await hob.pass_by(TOO_OLD - 1)
-            await hob.owe(f"two {number}")
+            await hob.enqueue(f"two {number}")
             assert len(hob.told) == number
             for _ in range(4):
                 await hob.pass_by(TOO_OLD)
@@ -101,7 +101,7 @@ async def test_incident_is_told_once_and_the_next_one_again(tmp_path: Path) -> N
 
 async def test_reply_waiting_to_be_fetched_is_no_delay(tmp_path: Path) -> None:
     async with watched(tmp_path) as hob:
-        await hob.owe("fetched", "local")
+        await hob.enqueue("fetched", "local")
         for _ in range(3):
             await hob.pass_by(TOO_OLD)
         assert hob.told == []
@@ -110,7 +110,7 @@ async def test_reply_waiting_to_be_fetched_is_no_delay(tmp_path: Path) -> None:
 
 async def test_delay_left_by_an_earlier_run_is_reported_at_once(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), ManualClock()) as store:
-        await store.outbox.owe([outbound_to(message("hi", channel="telegram"), "old")])
+        await store.outbox.enqueue([outbound_to(message("hi", channel="telegram"), "old")])
     clock = ManualClock()
     await clock.advance(TOO_OLD + 1)
     async with open_store(tmp_path, StoreSettings(), clock) as store, asyncio.TaskGroup() as group:

@@ -14,7 +14,7 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.store.backup.backup import restore
 from hob.store.database.migration import APPLICATION_ID, migrations
 from hob.store.erasure.copies import Copies
-from hob.store.erasure.erasure import Whose
+from hob.store.erasure.erasure import ErasurePerson
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
@@ -24,12 +24,12 @@ from tests.app.visiting import ME, visited
 
 
 async def remembered(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = await store.belongings.of(Whose((), ()), re.compile(""))
+    found = await store.belongings.of(ErasurePerson((), ()), re.compile(""))
     return found.memories, found.notes
 
 
 async def erase(store: Store, names: str) -> int:
-    return await store.erasure.erase_person(Whose((), ()), "asked to", None, Copies(), re.compile(names))
+    return await store.erasure.erase_person(ErasurePerson((), ()), "asked to", None, Copies(), re.compile(names))
 
 
 def to_remember(*texts: str) -> tuple[object, ...]:

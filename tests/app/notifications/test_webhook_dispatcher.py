@@ -91,7 +91,7 @@ async def test_added_receiver_is_not_sent_what_another_is_still_owed(tmp_path: P
             await say(hob, "one")
             await first.until(1)
             await hob.app.bus.delivery.drain(5)
-            # as after a kill: what was owed is read again
+            # as after a kill: what was queued is read again
             await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
         async with machine(tmp_path, **out(told_to(first), told_to(second, "second"))) as hob:
             two = await say(hob, "two")
@@ -126,7 +126,7 @@ async def test_event_read_again_after_a_kill_is_sent_once(tmp_path: Path) -> Non
             await say(hob, "one")
             await receiver.until(1)
             await hob.app.bus.delivery.drain(5)
-            # what was owed is on disk, how far it was read is not
+            # what was queued is on disk, how far it was read is not
             await hob.app.store.channel_state.put("webhook_out", "", {"cursor": "0"})
         async with machine(tmp_path, **out(told_to(receiver))) as hob:
             await say(hob, "two")

@@ -148,9 +148,9 @@ async def test_result_that_nobody_waits_for_is_reported_in_the_chat(tmp_path: Pa
         (row,) = await settled(app)
         assert row.taken == "session"
         async with asyncio.timeout(10):
-            while not (owed := await app.store.outbox.unfetched("api")):  # noqa: ASYNC110 - delivery writes it
+            while not (replies := await app.store.outbox.unfetched("api")):  # noqa: ASYNC110 - delivery writes it
                 await asyncio.sleep(0.02)
-        result = await app.store.inbox.find_result(owed[0].inbound)
+        result = await app.store.inbox.find_result(replies[0].inbound)
         assert result is not None
         assert result.reply == "The sub-agent says 42."
 

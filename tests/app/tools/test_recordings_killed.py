@@ -14,7 +14,7 @@ from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.models import ModelRequest
 from hob.core.steps import Step, Transcribed
-from hob.store.journal import StoredJournal
+from hob.store.turns.journal import StoredJournal
 from hob.testing.model_server import ModelServer
 from tests.app.tools.test_recordings import SAID, speak, told
 from tests.app.visiting import ME, Visited, until, visited

@@ -321,7 +321,7 @@ async def test_hobs_own_webhook_is_ignored(tmp_path: Path) -> None:
         sent = Outbound(
             OutboxId("wh_1"), Address("webhook_out", "there"), "{}", OutboundKind.NOTICE, None, TraceId("0" * 32)
         )
-        await hob.app.store.outbox.owe([sent])
+        await hob.app.store.outbox.enqueue([sent])
         answer = await deliver(hob, {"id": "wh_1", "type": "turn.done"})
         assert (answer.status_code, answer.json()) == (200, {"id": None, "state": "own"})
 

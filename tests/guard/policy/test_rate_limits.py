@@ -6,7 +6,7 @@ from hob.core.ids import SessionKey, TurnId, new_span_id, new_trace_id
 from hob.core.messages import Inbound
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
-from hob.guard.admission.actions import ActionRates, TooOften
+from hob.guard.admission.actions import ActionRates, RateLimited
 from hob.guard.admission.settings import ActionLimits
 from hob.guard.policy.call_analysis import ToolCallAnalysis, read_call
 from hob.guard.policy.context import Sandbox
@@ -34,7 +34,7 @@ class Paced:
             ActionRates(ActionLimits(), self.clock), lambda inbound: inbound.sender.id, self.alert
         )
 
-    async def alert(self, who: str, app: str, why: TooOften, cls: SenderClass) -> None:
+    async def alert(self, who: str, app: str, why: RateLimited, cls: SenderClass) -> None:
         self.alerts.append((who, app))
 
     async def does(self, tool: str, sender: str = "2", **arguments: object) -> str:

@@ -25,7 +25,7 @@ from hob.store.messages.inbox import InboxLimits
 from hob.store.projections.rebuild import compare
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
-from hob.store.turns import TurnRow
+from hob.store.turns.turns import TurnRow
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from tests.samples import ASKED, event_of, finish_of

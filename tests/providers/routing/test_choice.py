@@ -8,7 +8,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
 from hob.providers.http.addresses import is_loopback, is_private, is_same_place, ollama_address, shown
-from hob.providers.routing.choice import Choice, Ref
+from hob.providers.routing.choice import Choice, ModelRef
 from hob.providers.settings import ModelSettings, ProviderSettings
 
 ALL_KEYS = {
@@ -67,7 +67,7 @@ def test_choice_without_keys_is_an_ollama_that_runs_here_or_else_an_installed_cl
 
 def test_configured_model_wins_over_every_key() -> None:
     assert choose(ModelSettings(name="groq/llama-x"), ALL_KEYS).line() == "groq/llama-x (configured)"
-    assert choose(ModelSettings(base_url="http://localhost:8000"), ALL_KEYS).default() == Ref("server", "")
+    assert choose(ModelSettings(base_url="http://localhost:8000"), ALL_KEYS).default() == ModelRef("server", "")
     own = ModelSettings(providers={"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")})
     assert choose(own, ALL_KEYS).line() == "work/big (configured)"
 
@@ -97,27 +97,27 @@ def test_key_of_the_environment_is_not_sent_to_an_address_that_only_the_configur
 
 def test_name_with_a_provider_is_that_providers_model() -> None:
     choice = choose(environ=ALL_KEYS)
-    assert choice.resolve("openai/gpt-x") == Ref("openai", "gpt-x")
-    assert choice.resolve("claude/opus") == Ref("anthropic", "opus")
-    assert choice.resolve("openrouter/meta/llama") == Ref("openrouter", "meta/llama")
-    assert choice.resolve("openrouter/auto") == Ref("openrouter", "openrouter/auto")
-    assert choice.resolve("ollama/qwen3:8b") == Ref("ollama", "qwen3:8b")
-    assert choice.resolve("gemini") == Ref("gemini", "gemini-flash-latest")
+    assert choice.resolve("openai/gpt-x") == ModelRef("openai", "gpt-x")
+    assert choice.resolve("claude/opus") == ModelRef("anthropic", "opus")
+    assert choice.resolve("openrouter/meta/llama") == ModelRef("openrouter", "meta/llama")
+    assert choice.resolve("openrouter/auto") == ModelRef("openrouter", "openrouter/auto")
+    assert choice.resolve("ollama/qwen3:8b") == ModelRef("ollama", "qwen3:8b")
+    assert choice.resolve("gemini") == ModelRef("gemini", "gemini-flash-latest")
 
 
 def test_name_without_a_provider_belongs_to_the_usual_one() -> None:
-    assert choose(environ=ALL_KEYS).resolve("claude-x") == Ref("anthropic", "claude-x")
-    assert choose(ModelSettings(base_url="http://localhost:1"), ALL_KEYS).resolve("qwen") == Ref("server", "qwen")
-    assert choose(ModelSettings(name="claude-x"), ALL_KEYS).default() == Ref("anthropic", "claude-x")
+    assert choose(environ=ALL_KEYS).resolve("claude-x") == ModelRef("anthropic", "claude-x")
+    assert choose(ModelSettings(base_url="http://localhost:1"), ALL_KEYS).resolve("qwen") == ModelRef("server", "qwen")
+    assert choose(ModelSettings(name="claude-x"), ALL_KEYS).default() == ModelRef("anthropic", "claude-x")
 
 
 def test_servers_model_may_be_named_like_a_provider_that_is_not_connected() -> None:
     choice = choose(ModelSettings(base_url="http://localhost:1234/v1", name="openai/gpt-oss-20b"))
-    assert choice.default() == Ref("server", "openai/gpt-oss-20b")
+    assert choice.default() == ModelRef("server", "openai/gpt-oss-20b")
 
 
 def test_alias_stands_for_a_model_and_may_not_lead_in_a_circle() -> None:
-    assert choose(ModelSettings(aliases={"fast": "quick", "quick": "groq/x"}), ALL_KEYS).resolve("fast") == Ref(
+    assert choose(ModelSettings(aliases={"fast": "quick", "quick": "groq/x"}), ALL_KEYS).resolve("fast") == ModelRef(
         "groq", "x"
     )
     with pytest.raises(ValueError, match="aliases form a circle: a -> b -> a"):
@@ -134,7 +134,7 @@ def test_slip_of_the_pen_is_never_told_to_another_provider(name: str) -> None:
 
 def test_misspelt_provider_is_asked_about_even_where_a_server_takes_any_name() -> None:
     choice = choose(ModelSettings(base_url="http://localhost:1"))
-    assert choice.resolve("meta-llama/llama-3") == Ref("server", "meta-llama/llama-3")
+    assert choice.resolve("meta-llama/llama-3") == ModelRef("server", "meta-llama/llama-3")
     with pytest.raises(ModelError, match=r"did you mean ollama\?"):
         choice.resolve("ollma/qwen3")
 
@@ -152,9 +152,9 @@ def test_task_that_is_none_is_refused() -> None:
 
 def test_server_that_forwards_to_somebody_elses_models_is_not_local() -> None:
     environ = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:4000"}
-    assert not choose(environ=environ).is_local(Ref("anthropic", "x"))
+    assert not choose(environ=environ).is_local(ModelRef("anthropic", "x"))
     said = ModelSettings(providers={"anthropic": ProviderSettings(local=True)})
-    assert choose(said, environ).is_local(Ref("anthropic", "x"))
+    assert choose(said, environ).is_local(ModelRef("anthropic", "x"))
 
 
 def test_address_in_the_environment_is_asked_without_a_key_too() -> None:
@@ -196,11 +196,11 @@ def test_several_keys_of_a_provider_keep_their_order() -> None:
 def test_local_is_what_stays_in_the_house() -> None:
     settings = ModelSettings(providers={"box": ProviderSettings(base_url="http://10.0.0.7:8000", local=False)})
     choice = choose(settings, ALL_KEYS)
-    assert choice.is_local(Ref("ollama", "qwen3"))
-    assert not choice.is_local(Ref("ollama", "gpt-oss:120b-cloud"))
-    assert not choice.is_local(Ref("box", "x"))
-    assert not choice.is_local(Ref("openai", "x"))
-    assert not choice.is_local(Ref("claude-cli", ""))
+    assert choice.is_local(ModelRef("ollama", "qwen3"))
+    assert not choice.is_local(ModelRef("ollama", "gpt-oss:120b-cloud"))
+    assert not choice.is_local(ModelRef("box", "x"))
+    assert not choice.is_local(ModelRef("openai", "x"))
+    assert not choice.is_local(ModelRef("claude-cli", ""))
 
 
 @pytest.mark.parametrize(

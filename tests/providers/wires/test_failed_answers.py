@@ -103,7 +103,7 @@ async def test_rejected_request_is_not_reported(error: ModelError) -> None:
 
 
 async def test_usage_of_the_last_attempt_is_reported_and_its_error_leaves_nothing_to_pay() -> None:
-    """Its fault is that of the model that was wanted most, which says nothing of what is owed for the last."""
+    """Its fault is that of the model that was wanted most, which says nothing of what is to be paid for the last."""
     extra, error = await told(ModelError(ModelFault.AUTH), ModelError(ModelFault.CUT))
     assert extra == [ExtraCall("b/y", ModelFault.CUT, goes_on=False)]
     assert isinstance(error, ModelError)

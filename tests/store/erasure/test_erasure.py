@@ -18,7 +18,7 @@ from hob.core.tools import ToolResult
 from hob.core.trust.labels import HOB_LABEL
 from hob.core.turns import Summary
 from hob.store.backup.backup import restore
-from hob.store.erasure.erasure import TOMBSTONES, read_tombstones, write_tombstones
+from hob.store.erasure.tombstones import TOMBSTONES, read_tombstones, write_tombstones
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message

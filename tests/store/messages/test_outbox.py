@@ -1,4 +1,4 @@
-"""What is owed: order, states, crashes."""
+"""What is to be sent: order, states, crashes."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -48,7 +48,7 @@ async def find(store: Store, id: str) -> OutboxRow:
 async def test_pending_rows_come_back_whole(store: Store) -> None:
     turn = await make_turn(store, message("hello"))
     pending = replace(chunk_of(turn, "hi", 2), previews=False)
-    await store.outbox.owe([pending])
+    await store.outbox.enqueue([pending])
     (row,) = await store.outbox.next("memory", "", EVER)
     assert (row.outbound, row.state, row.attempts) == (pending, OutboxState.READY, 0)
 
@@ -63,7 +63,7 @@ async def test_message_with_all_that_hangs_on_it_comes_back_whole_and_its_file_g
         turn = await make_turn(store, message("write to them"))
         await store.journal.finish(finish_of(turn, "done"))
         await store.outbox.picked_up(turn.id, ["memory"])
-        await store.outbox.owe([replace(rich, turn=turn.id)])
+        await store.outbox.enqueue([replace(rich, turn=turn.id)])
         assert (await find(store, "o1")).outbound == replace(rich, turn=turn.id)
         await store.outbox.sending(OutboxId("o1"))
         await store.outbox.sent(OutboxId("o1"), "m8")
@@ -74,14 +74,14 @@ async def test_message_with_all_that_hangs_on_it_comes_back_whole_and_its_file_g
             await store.blobs.load(blob)
 
 
-async def test_owing_the_same_twice_owes_it_once(store: Store) -> None:
-    await store.outbox.owe([outbound("a"), outbound("a")])
-    await store.outbox.owe([outbound("a")])
+async def test_same_message_queued_twice_is_sent_once(store: Store) -> None:
+    await store.outbox.enqueue([outbound("a"), outbound("a")])
+    await store.outbox.enqueue([outbound("a")])
     assert (await store.outbox.counts()).open == 1
 
 
 async def test_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
-    await store.outbox.owe([outbound("a"), outbound("b"), outbound("x", "other"), outbound("t", thread="t")])
+    await store.outbox.enqueue([outbound("a"), outbound("b"), outbound("x", "other"), outbound("t", thread="t")])
     assert await next_ids(store) == ["a", "x", "t"]
     await store.outbox.sending(OutboxId("a"))
     assert await next_ids(store) == ["x", "t"]
@@ -91,7 +91,7 @@ async def test_chat_gets_its_chunks_one_after_the_other(store: Store) -> None:
 
 
 async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(store: Store) -> None:
-    await store.outbox.owe([outbound("a"), outbound("b"), outbound("x", "other")])
+    await store.outbox.enqueue([outbound("a"), outbound("b"), outbound("x", "other")])
     await store.outbox.sending(OutboxId("a"))
     await store.outbox.failed(OutboxId("a"), "no net", EVER + 100)
     assert await next_ids(store) == ["x"]
@@ -102,7 +102,7 @@ async def test_failing_chunk_holds_up_its_chat_until_it_is_due_and_no_other(stor
 
 async def test_next_due_time_is_that_of_the_first_in_a_chat(store: Store) -> None:
     assert await store.outbox.next_due("memory", "") is None
-    await store.outbox.owe([outbound("a"), outbound("b")])
+    await store.outbox.enqueue([outbound("a"), outbound("b")])
     await store.outbox.sending(OutboxId("a"))
     assert await store.outbox.next_due("memory", "") is None
     await store.outbox.failed(OutboxId("a"), "no net", EVER + 100)
@@ -110,7 +110,7 @@ async def test_next_due_time_is_that_of_the_first_in_a_chat(store: Store) -> Non
 
 
 async def test_dead_chunk_lets_the_next_one_pass_and_can_be_revived(store: Store) -> None:
-    await store.outbox.owe([outbound("a"), outbound("b")])
+    await store.outbox.enqueue([outbound("a"), outbound("b")])
     await store.outbox.sending(OutboxId("a"))
     await store.outbox.failed(OutboxId("a"), "blocked", None)
     assert await next_ids(store) == ["b"]
@@ -122,7 +122,7 @@ async def test_dead_chunk_lets_the_next_one_pass_and_can_be_revived(store: Store
 
 async def test_row_being_sent_at_a_crash_is_found_and_counted_when_repeated(tmp_path: Path) -> None:
     async with open_store(tmp_path, StoreSettings(), SystemClock()) as store:
-        await store.outbox.owe([outbound("a"), outbound("b", "other")])
+        await store.outbox.enqueue([outbound("a"), outbound("b", "other")])
         for id in ("a", "b"):
             await store.outbox.sending(OutboxId(id))
         await store.abandon()
@@ -137,7 +137,7 @@ async def test_row_being_sent_at_a_crash_is_found_and_counted_when_repeated(tmp_
 
 
 async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None:
-    await store.outbox.owe([outbound("a")])
+    await store.outbox.enqueue([outbound("a")])
     for attempt in (store.outbox.sent(OutboxId("a")), store.outbox.park(OutboxId("a"), "why")):
         with pytest.raises(IllegalMove):
             await attempt
@@ -148,7 +148,7 @@ async def test_moves_that_are_not_in_the_table_are_refused(store: Store) -> None
 
 async def test_receipt_and_its_event_are_one_commit(store: Store) -> None:
     inbound = message("hello")
-    await store.outbox.owe([outbound("a")])
+    await store.outbox.enqueue([outbound("a")])
     await store.outbox.sending(OutboxId("a"))
     before = store.commits
     await store.outbox.sent(OutboxId("a"), "r", event_of(inbound, EventKind.DELIVERY))
@@ -160,6 +160,6 @@ async def test_age_of_the_oldest_open_row_is_known() -> None:
     clock = ManualClock()
     async with memory_store(clock) as store:
         assert (await store.outbox.counts()).oldest_age == 0
-        await store.outbox.owe([outbound("a")])
+        await store.outbox.enqueue([outbound("a")])
         await clock.advance(90)
         assert (await store.outbox.counts()).oldest_age == pytest.approx(90)

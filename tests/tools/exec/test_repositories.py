@@ -11,7 +11,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import Begun
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.repositories import runs_something
-from hob.tools.undo.snapshots.entries import EntryKind, SnapshotChange, SnapshotEntry, Stamp, What
+from hob.tools.undo.snapshots.entries import Difference, EntryKind, SnapshotChange, SnapshotEntry, Stamp
 from tests.tools.calling import text_of
 from tests.tools.commanding import Bench, open_bench
 
@@ -225,5 +225,5 @@ async def test_changes_a_killed_daemon_did_not_see_are_reverted_by_the_next(benc
 )
 def test_settings_that_run_something_are_known(tmp_path: Path, text: str, runs: bool) -> None:
     after = SnapshotEntry(EntryKind.FILE, 0o644, Stamp(1, len(text), 1, 1), "after")
-    change = SnapshotChange("lib/.git/config", What.ADDED, None, after)
+    change = SnapshotChange("lib/.git/config", Difference.ADDED, None, after)
     assert runs_something(tmp_path, change, lambda _: text.encode()) is runs

@@ -14,10 +14,10 @@ from hob.core.ids import SessionKey, TurnId, new_span_id, new_trace_id
 from hob.core.turns import Turn
 from hob.testing.channel import message
 from hob.tools.mcp.accepted import AcceptedServer
-from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
 from hob.tools.mcp.oauth import Login
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from hob.tools.sandbox.settings import SandboxSettings
@@ -32,9 +32,9 @@ def ours(*arguments: str) -> McpServer:
     return McpServer(command=[sys.executable, str(SCRIPT), "stdio", *arguments], read=list(_PYTHON))
 
 
-def around(home: Path, clock: Clock | None = None) -> Around:
+def around(home: Path, clock: Clock | None = None) -> ServerEnvironment:
     home.mkdir(exist_ok=True)
-    return Around(home, SandboxSettings(), dict(os.environ), clock or SystemClock())
+    return ServerEnvironment(home, SandboxSettings(), dict(os.environ), clock or SystemClock())
 
 
 @asynccontextmanager

@@ -19,8 +19,8 @@ from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.guard.screening.masking.known_secrets import values_at_hand
 from hob.testing.clock import ManualClock
-from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import job_of
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.authority import RunAuthority
@@ -199,7 +199,7 @@ async def test_command_that_looks_everywhere_does_not_find_it(wrapped: Place) ->
 
 def test_server_of_tools_has_those_that_name_it(tmp_path: Path) -> None:
     settings = SandboxSettings(credentials={"github": replace(SETTINGS, agents=["mcp.notes"])})
-    around = Around(tmp_path, settings, {}, ManualClock())
+    around = ServerEnvironment(tmp_path, settings, {}, ManualClock())
     server = McpServer(command=["notes"], hosts=[HOST])
     assert [each.name for each in job_of("notes", server, around)[1].credentials] == ["github"]
     assert job_of("others", server, around)[1].credentials == ()

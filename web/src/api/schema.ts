@@ -21,6 +21,13 @@ export interface Adding {
   text?: string | null;
 }
 
+/** An address and whose it is. */
+export interface AddressLink {
+  address?: string | null;
+  person?: string | null;
+  name?: string | null;
+}
+
 /** Whether messages can be accepted. */
 export interface AliveAnswer {
   ok: boolean;
@@ -52,9 +59,22 @@ export interface ApprovalAnswer {
   note: string;
 }
 
+/** An answer to a question for approval. */
+export interface ApprovalDecision {
+  allowed: boolean;
+  scope?: string | null;
+}
+
 /** Questions, oldest first. */
 export interface ApprovalsAnswer {
   approvals: ApprovalAnswer[];
+}
+
+/** A file of a message. */
+export interface AttachmentReference {
+  id: string;
+  name?: string | null;
+  voice?: boolean | null;
 }
 
 /** An entry of the audit log. */
@@ -168,7 +188,7 @@ export interface ChatRequest {
   session?: string | null;
   model?: string | null;
   quoted?: string | null;
-  attachments?: HandedIn[] | null;
+  attachments?: AttachmentReference[] | null;
   channel?: "api" | "local" | null;
   wait?: number | null;
 }
@@ -361,12 +381,6 @@ export interface FindingAnswer {
   where: string;
 }
 
-/** Whether silence holds for them. */
-export interface Forcing {
-  web_user_id: string;
-  force_send?: boolean | null;
-}
-
 /** What is to be forgotten. */
 export interface Forgetting {
   id?: string | null;
@@ -445,13 +459,6 @@ export interface GraphAnswer {
   approvals: ApprovalAnswer[];
 }
 
-/** A file of a message. */
-export interface HandedIn {
-  id: string;
-  name?: string | null;
-  voice?: boolean | null;
-}
-
 /** A file that was taken. */
 export interface HandedInAnswer {
   id: string;
@@ -503,13 +510,6 @@ export interface LayerAnswer {
   color: string;
 }
 
-/** A code and who it was told to. */
-export interface LettingIn {
-  code?: string | null;
-  person?: string | null;
-  name?: string | null;
-}
-
 /** Whether anything was held. */
 export interface LiftedAnswer {
   lifted: boolean;
@@ -522,13 +522,6 @@ export interface LimitAnswer {
   spent_usd: number;
   held_usd: number;
   left_usd: number;
-}
-
-/** An address and whose it is. */
-export interface Linking {
-  address?: string | null;
-  person?: string | null;
-  name?: string | null;
 }
 
 /** Commits, the newest first. */
@@ -655,6 +648,12 @@ export interface ModelConnection {
   anyway?: boolean | null;
 }
 
+/** Which model is tried. */
+export interface ModelProbeRequest {
+  model?: string | null;
+  draft?: string | null;
+}
+
 /** Models by their references and the owner's names for them. */
 export interface ModelsAnswer {
   models: string[];
@@ -689,6 +688,13 @@ export interface PageAnswer {
 /** Who asks to be let in. */
 export interface PairingAnswer {
   requests: PairingRequestAnswer[];
+}
+
+/** A code and who it was told to. */
+export interface PairingApproval {
+  code?: string | null;
+  person?: string | null;
+  name?: string | null;
 }
 
 /** Somebody who asks to be let in. */
@@ -1040,10 +1046,10 @@ export interface SettledAnswer {
   line: string;
 }
 
-/** An answer to a question for approval. */
-export interface Settling {
-  allowed: boolean;
-  scope?: string | null;
+/** Whether silence holds for them. */
+export interface SilenceOverride {
+  web_user_id: string;
+  force_send?: boolean | null;
 }
 
 /** A check that could not be made. */
@@ -1175,12 +1181,6 @@ export interface TriedAnswer {
   answer?: string;
 }
 
-/** Which model is tried. */
-export interface TryingModel {
-  model?: string | null;
-  draft?: string | null;
-}
-
 /** What is put back. */
 export interface UndoRequest {
   id?: string | null;
@@ -1249,7 +1249,7 @@ export interface WebChatRequest {
   session?: string | null;
   model?: string | null;
   quoted?: string | null;
-  attachments?: HandedIn[] | null;
+  attachments?: AttachmentReference[] | null;
   channel?: "api" | "local" | null;
   wait?: number | null;
   web_user_id?: string | null;
@@ -1416,7 +1416,7 @@ export interface Routes {
   "POST /api/v1/webusers/force": {
     path: undefined;
     query: undefined;
-    body: Forcing;
+    body: SilenceOverride;
     answer: WebUserAnswer;
   };
   "DELETE /api/v1/webusers/{id}": {
@@ -1488,7 +1488,7 @@ export interface Routes {
   "POST /api/v1/models/test": {
     path: undefined;
     query: undefined;
-    body: TryingModel;
+    body: ModelProbeRequest;
     answer: TriedAnswer;
   };
   "GET /api/v1/people": {
@@ -1500,7 +1500,7 @@ export interface Routes {
   "POST /api/v1/people/link": {
     path: undefined;
     query: undefined;
-    body: Linking;
+    body: AddressLink;
     answer: Record<string, unknown>;
   };
   "POST /api/v1/people/unlink": {
@@ -1518,7 +1518,7 @@ export interface Routes {
   "POST /api/v1/pairing/approve": {
     path: undefined;
     query: undefined;
-    body: LettingIn;
+    body: PairingApproval;
     answer: Record<string, unknown>;
   };
   "POST /api/v1/pairing/deny": {
@@ -1740,7 +1740,7 @@ export interface Routes {
   "POST /api/v1/approvals/{id}": {
     path: { id: string };
     query: undefined;
-    body: Settling;
+    body: ApprovalDecision;
     answer: SettledAnswer;
   };
   "GET /api/v1/grants": {

@@ -34,14 +34,14 @@ class DeliveryRules:
         records: PluginRecords,
         clock: Clock,
         limit_of: Callable[[Address], int],
-        owed: Callable[[Collection[Address]], None],
+        on_pending: Callable[[Collection[Address]], None],
     ) -> None:
         self._settings = settings
         self._store = store
         self._records = records
         self._clock = clock
         self._limit_of = limit_of
-        self._owed = owed
+        self._on_pending = on_pending
         self._users: dict[str, WebUser] = {}
 
     async def load(self) -> None:
@@ -98,15 +98,15 @@ class DeliveryRules:
     async def follow(self, events: Sequence[tuple[int, TimelineEvent]]) -> Effects | None:
         """What ended in the conversation of a linked web user goes to the chat too: what was said and the answer."""
         linked = {user.session: user for user in self._users.values() if user.address}
-        owed: list[Outbound] = []
+        outbounds: list[Outbound] = []
         for _, event in events:
             user = linked.get(event.session) if event.session is not None else None
             if user is not None and event.turn is not None:
-                owed += await self._outbounds(user, event, event.turn)
-        if not owed:
+                outbounds += await self._outbounds(user, event, event.turn)
+        if not outbounds:
             return None
-        places = frozenset(outbound.to for outbound in owed)
-        return Effects(self._store.outbox.on_pending(owed), lambda: self._owed(places))
+        places = frozenset(outbound.to for outbound in outbounds)
+        return Effects(self._store.outbox.on_pending(outbounds), lambda: self._on_pending(places))
 
     async def _outbounds(self, user: WebUser, event: TimelineEvent, turn: TurnId) -> list[Outbound]:
         message = await self._store.inbox.first_of(turn)

@@ -16,7 +16,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
+class Fix:
     """Something safe for `--fix`; `perform` says whether it was done. `alone`: only while no one owns the home."""
 
     told: str
@@ -32,7 +32,7 @@ class CheckResult:
     title: str
     advice: str
     where: str = ""
-    mend: Mend | None = None
+    mend: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,16 @@ class Check:
     """Whether it is of the security audit; `hob doctor` shows the others."""
 
 
-def critical(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:
+def critical(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
     """Hob does not work, or loses something."""
     return CheckResult(Severity.CRITICAL, title, advice, where, mend)
 
 
-def warn(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:
+def warn(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
     """Something does not work, or soon will not."""
     return CheckResult(Severity.WARN, title, advice, where, mend)
 
 
-def info(title: str, advice: str, where: str = "", mend: Mend | None = None) -> CheckResult:
+def info(title: str, advice: str, where: str = "", mend: Fix | None = None) -> CheckResult:
     """Good to know."""
     return CheckResult(Severity.INFO, title, advice, where, mend)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from hob.app.diagnostics.check import Check, CheckResult, Mend, Severity, warn
+from hob.app.diagnostics.check import Check, CheckResult, Fix, Severity, warn
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.home import own
 from hob.app.subsystem import Subsystem
@@ -92,5 +92,5 @@ def mend(home: Path, findings: Iterable[Finding]) -> Sequence[str]:
     return done
 
 
-def _done(mends: Iterable[Mend]) -> list[str]:
+def _done(mends: Iterable[Fix]) -> list[str]:
     return [each.told for each in mends if each.perform()]

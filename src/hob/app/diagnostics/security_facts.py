@@ -20,11 +20,11 @@ from hob.app.diagnostics.security_values import (
     FileFacts,
     GatewayFacts,
     ModelFacts,
+    PermissionFix,
     PlaceFacts,
     SandboxFacts,
     SecretFacts,
     SecurityFacts,
-    Tightening,
 )
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
@@ -148,7 +148,7 @@ def _is_open(folder: Path) -> bool:
     return seen is not None and bool(seen.mode & 0o022) and not seen.mode & stat.S_ISVTX
 
 
-def tighten(fix: Tightening) -> bool:
+def tighten(fix: PermissionFix) -> bool:
     """Take these permission bits away, if the file is still there, ours and no link; whether that was done."""
     try:
         handle = os.open(fix.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -164,7 +164,7 @@ def tighten(fix: Tightening) -> bool:
     return True
 
 
-def _tighten_by_name(fix: Tightening) -> bool:
+def _tighten_by_name(fix: PermissionFix) -> bool:
     path = Path(fix.path)
     try:
         found = path.lstat()

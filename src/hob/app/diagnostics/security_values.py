@@ -132,14 +132,14 @@ class SecurityFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Tightening:
+class PermissionFix:
     """Permission bits to take away; nothing is ever given."""
 
     path: str
     remove: int
 
 
-Found = str | Tightening
+Found = str | PermissionFix
 """What a check has found: a name or value, or a file with the bits that are too many."""
 
 
@@ -148,10 +148,10 @@ def when(wrong: bool, what: str = "") -> tuple[str, ...]:
     return (what,) if wrong else ()
 
 
-def open_places(facts: SecurityFacts, name: str, bits: int = 0o077) -> list[Tightening]:
+def open_places(facts: SecurityFacts, name: str, bits: int = 0o077) -> list[PermissionFix]:
     """The places of this name whose permissions have these bits. A link has none of its own."""
     return [
-        Tightening(place.path, place.mode & bits)
+        PermissionFix(place.path, place.mode & bits)
         for place in places_of(facts, name)
         if place.mode & bits and not place.link
     ]

@@ -15,8 +15,8 @@ from pathlib import Path
 from hob.app.imports.contents import (
     Assistant,
     Contents,
-    Left,
-    Passed,
+    SkippedItem,
+    SkippedPart,
     SourceConversation,
     SourceFolder,
     SourceMessage,
@@ -32,7 +32,7 @@ _FILES = re.compile(r"conversations(-\d+)?\.json")
 _ROLES: Mapping[str, Role] = {"user": "user", "human": "user", "assistant": "assistant"}
 _CHATGPT, _CLAUDE = "mapping", "chat_messages"
 
-Say = Callable[[Object, bool], Iterator[SourceMessage | Passed]]
+Say = Callable[[Object, bool], Iterator[SourceMessage | SkippedPart]]
 
 
 def _nowhere(environ: Mapping[str, str], home: Path) -> Sequence[Path]:
@@ -55,13 +55,13 @@ def _read(id: str, title: str, field: str, say: Say, source: SourceFolder) -> Co
     if not _knows(field, root):
         raise Unreadable(f"{root} is no export of {title}: it has no conversations.json with `{field}`")
     conversations: list[SourceConversation] = []
-    left: list[Left] = []
+    left: list[SkippedItem] = []
     for path in _files(root):
         try:
             for offset, size, found in _elements(path, root):
                 key = text_of(found.get("conversation_id") or found.get("uuid") or found.get("id"), 100)
                 if not key or field not in found:
-                    left.append(Left(f"{path}, byte {offset:,}", "it is no conversation that Hob knows"))
+                    left.append(SkippedItem(f"{path}, byte {offset:,}", "it is no conversation that Hob knows"))
                     continue
                 name = text_of(found.get("title") or found.get("name"), 200)
                 read = partial(_read_one, path, root, offset, size, say, owner=source.owners)
@@ -69,10 +69,12 @@ def _read(id: str, title: str, field: str, say: Say, source: SourceFolder) -> Co
                     SourceConversation(f"{id}:{_plain(key)}", f"{path.name}: {name}", read, name, size)
                 )
         except Unreadable as error:
-            left.append(Left(str(path), str(error)))
+            left.append(SkippedItem(str(path), str(error)))
     others = sorted(path.name for path in root.iterdir() if not _FILES.fullmatch(path.name) and path.name.isprintable())
     if others:
-        left.append(Left(", ".join(others[:12]), "only conversations are taken; `hob memory add` reads documents"))
+        left.append(
+            SkippedItem(", ".join(others[:12]), "only conversations are taken; `hob memory add` reads documents")
+        )
     return Contents(conversations=tuple(conversations), left=tuple(left))
 
 
@@ -120,7 +122,7 @@ def _after_commas(text: str, place: int) -> int:
 
 def _read_one(
     path: Path, root: Path, offset: int, size: int, say: Say, *, owner: bool
-) -> Iterator[SourceMessage | Passed]:
+) -> Iterator[SourceMessage | SkippedPart]:
     with os.fdopen(open_plain(path, root), "rb") as file:
         file.seek(offset)
         data = file.read(size)
@@ -131,7 +133,7 @@ def _read_one(
     yield from say(found, owner)
 
 
-def _said_in_chatgpt(conversation: Object, owner: bool) -> Iterator[SourceMessage | Passed]:
+def _said_in_chatgpt(conversation: Object, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
     nodes, node, branch = object_at(conversation, "mapping"), conversation.get("current_node"), list[Object]()
     seen: set[object] = set()
     while isinstance(node, str) and node in nodes and node not in seen:
@@ -146,7 +148,7 @@ def _said_in_chatgpt(conversation: Object, owner: bool) -> Iterator[SourceMessag
         if not message or role == "system" or inner(message, "metadata", "is_visually_hidden_from_conversation"):
             continue
         if role not in _ROLES:
-            yield Passed("results of tools")
+            yield SkippedPart("results of tools")
             continue
         yield _message(text_of(message.get("id"), 200), role, _parts(message.get("content")), at, owner)
 
@@ -157,14 +159,14 @@ def _parts(content: object) -> str:
     return text_of("\n".join(texts))
 
 
-def _said_in_claude(conversation: Object, owner: bool) -> Iterator[SourceMessage | Passed]:
+def _said_in_claude(conversation: Object, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
     at = time_of(conversation.get("created_at")) or 0.0
     messages = conversation.get("chat_messages")
     for message in messages if isinstance(messages, list) else ():
         at = time_of(inner(message, "created_at")) or at
         role = inner(message, "sender")
         if role not in _ROLES:
-            yield Passed("messages of another kind")
+            yield SkippedPart("messages of another kind")
             continue
         text = text_of(inner(message, "text")) or _blocks(inner(message, "content"))
         yield _message(text_of(inner(message, "uuid"), 200), role, text, at, owner)
@@ -175,11 +177,11 @@ def _blocks(content: object) -> str:
     return text_of("\n".join(filter(None, texts)))
 
 
-def _message(key: str, role: str, text: str, at: float, owner: bool) -> SourceMessage | Passed:
+def _message(key: str, role: str, text: str, at: float, owner: bool) -> SourceMessage | SkippedPart:
     if not key:
-        return Passed("messages without an id")
+        return SkippedPart("messages without an id")
     if not text.strip():
-        return Passed("messages without a word")
+        return SkippedPart("messages without a word")
     said = _ROLES[role]
     return SourceMessage(key, said, text, at, owner and said == "user")
 

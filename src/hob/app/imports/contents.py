@@ -41,7 +41,7 @@ class SourceMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class SkippedPart:
     """A piece of a conversation that is not taken over."""
 
     why: str
@@ -56,7 +56,7 @@ class SourceConversation:
 
     session: str
     source: str
-    read: Callable[[], Iterator[SourceMessage | Passed]]
+    read: Callable[[], Iterator[SourceMessage | SkippedPart]]
     title: str = ""
     size: int = 0
 
@@ -81,7 +81,7 @@ class SourceKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SkippedItem:
     """What is not taken over, and why."""
 
     what: str
@@ -96,7 +96,7 @@ class Contents:
     conversations: Sequence[SourceConversation] = ()
     settings: Sequence[SourceSetting] = ()
     keys: Sequence[SourceKey] = ()
-    left: Sequence[Left] = ()
+    left: Sequence[SkippedItem] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import own, socket_of
-from hob.app.imports.contents import Passed, SourceConversation, SourceMessage
+from hob.app.imports.contents import SkippedPart, SourceConversation, SourceMessage
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
 from hob.app.imports.source_files import Unreadable
 from hob.app.settings_sections import read_config
@@ -146,7 +146,7 @@ def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator
     batch: list[SourceMessage] = []
     chars = 0
     for each in _read(conversation):
-        if isinstance(each, Passed):
+        if isinstance(each, SkippedPart):
             passed[each.why] += 1
             continue
         size = len(each.text) + sum(len(call.arguments) for call in each.calls)
@@ -159,7 +159,7 @@ def _batches(conversation: SourceConversation, passed: Counter[str]) -> Iterator
         yield batch
 
 
-def _read(conversation: SourceConversation) -> Iterator[SourceMessage | Passed]:
+def _read(conversation: SourceConversation) -> Iterator[SourceMessage | SkippedPart]:
     """What it says. Raises Unreadable, also for a reader (maybe a plug-in's) that does not bear what is in it."""
     try:
         yield from conversation.read()

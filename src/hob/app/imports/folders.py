@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from hob.app.imports.contents import Left, SourceFile
+from hob.app.imports.contents import SkippedItem, SourceFile
 from hob.core.values import dataclass
 
 MOST_BYTES = 10_000_000
@@ -38,29 +38,29 @@ def named_folder(written: object) -> Path | None:
     return found if found.is_dir() else None
 
 
-def take_workspace(folder: Path, layout: WorkspaceLayout) -> tuple[list[SourceFile], list[Left]]:
+def take_workspace(folder: Path, layout: WorkspaceLayout) -> tuple[list[SourceFile], list[SkippedItem]]:
     """What is in a (real) folder that is a workspace. Links are named and never followed."""
     files: list[SourceFile] = []
-    left: list[Left] = []
+    left: list[SkippedItem] = []
     others: list[str] = []
     for entry in _listed(folder, left):
         path, name = folder / entry.name, entry.name
         if name in layout.silent or name in _IGNORED:
             continue
         if name in layout.not_taken:
-            left.append(Left(str(path), layout.not_taken[name]))
+            left.append(SkippedItem(str(path), layout.not_taken[name]))
         elif name in layout.files and not entry.is_dir(follow_symlinks=False):
             _take(entry, path, PurePosixPath(layout.files[name]), files, left)
         elif name in layout.folders and entry.is_dir(follow_symlinks=False):
             only = NOTES if layout.folders[name] == "memory" else ()
             take_folder(path, PurePosixPath(layout.folders[name]), files, left, only=only, renamed=layout.files)
         elif entry.is_symlink():
-            left.append(Left(str(path), "it is a link; links are not followed"))
+            left.append(SkippedItem(str(path), "it is a link; links are not followed"))
         else:
             others.append(name)
     if others:
         shown = ", ".join(others[:_NAMED]) + (f" and {len(others) - _NAMED} more" if len(others) > _NAMED else "")
-        left.append(Left(f"{folder}: {shown}", "none of the files that it gives its model; copy what you want"))
+        left.append(SkippedItem(f"{folder}: {shown}", "none of the files that it gives its model; copy what you want"))
     return files, left
 
 
@@ -68,7 +68,7 @@ def take_folder(
     folder: Path,
     target: PurePosixPath,
     files: list[SourceFile],
-    left: list[Left],
+    left: list[SkippedItem],
     *,
     only: Sequence[str] = (),
     renamed: Mapping[str, str] | None = None,
@@ -76,7 +76,7 @@ def take_folder(
 ) -> None:
     """All plain files below a folder, those with these endings only if any are given."""
     if depth > MOST_DEPTH:
-        left.append(Left(str(folder), f"it lies more than {MOST_DEPTH} folders deep"))
+        left.append(SkippedItem(str(folder), f"it lies more than {MOST_DEPTH} folders deep"))
         return
     for entry in _listed(folder, left):
         path = folder / entry.name
@@ -85,34 +85,34 @@ def take_folder(
         if entry.is_dir(follow_symlinks=False):
             take_folder(path, target / entry.name, files, left, only=only, depth=depth + 1)
         elif only and not entry.name.endswith(tuple(only)):
-            left.append(Left(str(path), "it is no note"))
+            left.append(SkippedItem(str(path), "it is no note"))
         else:
             name = (renamed or {}).get(f"{folder.name}/{entry.name}")
             _take(entry, path, PurePosixPath(name) if name else target / entry.name, files, left)
 
 
 def _take(
-    entry: "os.DirEntry[str]", path: Path, target: PurePosixPath, files: list[SourceFile], left: list[Left]
+    entry: "os.DirEntry[str]", path: Path, target: PurePosixPath, files: list[SourceFile], left: list[SkippedItem]
 ) -> None:
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError as error:
-        left.append(Left(str(path), f"it cannot be read: {error.strerror}"))
+        left.append(SkippedItem(str(path), f"it cannot be read: {error.strerror}"))
         return
     if stat.S_ISLNK(found.st_mode):
-        left.append(Left(str(path), "it is a link; links are not followed"))
+        left.append(SkippedItem(str(path), "it is a link; links are not followed"))
     elif not stat.S_ISREG(found.st_mode):
-        left.append(Left(str(path), "it is no plain file"))
+        left.append(SkippedItem(str(path), "it is no plain file"))
     elif found.st_size > MOST_BYTES:
-        left.append(Left(str(path), f"it is larger than {MOST_BYTES:,} bytes"))
+        left.append(SkippedItem(str(path), f"it is larger than {MOST_BYTES:,} bytes"))
     elif len(files) >= MOST_FILES:
         if len(files) == MOST_FILES and not any(each.why.startswith("more than") for each in left[-1:]):
-            left.append(Left(str(path), f"more than {MOST_FILES:,} files: this one and those after it"))
+            left.append(SkippedItem(str(path), f"more than {MOST_FILES:,} files: this one and those after it"))
     else:
         files.append(SourceFile(path, target))
 
 
-def _listed(folder: Path, left: list[Left]) -> Iterator["os.DirEntry[str]"]:
+def _listed(folder: Path, left: list[SkippedItem]) -> Iterator["os.DirEntry[str]"]:
     """What is in a folder, as far as its names can be shown: others would hide what they are wherever they stand."""
     try:
         with os.scandir(folder) as entries:
@@ -120,6 +120,6 @@ def _listed(folder: Path, left: list[Left]) -> Iterator["os.DirEntry[str]"]:
                 if entry.name.isprintable():
                     yield entry
                 else:
-                    left.append(Left(f"{folder}/{entry.name!a}", "its name holds invisible characters"))
+                    left.append(SkippedItem(f"{folder}/{entry.name!a}", "its name holds invisible characters"))
     except OSError as error:
-        left.append(Left(str(folder), f"it cannot be read: {error.strerror}"))
+        left.append(SkippedItem(str(folder), f"it cannot be read: {error.strerror}"))

@@ -13,8 +13,8 @@ from pathlib import Path
 from hob.app.imports.contents import (
     Assistant,
     Contents,
-    Left,
-    Passed,
+    SkippedItem,
+    SkippedPart,
     SourceConversation,
     SourceFile,
     SourceFolder,
@@ -69,13 +69,13 @@ def _read(source: SourceFolder) -> Contents:
     root, path = source.root, source.root / "config.json"
     if not _knows(root):
         raise Unreadable(f"{root} is no folder of KafClaw's: there is neither config.json nor timeline.db")
-    left: list[Left] = []
+    left: list[SkippedItem] = []
     config: Object = {}
     if path.exists():
         try:
             config = read_object(path, root)
         except Unreadable as error:
-            left.append(Left(str(path), str(error)))
+            left.append(SkippedItem(str(path), str(error)))
     files: list[SourceFile] = []
     for folder in _workspaces(source, config):
         found, told = take_workspace(folder, _LAYOUT)
@@ -92,37 +92,37 @@ def _workspaces(source: SourceFolder, config: Object) -> Iterator[Path]:
     yield from dict.fromkeys(folder for each in named if (folder := named_folder(str(each or ""))) is not None)
 
 
-def _sessions(folder: Path, left: list[Left]) -> Iterator[SourceConversation]:
+def _sessions(folder: Path, left: list[SkippedItem]) -> Iterator[SourceConversation]:
     if not folder.is_dir() or folder.resolve() != folder:
         return
     for path in sorted(folder.glob("*.jsonl")):
         if path.is_symlink() or not path.is_file():
-            left.append(Left(str(path), "it is a link or no plain file"))
+            left.append(SkippedItem(str(path), "it is a link or no plain file"))
             continue
         status, key = path.stat(), re.sub(r"[^A-Za-z0-9_.@+-]", "_", path.stem)
         read = partial(_read_file, path, folder, status.st_mtime)
         yield SourceConversation(f"kafclaw:{key}", str(path), read, size=status.st_size)
 
 
-def _read_file(path: Path, root: Path, since: float) -> Iterator[SourceMessage | Passed]:
+def _read_file(path: Path, root: Path, since: float) -> Iterator[SourceMessage | SkippedPart]:
     lines = (None if line is None else parse(line) for line in read_lines(path, root))
     # whose a session is stands nowhere: strangers may have written in any of them
     yield from read_entries(lines, since, owner=False)
 
 
-def _remembered(source: SourceFolder, left: list[Left]) -> Iterator[SourceConversation]:
+def _remembered(source: SourceFolder, left: list[SkippedItem]) -> Iterator[SourceConversation]:
     path = source.root / "timeline.db"
     if not path.exists():
         return
     try:
         file, _ = open_listing(path, source, _CHUNKS, "memory_chunks", ("id",), "KafClaw")
     except Unreadable as error:
-        left.append(Left(str(path), str(error)))
+        left.append(SkippedItem(str(path), str(error)))
         return
     yield SourceConversation("kafclaw:remembered", f"{path}: memory_chunks", partial(_chunks, file), "Remembered")
 
 
-def _chunks(file: ForeignFile) -> Iterator[SourceMessage | Passed]:
+def _chunks(file: ForeignFile) -> Iterator[SourceMessage | SkippedPart]:
     for id, text, at in file.rows(
         "memory_chunks", ("id", "content", "created_at"), "created_at", (("source", _OWN_WORD),)
     ):
@@ -131,7 +131,7 @@ def _chunks(file: ForeignFile) -> Iterator[SourceMessage | Passed]:
         if said.strip():
             yield SourceMessage(text_of(id, 200), "user", said, time_of(written) or 0.0)
         else:
-            yield Passed("messages without a word")
+            yield SkippedPart("messages without a word")
 
 
 def _settings(config: Object, source: SourceFolder) -> SettingMapping:

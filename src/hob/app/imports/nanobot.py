@@ -20,8 +20,8 @@ from typing import Any
 from hob.app.imports.contents import (
     Assistant,
     Contents,
-    Left,
-    Passed,
+    SkippedItem,
+    SkippedPart,
     SourceCall,
     SourceConversation,
     SourceFolder,
@@ -85,13 +85,13 @@ def _read(source: SourceFolder) -> Contents:
     root, path = source.root, source.root / "config.json"
     if not _knows(root) and not path.is_file():
         raise Unreadable(f"{root} is no folder of nanobot's: there is neither config.json nor sessions/ nor AGENTS.md")
-    left: list[Left] = []
+    left: list[SkippedItem] = []
     config: Object = {}
     if path.exists():
         try:
             config = _snake(read_object(path, root))
         except Unreadable as error:
-            left.append(Left(str(path), str(error)))
+            left.append(SkippedItem(str(path), str(error)))
     workspace = _workspace(source, config, left)
     files, told = take_workspace(workspace, _LAYOUT) if workspace is not None else ([], [])
     owners = _owners(config) if source.owners else frozenset[str]()
@@ -101,7 +101,7 @@ def _read(source: SourceFolder) -> Contents:
     for folder, prefix in _namespaces(root / "sessions", workspace, left):
         conversations += _conversations(folder, source, owners, left, prefix)
     if (root / "cron").exists():
-        left.append(Left(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
+        left.append(SkippedItem(str(root / "cron"), "scheduled jobs: Hob has no such part yet"))
     wishes = _settings(config, source)
     return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *told, *wishes.left))
 
@@ -113,7 +113,7 @@ def _snake(value: Any, depth: int = 0) -> Any:
     return {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", str(k)).lower(): _snake(v, depth + 1) for k, v in value.items()}
 
 
-def _workspace(source: SourceFolder, config: Object, left: list[Left]) -> Path | None:
+def _workspace(source: SourceFolder, config: Object, left: list[SkippedItem]) -> Path | None:
     root = source.root
     if _is_workspace(root):
         return root
@@ -122,7 +122,7 @@ def _workspace(source: SourceFolder, config: Object, left: list[Left]) -> Path |
         return found
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
         return root / "workspace"
-    left.append(Left("the workspace", "there is none in this folder; its own folder as PATH is taken, too"))
+    left.append(SkippedItem("the workspace", "there is none in this folder; its own folder as PATH is taken, too"))
     return None
 
 
@@ -139,7 +139,7 @@ def _owners(config: Object) -> frozenset[str]:
 # Sessions
 
 
-def _namespaces(sessions: Path, workspace: Path | None, left: list[Left]) -> Iterator[tuple[Path, str]]:
+def _namespaces(sessions: Path, workspace: Path | None, left: list[SkippedItem]) -> Iterator[tuple[Path, str]]:
     """The folder of each workspace, and what its sessions begin with here: nothing for the workspace that is taken."""
     if not sessions.is_dir() or sessions.resolve() != sessions:
         return
@@ -153,11 +153,11 @@ def _namespaces(sessions: Path, workspace: Path | None, left: list[Left]) -> Ite
         if path in known:
             yield path, "" if path.name == own else f"{path.name[:8]}/"
         else:
-            left.append(Left(str(path), "it is no folder of a workspace's conversations"))
+            left.append(SkippedItem(str(path), "it is no folder of a workspace's conversations"))
 
 
 def _conversations(
-    folder: Path, source: SourceFolder, owners: frozenset[str], left: list[Left], prefix: str = ""
+    folder: Path, source: SourceFolder, owners: frozenset[str], left: list[SkippedItem], prefix: str = ""
 ) -> Iterator[SourceConversation]:
     if not folder.is_dir() or folder.resolve() != folder:
         return
@@ -165,7 +165,7 @@ def _conversations(
         if path.suffix != ".jsonl":
             continue
         if path.is_symlink() or not path.is_file():
-            left.append(Left(str(path), "it is a link or no plain file"))
+            left.append(SkippedItem(str(path), "it is a link or no plain file"))
             continue
         key = _key_of(path, folder)
         status = path.stat()
@@ -199,18 +199,18 @@ def _decoded(stem: str) -> str:
     return text_of(key, 200) if ":" in key and key.isprintable() else ""
 
 
-def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+def _read_file(path: Path, root: Path, since: float, *, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
     entries = (None if line is None else parse(line) for line in read_lines(path, root))
     yield from read_entries(entries, since, owner=owner)
 
 
 def _of_database(
-    path: Path, source: SourceFolder, owners: frozenset[str], left: list[Left], prefix: str
+    path: Path, source: SourceFolder, owners: frozenset[str], left: list[SkippedItem], prefix: str
 ) -> Iterator[SourceConversation]:
     try:
         file, rows = open_listing(path, source, _TABLES, "sessions", ("key", "title"), "nanobot")
     except Unreadable as error:
-        left.append(Left(str(path), str(error)))
+        left.append(SkippedItem(str(path), str(error)))
         return
     since = path.stat().st_mtime
     for key, title in rows:
@@ -218,21 +218,23 @@ def _of_database(
         yield SourceConversation(_session(prefix, str(key)), f"{path}: {text_of(key, 200)}", read, text_of(title, 200))
 
 
-def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+def _read_rows(file: ForeignFile, key: str, since: float, *, owner: bool) -> Iterator[SourceMessage | SkippedPart]:
     rows = file.rows("messages", ("record",), "position", (("session_key", key),))
     yield from read_entries(
         (parse(text) if isinstance(text, str | bytes) else None for (text,) in rows), since, owner=owner
     )
 
 
-def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool) -> Iterator[SourceMessage | Passed]:
+def read_entries(
+    entries: Iterable[Object | None], since: float, *, owner: bool
+) -> Iterator[SourceMessage | SkippedPart]:
     """The messages of a session; `since` is the time of those that have none. KafClaw writes them alike."""
     at = since
     moment: object = None
     roles: Counter[str] = Counter()
     for n, entry in enumerate(entries):
         if entry is None:
-            yield Passed("lines that cannot be read")
+            yield SkippedPart("lines that cannot be read")
             continue
         if "_type" in entry:
             continue
@@ -248,7 +250,7 @@ def read_entries(entries: Iterable[Object | None], since: float, *, owner: bool)
         yield _said(key, entry, at, owner=owner)
 
 
-def _said(key: str, entry: Object, at: float, *, owner: bool) -> SourceMessage | Passed:
+def _said(key: str, entry: Object, at: float, *, owner: bool) -> SourceMessage | SkippedPart:
     text = _text(entry.get("content"))
     match entry.get("role"):
         case "user":
@@ -258,8 +260,8 @@ def _said(key: str, entry: Object, at: float, *, owner: bool) -> SourceMessage |
         case "tool":
             return SourceMessage(key, "tool", text, at, call=text_of(entry.get("tool_call_id"), 200))
         case _:
-            return Passed("messages of another kind")
-    return said if said.text or said.calls else Passed("messages without a word")
+            return SkippedPart("messages of another kind")
+    return said if said.text or said.calls else SkippedPart("messages without a word")
 
 
 def _text(content: object) -> str:

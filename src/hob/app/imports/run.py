@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hob.app.home import make_home
-from hob.app.imports.contents import Assistant, Left, SourceFolder
+from hob.app.imports.contents import Assistant, SkippedItem, SourceFolder
 from hob.app.imports.conversations import Progress, hand_over, plan_conversations
 from hob.app.imports.files import plan_files, put_file
 from hob.app.imports.plan import OPEN, ImportPlan, Item, ItemKind, ItemStatus
@@ -58,7 +58,7 @@ def make_plan(
     return ImportPlan(assistant.id, assistant.title, str(root), items)
 
 
-def _left(each: Left) -> Item:
+def _left(each: SkippedItem) -> Item:
     return Item(ItemKind.OTHER, each.what, "", ItemStatus.NOT_TAKEN, each.why)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from hob.app.imports.contents import Left, SourceKey, SourceSetting
+from hob.app.imports.contents import SkippedItem, SourceKey, SourceSetting
 from hob.app.imports.source_files import Object, inner
 from hob.config.positions import dotted
 from hob.core.models import Thinking
@@ -38,7 +38,7 @@ class SettingMapping:
     """What variables hold there that the file may refer to."""
     settings: list[SourceSetting] = field(default_factory=list)
     keys: list[SourceKey] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[SkippedItem] = field(default_factory=list)
     _reached: set[str] = field(default_factory=set)
     _elsewhere: set[str] = field(default_factory=set)
     _allowed: dict[str, list[str]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class SettingMapping:
 
     def leave(self, what: str, why: str) -> None:
         """Name what is not taken."""
-        self.left.append(Left(what, why))
+        self.left.append(SkippedItem(what, why))
 
     def provider(self, name: str, source: str, *, base_url: object = None, wire: str = "", key: object = None) -> None:
         """A provider with its key, one of its own only with an address."""

@@ -14,7 +14,7 @@ from hob.core.trust.people import Person, SenderAddress
 from hob.core.values import dataclass
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.copies import Copies, find_copies, senders_in
-from hob.store.erasure.erasure import Erasure, Whose
+from hob.store.erasure.erasure import Erasure, ErasurePerson
 from hob.store.store import Store
 
 _SHORTEST = 3  # letters of a name by which somebody can be found
@@ -25,7 +25,7 @@ _REASON = "the person was erased"
 class _Found:
     person: Person | None
     addresses: tuple[SenderAddress, ...]
-    whose: Whose
+    whose: ErasurePerson
     names: re.Pattern[str] | None
     copies: Copies
 
@@ -81,7 +81,7 @@ class PersonErasure:
             raise NotFound(
                 translatable("there is no person {who}, and no message from there; `hob people` lists them", who=who)
             )
-        whose = Whose(theirs, tuple(map(str, addresses)), person.id if person else "")
+        whose = ErasurePerson(theirs, tuple(map(str, addresses)), person.id if person else "")
         return _Found(person, addresses, whose, _names(person, addresses), copies)
 
     async def _view(self, found: _Found) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[^A-Za-z0-9._-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredSecret:
     """A secret as people may see it: the setting that names it, where it is, and why it cannot be read, if so.
 
     A reference is empty where the secret itself stands in the settings. `changed` is the file's time (Unix seconds).
@@ -31,12 +31,12 @@ class Kept:
     changed: float | None = None
 
 
-def kept_secrets(config: Config) -> Iterator[Kept]:
+def kept_secrets(config: Config) -> Iterator[StoredSecret]:
     """Every secret that the settings name. Those of commands and keyrings are not read: they may ask a person."""
     for key, secret in config.secrets():
         scheme = secret.reference.partition(":")[0]
         problem = _problem(secret) if scheme in ("", "env", "file") else ""
-        yield Kept(key, secret.reference, problem, _changed(secret.reference))
+        yield StoredSecret(key, secret.reference, problem, _changed(secret.reference))
 
 
 def unused_files(config: Config) -> list[str]:

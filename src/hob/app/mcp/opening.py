@@ -13,7 +13,7 @@ from hob.core.errors import StoreError
 from hob.core.translation.language import translatable, translated
 from hob.guard.audit.entries import HOB, of_action
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
-from hob.tools.mcp.around import Around
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.servers import McpServers
 from hob.tools.mcp.settings import McpSettings
 from hob.tools.sandbox.network.hosts import Decision
@@ -55,7 +55,7 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
 
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as tasks:
-            around = Around(
+            around = ServerEnvironment(
                 config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes, decided=decided
             )
             servers = McpServers(around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks)

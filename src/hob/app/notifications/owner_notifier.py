@@ -16,7 +16,7 @@ from hob.core.trust.people import SenderAddress
 from hob.guard.admission.people import People
 from hob.store.store import Store
 
-Owed = Callable[[Collection[Address] | None], None]
+OnPending = Callable[[Collection[Address] | None], None]
 _STATE = ("hob", "")
 _KEY = "owner"
 
@@ -24,15 +24,17 @@ log = logging.getLogger(__name__)
 
 
 class OwnerNotifier:
-    """Knows where the owner can be reached, and owes them a message there."""
+    """Knows where the owner can be reached, and sends them messages there."""
 
-    def __init__(self, store: Store, people: People, channels: ChannelDirectory, clock: Clock, pending: Owed) -> None:
-        """`pending` is told where something waits to be delivered."""
+    def __init__(
+        self, store: Store, people: People, channels: ChannelDirectory, clock: Clock, on_pending: OnPending
+    ) -> None:
+        """`on_pending` is told where something waits to be delivered."""
         self._store = store
         self._people = people
         self._channels = channels
         self._clock = clock
-        self._owed = pending
+        self._on_pending = on_pending
         self._at: tuple[Address, str] | None = None
         self._kept: tuple[Address, str] | None = None
 
@@ -57,7 +59,7 @@ class OwnerNotifier:
     async def tell(
         self, text: str, what: str, *, sender: str = "", key: str = "", trace: str = "", avoid: str = ""
     ) -> None:
-        """Owe the owner this text and write it down; durable when it returns. The same `key` is told once.
+        """Send the owner this text and write it down; durable when it returns. The same `key` is told once.
 
         Not by the channel to `avoid`, if another leads to them. Raises StoreErrors.
         """
@@ -73,25 +75,25 @@ class OwnerNotifier:
             )
             for n, part in enumerate(split_text(text, limit))
         ]
-        await self._store.outbox.owe(outbounds, (event,))
-        self._owed((to,))
+        await self._store.outbox.enqueue(outbounds, (event,))
+        self._on_pending((to,))
 
     async def tell_late(self, text: str, key: str, channel: str) -> None:
         """The owner hears that replies to this channel do not arrive. Raises StoreErrors."""
         await self.tell(text, "outbox", key=key, avoid=channel)
 
     async def forward(self, message: Outbound, text: str) -> str:
-        """Owe the owner this text instead of the message; the same message is told once. Where that is.
+        """Send the owner this text instead of the message; the same message is told once. Where that is.
 
         Where no channel leads to them it is the terminal, which shows it when it is opened next. Raises StoreErrors.
         """
         to = self._owner() or Address("local", "main")
         limit = self._channels.limit_of(to)
         parts = split_text(text, limit) if limit else (text,)
-        await self._store.outbox.owe(
+        await self._store.outbox.enqueue(
             [replace(message, id=OutboxId(f"{message.id}.{n}"), to=to, text=part) for n, part in enumerate(parts)]
         )
-        self._owed((to,))
+        self._on_pending((to,))
         return to.channel
 
     async def note(self, text: str, what: str, *, sender: str = "", trace: str = "") -> None:

@@ -1,7 +1,7 @@
-"""What other machines are told of: a follower of the timeline that owes it to them by the outbox.
+"""What other machines are told of: a follower of the timeline that puts it into the outbox.
 
-What it owes has an id made of the event's and is written with its cursor: killed at any moment it owes nothing twice
-and leaves nothing out.
+What it puts there has an id made of the event's and is written with its cursor: killed at any moment it puts nothing
+there twice and leaves nothing out.
 """
 
 import json
@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hob.app.contribution import Effects
-from hob.app.notifications.owner_notifier import Owed, OwnerNotifier
+from hob.app.notifications.owner_notifier import OnPending, OwnerNotifier
 from hob.channels.webhooks.settings import WebhookOutSettings
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId
@@ -47,7 +47,7 @@ class _News(NamedTuple):
 
 
 class WebhookDispatcher:
-    """Owes each receiver what it is to be told of."""
+    """Sends each receiver what it is to be told of."""
 
     def __init__(
         self,
@@ -55,14 +55,14 @@ class WebhookDispatcher:
         store: Store,
         notifier: OwnerNotifier,
         language: str,
-        pending: Owed,
+        on_pending: OnPending,
     ) -> None:
-        """`pending` is told where something waits to be sent."""
+        """`on_pending` is told where something waits to be sent."""
         self._receivers = receivers
         self._store = store
         self._telling = notifier
         self._language = language
-        self._owed = pending
+        self._on_pending = on_pending
         self._since: Mapping[str, int] = {}
         self._complained: set[str] = set()
 
@@ -90,7 +90,7 @@ class WebhookDispatcher:
         told = [each for place, event in events for each in await self._tell(place, event)]
         if not told:
             return Effects()
-        return Effects(self._store.outbox.on_pending(told), partial(self._owed, {each.to for each in told}))
+        return Effects(self._store.outbox.on_pending(told), partial(self._on_pending, {each.to for each in told}))
 
     async def _tell(self, place: int, event: TimelineEvent) -> list[Outbound]:
         if event.kind is EventKind.DELIVERY and event.name == WEBHOOK_OUT_CHANNEL:

@@ -33,7 +33,7 @@ from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.self_messages import SELF
 from hob.store.store import Store
-from hob.store.subagents import SEND, SPAWN, OwedMessage, SubagentRow
+from hob.store.subagents import SEND, SPAWN, QueuedMessage, SubagentRow
 
 CHANNEL = "hob"
 REPORT = "report:"
@@ -96,12 +96,12 @@ class SubagentRuns:
 
     async def _pass(self, running: Running) -> float | None:
         rows = await self.store.subagents.pending()
-        owed = await self.store.subagents.owed()
-        self._pending, self.busy = rows, bool(rows or owed)
+        queued = await self.store.subagents.queued()
+        self._pending, self.busy = rows, bool(rows or queued)
         if not self.busy:
             await self._give_to_waiting(running, rows)
             return None
-        await self._accept(running.accept, rows, owed)
+        await self._accept(running.accept, rows, queued)
         for row in rows:
             given_up = row.parent_state is TurnState.CANCELLED and not row.why
             if row.open and row.kind == SPAWN and (given_up or row.why == "killed"):
@@ -116,19 +116,19 @@ class SubagentRuns:
                 await self._close(running, row)
         return self._next(await self.store.subagents.pending())
 
-    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[OwedMessage]) -> None:
+    async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> None:
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
         by_id = {row.id: row for row in rows}
-        for owed in found:
-            row = by_id.get(owed.run)
+        for message in found:
+            row = by_id.get(message.run)
             spawned = row is not None and row.kind == SPAWN
             if row is not None and row.why:
-                await self.store.subagents.settle_owed(owed.key)
+                await self.store.subagents.remove_queued(message.key)
                 continue
             if spawned and at_work >= self.settings.max_running:
                 continue
             try:
-                await accept(owed.inbound)
+                await accept(message.inbound)
             except Busy as busy:
                 log.info("a message to a session waits: %s", busy)
                 return
@@ -138,7 +138,7 @@ class SubagentRuns:
                 log.warning("a message to a session was not taken: %s", error)
                 if row is not None:
                     await self.store.subagents.end(row.id, "failed")
-            await self.store.subagents.settle_owed(owed.key)
+            await self.store.subagents.remove_queued(message.key)
             if spawned and row is not None:
                 at_work += 1
                 await self.tell(row, "begun")
@@ -155,7 +155,7 @@ class SubagentRuns:
     async def kill(self, running: Running, row: SubagentRow, why: str = "killed") -> None:
         """End a run and all that it began. Raises StoreErrors."""
         await self.store.subagents.end(row.id, why)
-        await self.store.subagents.settle_owed(owed_key(row.id))
+        await self.store.subagents.remove_queued(message_key(row.id))
         await running.operations.cancel(row.id, why)
         for child in await self.store.subagents.of(row.session):
             if child.parent == row.session and child.kind == SPAWN and child.open:
@@ -311,7 +311,7 @@ class SubagentRuns:
         await self.store.timeline.add((event,))
 
 
-def owed_key(id: InboundId) -> str:
+def message_key(id: InboundId) -> str:
     """By which the message that a run begins with is accepted once."""
     return f"run:{id}"
 
@@ -324,9 +324,9 @@ class SelfChannel:
     repeats = Repeats.SHOWN_ONCE
     text_limit = 10_000_000
 
-    def __init__(self, store: Store, owed: Callable[[Sequence[Address]], None]) -> None:
+    def __init__(self, store: Store, on_pending: Callable[[Sequence[Address]], None]) -> None:
         self._store = store
-        self._owed = owed
+        self._on_pending = on_pending
 
     @asynccontextmanager
     async def run(self, accept: Accept) -> AsyncIterator[None]:
@@ -340,6 +340,6 @@ class SelfChannel:
         if row is None or row.origin.channel == CHANNEL:
             return Delivered("kept")
         forwarded = replace(message, id=OutboxId(f"{message.id}.fwd"), to=row.origin)
-        await self._store.outbox.owe([forwarded])
-        self._owed((row.origin,))
+        await self._store.outbox.enqueue([forwarded])
+        self._on_pending((row.origin,))
         return Delivered(row.origin.channel)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from uuid import UUID
 
-from hob.app.subagents.runs import CHANNEL, SubagentRuns, owed_key
+from hob.app.subagents.runs import CHANNEL, SubagentRuns, message_key
 from hob.app.subagents.sessions import AGENT, child_key, depth_of
 from hob.app.subagents.specs import (
     AGENTS_LIST,
@@ -94,7 +94,7 @@ class SubagentToolset:
         files = "".join(f"\n[attached: read blob:{blob.removeprefix('blob:')}]" for blob in attachments)
         inbound = self_made(
             turn, context.trust, _TASK.format(parent=turn.session, task=task + files),
-            id=id, key=owed_key(id), to=Address(CHANNEL, session),
+            id=id, key=message_key(id), to=Address(CHANNEL, session),
         )  # fmt: skip
         inbound = replace(
             inbound,
@@ -171,7 +171,9 @@ class SubagentToolset:
             context.turn, context.trust, f"[From the session that gave the task]\n\n{text}",
             id=id, key=f"steer:{id}", to=Address(CHANNEL, row.session),
         )  # fmt: skip
-        await self._store.subagents.owe(context.turn.id, replace(inbound, session=row.session, trace=new_trace_id()))
+        await self._store.subagents.enqueue(
+            context.turn.id, replace(inbound, session=row.session, trace=new_trace_id())
+        )
         await self._runs.note(row, "steer")
         self._runs.look()
         return f"{row.id} is told."
@@ -239,7 +241,7 @@ class SubagentToolset:
         id = InboundId(f"m_{_name(context.turn, call)[:14]}")
         text = _SENT.format(parent=context.turn.session, message=message)
         inbound = self_made(
-            context.turn, context.trust, text, id=id, key=owed_key(id), to=Address(CHANNEL, id)
+            context.turn, context.trust, text, id=id, key=message_key(id), to=Address(CHANNEL, id)
         )  # fmt: skip
         row = await self._row(context, id, key, kind=SEND, depth=depth_of(context.turn.session))
         row = replace(row, seconds=timeout_seconds, taken=None if timeout_seconds else "nobody")

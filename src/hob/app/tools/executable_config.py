@@ -7,7 +7,7 @@ from pathlib import Path
 from hob.config.loading import Config
 from hob.guard.policy.places import Places
 from hob.tools.sandbox.settings import SandboxSettings
-from hob.tools.undo.snapshots.entries import What
+from hob.tools.undo.snapshots.entries import Difference
 from hob.workspace.settings import WorkspaceSettings
 
 _LARGEST = 100_000  # bytes of git's settings that are looked through
@@ -31,9 +31,9 @@ def places_of(config: Config) -> Places:
     )
 
 
-def obeyed_of(places: Places, changed: Mapping[str, What]) -> Sequence[str]:
+def obeyed_of(places: Places, changed: Mapping[str, Difference]) -> Sequence[str]:
     """Those of the changed paths whose content other programs, or Hob itself, will follow."""
-    written = (path for path, what in changed.items() if what is not What.REMOVED and places.is_told_of(path))
+    written = (path for path, what in changed.items() if what is not Difference.REMOVED and places.is_told_of(path))
     return [path for path in written if not Path(path).is_dir() and not _is_plain_git(Path(path))]
 
 

@@ -52,9 +52,9 @@ class OwnMessages:
         """The most characters of one message there."""
         return self._kernel.channels.limit_of(to)
 
-    async def owe(self, messages: Sequence[Outbound]) -> None:
+    async def enqueue(self, messages: Sequence[Outbound]) -> None:
         """They are sent, each once."""
-        await self._kernel.store.outbox.owe(messages)
+        await self._kernel.store.outbox.enqueue(messages)
         self._kernel.signals.outbox([each.to for each in messages])
 
     async def find(self, id: str) -> SentMessage | None:

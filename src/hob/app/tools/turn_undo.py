@@ -17,7 +17,7 @@ from hob.core.undo import Undone, UndoNote, undo_of
 from hob.gateway.answers import UndoneAnswer
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store
-from hob.store.turns import TurnRow
+from hob.store.turns.turns import TurnRow
 from hob.tools.undo.turn_undo import TurnUndo
 
 _MOST_NAMED = 50  # files that the timeline names

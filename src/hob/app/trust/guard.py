@@ -29,7 +29,7 @@ from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import OWNER_ID
 from hob.core.turns import View
 from hob.core.values import dataclass
-from hob.guard.admission.actions import ActionRates, TooOften
+from hob.guard.admission.actions import ActionRates, RateLimited
 from hob.guard.admission.events import Line, say_line
 from hob.guard.admission.people import People, address_of
 from hob.guard.admission.settings import AdmissionSettings
@@ -127,7 +127,7 @@ def _who_is(people: People, inbound: Inbound) -> str:
 
 
 async def _alert(
-    store: Store, notifier: OwnerNotifier, language: str, who: str, app: str, why: TooOften, cls: SenderClass
+    store: Store, notifier: OwnerNotifier, language: str, who: str, app: str, why: RateLimited, cls: SenderClass
 ) -> None:
     await store.audit.add(of_rate(app, "cooled_down", cls, who))
     await notifier.tell(say_line(Line.RUSHED, language, who=who, reason=why.reason), "spike", sender=who)

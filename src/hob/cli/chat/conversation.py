@@ -9,7 +9,7 @@ from hob.app.daemon.unix_http import ConnectionLost
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.follower import Follower
 from hob.cli.chat.input.input_draft import DraftedMessage
-from hob.cli.chat.message import ChatMessageState, Doing
+from hob.cli.chat.message import ChatMessageState, MessageProgress
 from hob.cli.chat.rendering.fragments import Line, barred, plain, wrapped
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
@@ -76,7 +76,7 @@ class Conversation:
         message = ChatMessageState(letter.draft, command=parse(letter.text) is not None, after=after)
         shown = plain(tame(letter.draft))
         # a turn that asks in words takes the next message as the answer, and both are told what comes of it
-        asked = any(each.asks_in_words and each.doing is Doing.ASKING for each in self.active)
+        asked = any(each.asks_in_words and each.doing is MessageProgress.ASKING for each in self.active)
         message.quiet = asked and not message.command
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
         self._transcript.add(LineKind.SAID, prompt)
@@ -156,13 +156,13 @@ class Conversation:
     # what happens to a message
 
     def _on(self, message: ChatMessageState, event: ClientEvent) -> None:
-        if message.doing is Doing.LOST:
-            message.at(Doing.THINKING)
+        if message.doing is MessageProgress.LOST:
+            message.at(MessageProgress.THINKING)
         data = event.data
         match event.name:
             case "accepted":
                 message.id, self.session = data["id"], data["session"]
-                message.at(Doing.THINKING)
+                message.at(MessageProgress.THINKING)
             case "retracted":
                 self._retracted(message, lost=bool(data.get("lost")))
             case "question" if not self._is_told(message, data):
@@ -172,7 +172,7 @@ class Conversation:
             case _ if message.quiet:
                 pass
             case "reasoning":
-                message.at(Doing.THINKING)
+                message.at(MessageProgress.THINKING)
             case "delta":
                 self._written(message, data["text"])
             case "progress":
@@ -182,7 +182,7 @@ class Conversation:
     def _written(self, message: ChatMessageState, text: str) -> None:
         self._goes_on(message)
         self._open(message)
-        message.at(Doing.WRITING)
+        message.at(MessageProgress.WRITING)
         if message.again:  # said only now: an error might have followed instead
             message.again = False
             self._note(say(ChatSentence.AGAIN, self.language))
@@ -212,7 +212,7 @@ class Conversation:
             message.quiet = message.quiet or any(not each.rests for each in older)
             message.calls.clear()
             self._goes_on(message)
-        message.at(Doing.LOST if lost else Doing.THINKING)
+        message.at(MessageProgress.LOST if lost else MessageProgress.THINKING)
 
     def _close(self, message: ChatMessageState) -> None:
         """What was written so far is whole: something else comes."""
@@ -228,7 +228,7 @@ class Conversation:
         name, text = tame(data.get("name", "")), data.get("text", "")
         match data.get("what"):
             case "call":
-                message.at(Doing.CALLING, name)
+                message.at(MessageProgress.CALLING, name)
             case "tool":
                 self._goes_on(message)
                 self._close(message)
@@ -239,7 +239,7 @@ class Conversation:
             case "tool_done":
                 for call in [call for call in message.calls if call.name == name][:1]:
                     self._call_ended(message, call, text)
-                message.at(Doing.THINKING)
+                message.at(MessageProgress.THINKING)
             case "remark":
                 if not message.written:  # else it waits for the answer's end
                     self._remark(message, text)
@@ -249,7 +249,7 @@ class Conversation:
                 self._close(message)
                 self._note(tame(text))
                 if what == "paused":
-                    message.at(Doing.PAUSED)
+                    message.at(MessageProgress.PAUSED)
 
     def _call_ended(self, message: ChatMessageState, call: RunningCall, status: str) -> None:
         message.calls.remove(call)
@@ -267,7 +267,7 @@ class Conversation:
         self._open(message)
         self._close(message)
         message.id = data.get("id", message.id)
-        message.at(Doing.ASKING)
+        message.at(MessageProgress.ASKING)
         asked = {each["id"]: each for each in data["asked"]} or {data["question"]: {"shown": data["question"]}}
         fresh = [each for id, each in asked.items() if id not in message.noted]  # others were answered
         for each in fresh:

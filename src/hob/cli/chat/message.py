@@ -10,7 +10,7 @@ from hob.cli.chat.sentences import ChatSentence, say
 from hob.core.values import dataclass
 
 
-class Doing(StrEnum):
+class MessageProgress(StrEnum):
     """What a message is at."""
 
     SENDING = "sending"
@@ -22,7 +22,7 @@ class Doing(StrEnum):
     LOST = "lost"
 
 
-_REST = frozenset({Doing.ASKING, Doing.PAUSED})
+_REST = frozenset({MessageProgress.ASKING, MessageProgress.PAUSED})
 """Nothing goes on until somebody does something."""
 
 
@@ -41,7 +41,7 @@ class ChatMessageState:
     asks_in_words: bool = False
     quiet: bool = False
     """Whether another message most likely tells the same: only what becomes of this one is shown."""
-    doing: Doing = Doing.SENDING
+    doing: MessageProgress = MessageProgress.SENDING
     since: float = field(default_factory=time.monotonic)
     name: str = ""
     """Of the tool that the model is about to call."""
@@ -59,7 +59,7 @@ class ChatMessageState:
         """Whether it waits for somebody."""
         return self.doing in _REST
 
-    def at(self, doing: Doing, name: str = "") -> None:
+    def at(self, doing: MessageProgress, name: str = "") -> None:
         """It is at something now."""
         if (doing, name) != (self.doing, self.name):
             self.doing, self.name, self.since = doing, name, time.monotonic()
@@ -71,17 +71,17 @@ class ChatMessageState:
             call = self.calls[-1]
             return say(ChatSentence.RUNS, language, name=call.name, seconds=f"{time.monotonic() - call.began:.0f}")
         match self.doing:
-            case Doing.SENDING:
+            case MessageProgress.SENDING:
                 return say(ChatSentence.SENDING, language)
-            case Doing.THINKING:
+            case MessageProgress.THINKING:
                 return say(ChatSentence.THINKS, language, seconds=seconds)
-            case Doing.WRITING:
+            case MessageProgress.WRITING:
                 return say(ChatSentence.WRITES, language)
-            case Doing.CALLING:
+            case MessageProgress.CALLING:
                 return say(ChatSentence.CALLS, language, name=self.name)
-            case Doing.ASKING:
+            case MessageProgress.ASKING:
                 return say(ChatSentence.ASKS, language)
-            case Doing.PAUSED:
+            case MessageProgress.PAUSED:
                 return say(ChatSentence.PAUSED, language)
-            case Doing.LOST:
+            case MessageProgress.LOST:
                 return say(ChatSentence.REJOINING, language)

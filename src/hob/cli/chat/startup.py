@@ -7,7 +7,7 @@ from hob.app.settings_sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.input.masks import secrets_out
-from hob.cli.chat.unseen_messages import Earlier, find_earlier
+from hob.cli.chat.unseen_messages import UnseenMessage, find_earlier
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
 from hob.core.values import dataclass
@@ -15,18 +15,18 @@ from hob.providers.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class StartupState:
     """What was found. `model` is empty where there is none; `elsewhere` counts what other conversations hold."""
 
     config: Config | None
     mask: Callable[[str], str]
     model: str
     models: Sequence[str]
-    earlier: Sequence[Earlier]
+    earlier: Sequence[UnseenMessage]
     elsewhere: Mapping[str, int]
 
 
-def arrive(connection: ChatConnection, session: str) -> Arrival:
+def arrive(connection: ChatConnection, session: str) -> StartupState:
     """Look around; takes some tenths of a second."""
     try:
         config = read_config()
@@ -35,7 +35,7 @@ def arrive(connection: ChatConnection, session: str) -> Arrival:
     earlier, others = find_earlier(connection, session)
     line = str(connection.look("/status").get("model", "none"))
     model = "" if line == "none" else one_line(line)
-    return Arrival(config, secrets_out(config), model, _models(config), earlier, others)
+    return StartupState(config, secrets_out(config), model, _models(config), earlier, others)
 
 
 def _models(config: Config | None) -> Sequence[str]:

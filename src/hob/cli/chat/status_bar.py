@@ -6,7 +6,7 @@ from typing import Any
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import Conversation
 from hob.cli.chat.input.input_draft import one_line
-from hob.cli.chat.message import Doing
+from hob.cli.chat.message import MessageProgress
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.core.money import MICRO, price
 from hob.core.translation.language import joined, translated
@@ -58,10 +58,16 @@ def _state(conversation: Conversation) -> str:
     if conversation.stopping and moving:
         return say(ChatSentence.STOPPING, language)
     if not moving:
-        resting = [message for message in conversation.active if message.doing is Doing.ASKING]
+        resting = [message for message in conversation.active if message.doing is MessageProgress.ASKING]
         told = (resting or conversation.active)[:1]
         return told[0].told(language) if told else say(ChatSentence.READY, language)
-    order = (Doing.LOST, Doing.WRITING, Doing.CALLING, Doing.THINKING, Doing.SENDING)
+    order = (
+        MessageProgress.LOST,
+        MessageProgress.WRITING,
+        MessageProgress.CALLING,
+        MessageProgress.THINKING,
+        MessageProgress.SENDING,
+    )
     notifier = min(moving, key=lambda message: (not message.calls, order.index(message.doing)))
     others = len(moving) - 1
     waiting = f", {say(ChatSentence.QUEUED, language, count=others)}" if others else ""

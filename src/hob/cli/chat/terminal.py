@@ -31,7 +31,7 @@ from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.startup import Arrival, arrive
+from hob.cli.chat.startup import StartupState, arrive
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import LineKind, ScreenTranscript
 from hob.cli.conversation.questions import DECISIONS
@@ -138,7 +138,7 @@ class TerminalChat:
 
         self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived, failed)
 
-    def _arrived(self, arrival: Arrival) -> None:
+    def _arrived(self, arrival: StartupState) -> None:
         language = arrival.config[AgentSettings].language if arrival.config else "en"
         self.conversation.language = self._draft.language = self._names.language = language
         self._mask = arrival.mask

@@ -12,7 +12,7 @@ _FINAL = frozenset(state.value for state in FINAL_TURNS)
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class UnseenMessage:
     """An earlier message whose outcome was not seen."""
 
     id: str
@@ -20,13 +20,13 @@ class Earlier:
     ended: bool
 
 
-def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[Earlier], Mapping[str, int]]:
+def find_earlier(connection: ChatConnection, session: str) -> tuple[Sequence[UnseenMessage], Mapping[str, int]]:
     """Those of this session, oldest first, and how many ended in other ones."""
     unread = connection.look("/unread", channel="local").get("messages", [])
     tasks = connection.look("/tasks", limit="200").get("tasks", [])
     found = [*unread, *(row for row in reversed(tasks) if row["state"] in _OPEN)]
     mine = {
-        row["id"]: Earlier(row["id"], row["title"], ended=row["state"] in _FINAL)
+        row["id"]: UnseenMessage(row["id"], row["title"], ended=row["state"] in _FINAL)
         for row in found
         if row["session"] == session
     }

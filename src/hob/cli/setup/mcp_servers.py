@@ -11,11 +11,11 @@ from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
 from hob.tools.mcp.accepted import AcceptedServer
-from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
 from hob.tools.mcp.installing import InstallPlan, install, plan_of
 from hob.tools.mcp.oauth import CallbackListener, Login, read_callback
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.settings import SandboxSettings
 
@@ -23,9 +23,9 @@ Show = Callable[[str, Callable[[str], None]], Awaitable[None]]
 """Shows somebody where to log in; the address that the browser is sent to may be given by hand."""
 
 
-def around(config: Config) -> Around:
+def around(config: Config) -> ServerEnvironment:
     """What the servers of this home share."""
-    return Around(config.home, config[SandboxSettings], process_environment(), SystemClock())
+    return ServerEnvironment(config.home, config[SandboxSettings], process_environment(), SystemClock())
 
 
 @asynccontextmanager

@@ -85,7 +85,7 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class AtTheSocket:
+class SocketOwner:
     """Somebody who reached the Unix socket, which is the owner's alone."""
 
     who: ApiCaller = field(default=AT_THE_SOCKET)

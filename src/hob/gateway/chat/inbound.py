@@ -35,7 +35,7 @@ _LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class AttachmentReference:
     """A file of a message."""
 
     id: str = field("what `POST /attachments` said")
@@ -57,7 +57,9 @@ class ChatMessage:
         "the model that answers, instead of the session's; only the owner may choose", None, characters=(0, 300)
     )
     quoted: str | None = field("text sent along as data: it is marked as untrusted and not followed", None)
-    attachments: tuple[HandedIn, ...] = field("pictures and other files, handed in before; texts go as `quoted`", ())
+    attachments: tuple[AttachmentReference, ...] = field(
+        "pictures and other files, handed in before; texts go as `quoted`", ()
+    )
     channel: str = field(
         "who speaks: `api` (a program) or `local` (a person at this machine's terminal)",
         "api",

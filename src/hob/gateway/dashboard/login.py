@@ -10,7 +10,7 @@ from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.auth.browsers import halves, session_cookie
 from hob.gateway.auth.callers import ApiCaller
-from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
@@ -55,7 +55,7 @@ class Login:
 
 async def verify(call: EndpointCall[Nothing]) -> JsonResponse[VerifiedAnswer]:
     """Whether the caller is known, and what they may. A wrong token counts as a guess."""
-    visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
+    visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     try:
         caller = visitor.caller()
     except HttpRefusal as refusal:
@@ -90,7 +90,7 @@ async def logout(call: EndpointCall[Nothing]) -> JsonResponse[LogoutAnswer]:
 
 def _known(call: EndpointCall[Login]) -> ApiCaller:
     """Who signs in. Raises Refusal, which is counted."""
-    visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
+    visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     if bool(call.asked.code) == bool(call.asked.token):
         raise InvalidRequest("give the code of a link, or a token")
     if call.asked.token:

@@ -13,7 +13,7 @@ from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.memory import FactFilter, MemoryControl
 from hob.gateway.routes.memory import ENDPOINTS as OWN
-from hob.gateway.routes.memory import Looking, items
+from hob.gateway.routes.memory import MemoryQuery, items
 
 
 class MemoryFigures(TypedDict):
@@ -103,7 +103,7 @@ READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 ENDPOINTS = (
     _same("GET", "/memory/status"),
     own("GET", "/memory/metrics", metrics, READ),
-    own("GET", "/memory/search", items, ADMIN, Looking),
+    own("GET", "/memory/search", items, ADMIN, MemoryQuery),
     _same("GET", "/memory/embedding/status"),
     _same("GET", "/memory/embedding/healthz"),
     _same("POST", "/memory/embedding/reindex"),

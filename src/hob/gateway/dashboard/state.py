@@ -14,13 +14,13 @@ from hob.core.values import dataclass
 from hob.gateway.answers import SessionsAnswer, ViewAnswer
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
-from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.dashboard.timeline import may_read
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.routes.sessions import ASession, Which
+from hob.gateway.routes.sessions import ASession, SessionsQuery
 from hob.gateway.routes.state import TasksQuery
 from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view, tasks_view
 from hob.store.audit.audit import AuditRow
@@ -155,7 +155,7 @@ async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:
     return json_response(task_view(row, shown=may_read(call.caller)))
 
 
-async def sessions(call: EndpointCall[Which]) -> JsonResponse[SessionsAnswer]:
+async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAnswer]:
     """Every session, the latest first."""
     found = await call.api.operations.conversations.all(archived=call.asked.archived)
     if not may_read(call.caller):
@@ -206,7 +206,7 @@ def _ready(api: Api) -> bool:
 
 
 def _caller(request: Request) -> ApiCaller | None:
-    visitor: Visitor | AtTheSocket = request.scope["visitor"]
+    visitor: Visitor | SocketOwner = request.scope["visitor"]
     if isinstance(visitor, Visitor) and visitor.authorization is None and not (visitor.session and visitor.csrf):
         return None
     try:

@@ -10,7 +10,7 @@ from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.fields import Nothing
 from hob.gateway.routes import settings
 from hob.gateway.routes.dashboard import ENDPOINTS as PAGE
-from hob.gateway.routes.sessions import Which
+from hob.gateway.routes.sessions import SessionsQuery
 from hob.gateway.routes.state import TasksQuery
 from hob.gateway.routes.table import ENDPOINTS as OWN
 
@@ -32,7 +32,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("GET", "/trace-graph/{id}", timeline.trace_graph, READ, also=_SEEN, errors=("not_found",)),
     _own("GET", "/policy-decisions", timeline.policy_decisions, READ, timeline.DecisionsQuery, also=_SEEN,
          errors=("not_found",)),
-    _own("GET", "/sessions", state.sessions, READ, Which, also=_SEEN),
+    _own("GET", "/sessions", state.sessions, READ, SessionsQuery, also=_SEEN),
     _same("GET", "/sessions/show"),
     _own("GET", "/sessions/history", state.history, READ, state.HistoryQuery, errors=("not_found",)),
     _same("POST", "/sessions/change"),

@@ -58,7 +58,7 @@ class AWebUser:
 
 
 @dataclass(frozen=True, slots=True)
-class Forcing(AWebUser):
+class SilenceOverride(AWebUser):
     """Whether silence holds for them."""
 
     force_send: bool = field("send to their linked chat in silent mode too", True)
@@ -103,7 +103,7 @@ async def add(call: EndpointCall[NewWebUser]) -> JsonResponse[WebUserAnswer]:
     return json_response(_view(await _users(call).add(call.asked.name)))
 
 
-async def force(call: EndpointCall[Forcing]) -> JsonResponse[WebUserAnswer]:
+async def force(call: EndpointCall[SilenceOverride]) -> JsonResponse[WebUserAnswer]:
     """Whether messages to their linked chat are sent in silent mode too."""
     return json_response(_view(await _users(call).change(call.asked.web_user_id, force_send=call.asked.force_send)))
 
@@ -136,7 +136,7 @@ _MISSING = ("not_found",)
 ENDPOINTS = (
     own("GET", "/webusers", web_users, READ),
     own("POST", "/webusers", add, ADMIN, NewWebUser),
-    own("POST", "/webusers/force", force, ADMIN, Forcing, errors=_MISSING),
+    own("POST", "/webusers/force", force, ADMIN, SilenceOverride, errors=_MISSING),
     own("DELETE", "/webusers/{id}", remove, ADMIN, errors=_MISSING),
     own("GET", "/weblinks", link, READ, AWebUser, errors=_MISSING),
     own("POST", "/weblinks", set_link, ADMIN, WebLink, errors=_MISSING),

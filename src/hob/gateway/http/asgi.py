@@ -18,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from hob.core.lazy import Lazy
 from hob.gateway.api import Api
 from hob.gateway.auth.security_middleware import HttpSecurityMiddleware
-from hob.gateway.auth.visitors import AtTheSocket
+from hob.gateway.auth.visitors import SocketOwner
 from hob.gateway.http.endpoint import Endpoint, caller_of
 from hob.gateway.http.failures import Failure, HttpRefusal
 from hob.gateway.openai.errors import response_at
@@ -143,7 +143,7 @@ class _Local:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["visitor"] = AtTheSocket()
+        scope["visitor"] = SocketOwner()
         await self._app(scope, receive, send)
 
 

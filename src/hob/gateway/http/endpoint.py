@@ -19,7 +19,7 @@ from hob.core.translation.language import Translatable
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
-from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, Text, read
 from hob.gateway.http.json_body import parse_json
@@ -127,7 +127,7 @@ class Endpoint(Generic[T]):
                     log.error("%s %s failed (%s)", self.method, self.path, request.scope["request_id"], exc_info=error)
             except HttpRefusal as refusal:
                 failure = refusal.failure
-            local = isinstance(request.scope["visitor"], AtTheSocket) and self.failing is failure_response
+            local = isinstance(request.scope["visitor"], SocketOwner) and self.failing is failure_response
             if local and isinstance(failure.message, Translatable):
                 return packed_failure_response(failure, failure.message)
             return self.failing(failure)
@@ -186,7 +186,7 @@ class _Live:
 
 def caller_of(request: HTTPConnection, *scopes: TokenScope) -> ApiCaller:
     """Who calls, if they have one of these scopes; any caller, where none is asked for. Raises Refusal."""
-    visitor: Visitor | AtTheSocket = request.scope["visitor"]
+    visitor: Visitor | SocketOwner = request.scope["visitor"]
     caller = visitor.caller()
     if scopes and not any(map(caller.may, scopes)):
         wanted = " or ".join(repr(scope.value) for scope in scopes)

@@ -14,7 +14,7 @@ MOST_UNKNOWN = 64
 
 
 @dataclass(slots=True)
-class Guest:
+class LiveClient:
     """One connection. `since` is in Unix seconds."""
 
     address: str
@@ -30,10 +30,10 @@ class Connected:
     """The connections that are open now."""
 
     def __init__(self) -> None:
-        self._guests: list[Guest] = []
+        self._guests: list[LiveClient] = []
 
     @contextmanager
-    def enter(self, guest: Guest) -> Iterator[None]:
+    def enter(self, guest: LiveClient) -> Iterator[None]:
         """Connected while the block is open. Raises Refusal where there are too many."""
         unknown = sum(each.caller is None for each in self._guests)
         if len(self._guests) >= MOST_CONNECTED or (guest.caller is None and unknown >= MOST_UNKNOWN):

@@ -18,7 +18,7 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import read
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.live.kinds import ClientWords, Ended, MessageKind
+from hob.gateway.live.kinds import ClientRequest, Ended, MessageKind
 from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN, Hello
 
 HELLO_SECONDS = 10.0
@@ -150,7 +150,7 @@ class LiveConnection:
                 found = _object(text)
                 ref = _ref(found)
                 kind = _kind(found, caller)
-                said = ClientWords(self._api, caller, read(kind.takes, found), partial(self.say, ref))
+                said = ClientRequest(self._api, caller, read(kind.takes, found), partial(self.say, ref))
                 if kind.lasts:
                     self._begin(group, kind, said, ref)
                     continue
@@ -161,7 +161,9 @@ class LiveConnection:
             else:
                 await self._answer(kind, said, ref)
 
-    def _begin(self, group: asyncio.TaskGroup, kind: MessageKind[Any], said: ClientWords[Any], ref: str | None) -> None:
+    def _begin(
+        self, group: asyncio.TaskGroup, kind: MessageKind[Any], said: ClientRequest[Any], ref: str | None
+    ) -> None:
         for earlier, name in self._lasting.items():
             if kind.single and name == kind.name:
                 earlier.cancel()
@@ -173,7 +175,7 @@ class LiveConnection:
         self._lasting[task] = kind.name
         task.add_done_callback(self._lasting.pop)
 
-    async def _answer(self, kind: MessageKind[Any], said: ClientWords[Any], ref: str | None) -> None:
+    async def _answer(self, kind: MessageKind[Any], said: ClientRequest[Any], ref: str | None) -> None:
         try:
             await kind.handler(said)
             return

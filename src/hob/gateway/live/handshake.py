@@ -6,20 +6,20 @@ from starlette.types import Receive, Scope, Send
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.tokens import bearer_of
-from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.reply import failure_response
-from hob.gateway.live.connected import Guest
+from hob.gateway.live.connected import LiveClient
 from hob.gateway.live.connection import LiveConnection
 from hob.gateway.live.frames import known_to
 
 
 async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one handshake, and talk to the client that was let in until it is over."""
-    visitor: Visitor | AtTheSocket = scope["visitor"]
+    visitor: Visitor | SocketOwner = scope["visitor"]
     try:
         caller, token = _who(scope, visitor)
-        guest = Guest(_address(scope), api.clock.now().timestamp(), caller)
+        guest = LiveClient(_address(scope), api.clock.now().timestamp(), caller)
         with api.connected.enter(guest):
             await receive()  # `websocket.connect`
             await send({"type": "websocket.accept"})
@@ -33,7 +33,7 @@ async def enter(api: Api, scope: Scope, receive: Receive, send: Send) -> None:
         await failure_response(refusal.failure)(scope, receive, send)
 
 
-def _who(scope: Scope, visitor: Visitor | AtTheSocket) -> tuple[ApiCaller | None, str | None]:
+def _who(scope: Scope, visitor: Visitor | SocketOwner) -> tuple[ApiCaller | None, str | None]:
     """The caller and the token, None where they are told in the first message. Raises Refusal."""
     if scope.get("query_string"):
         raise HttpRefusal(
@@ -41,7 +41,7 @@ def _who(scope: Scope, visitor: Visitor | AtTheSocket) -> tuple[ApiCaller | None
             "the address takes no query: what stands there is kept in logs and histories. Send the token as"
             ' `Authorization: Bearer ...`, or in the first message: {"type": "hello", "token": "..."}',
         )
-    if isinstance(visitor, AtTheSocket):
+    if isinstance(visitor, SocketOwner):
         return visitor.caller(), None
     header = Headers(scope=scope).get("authorization")
     if header is None:

@@ -18,7 +18,7 @@ class SendReply(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ClientWords(Generic[T]):
+class ClientRequest(Generic[T]):
     """One message of a client, let in, read and checked."""
 
     api: Api
@@ -38,7 +38,7 @@ class MessageKind(Generic[T]):
     """
 
     name: str
-    handler: Callable[[ClientWords[T]], Awaitable[None]]
+    handler: Callable[[ClientRequest[T]], Awaitable[None]]
     scope: TokenScope | None
     takes: type[T]
     answers: tuple[str, ...]

@@ -18,7 +18,7 @@ from hob.gateway.chat.outcome import find_own, follow, follow_again
 from hob.gateway.chat.receive import receive
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.live.kinds import ClientWords, MessageKind
+from hob.gateway.live.kinds import ClientRequest, MessageKind
 from hob.gateway.routes.views import event_view
 
 # The first words on both sides, and signs of life.
@@ -31,12 +31,12 @@ class Hello:
     token: str = field("the token, as it would stand after `Authorization: Bearer`")
 
 
-async def hello(said: ClientWords[Hello]) -> None:
+async def hello(said: ClientRequest[Hello]) -> None:
     """Show the token, as the first message of a connection that has not shown one in its header. Wait for `welcome`."""
     raise InvalidRequest("hello comes first and once; this connection has shown who it is")
 
 
-async def ping(said: ClientWords[Nothing]) -> None:
+async def ping(said: ClientRequest[Nothing]) -> None:
     """A sign of life, for clients that cannot send WebSocket pings; Hob sends those by itself."""
     await said.say("pong")
 
@@ -53,12 +53,12 @@ class Answering:
     scope: str = field("how far the approval reaches: one of the question's `scopes`", "once")
 
 
-async def approvals(said: ClientWords[Nothing]) -> None:
+async def approvals(said: ClientRequest[Nothing]) -> None:
     """The questions for approval that stand. To hear of new ones, subscribe to events of the kind `approval`."""
     await said.say("approvals", **await approvals_view(said.api.store, said.api.pending_approvals()))
 
 
-async def answer(said: ClientWords[Answering]) -> None:
+async def answer(said: ClientRequest[Answering]) -> None:
     """Give approval or refuse it; the turn goes on. The same answer again changes nothing."""
     api, asked, by = said.api, said.asked, said.caller.by
     view = await settled_view(
@@ -86,7 +86,7 @@ class AMessage:
     id: str = field("the message's id, as `accepted` said")
 
 
-async def send(said: ClientWords[Sending]) -> None:
+async def send(said: ClientRequest[Sending]) -> None:
     """Send a message and follow it to its `result`; send it again with its key where the connection broke before.
 
     Deltas are for the eye: a client that is slow to read misses some, and a new attempt of the model's takes them back
@@ -97,13 +97,13 @@ async def send(said: ClientWords[Sending]) -> None:
     await _tell(said, follow(api, inbound, _AS_LONG_AS_IT_TAKES), "")
 
 
-async def follow_message(said: ClientWords[AMessage]) -> None:
+async def follow_message(said: ClientRequest[AMessage]) -> None:
     """Follow a message that was sent before, here or elsewhere."""
     accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
     await _tell(said, follow_again(said.api, accepted.id, _AS_LONG_AS_IT_TAKES), accepted.id)
 
 
-async def stop(said: ClientWords[AMessage]) -> None:
+async def stop(said: ClientRequest[AMessage]) -> None:
     """End the turn that works on this message, or take the message out of the queue."""
     accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
     stopped = await said.api.operations.cancel(accepted.id, "/stop")
@@ -111,7 +111,7 @@ async def stop(said: ClientWords[AMessage]) -> None:
 
 
 async def _tell(
-    said: ClientWords[AMessage] | ClientWords[Sending], events: AsyncGenerator[ClientEvent, None], id: str
+    said: ClientRequest[AMessage] | ClientRequest[Sending], events: AsyncGenerator[ClientEvent, None], id: str
 ) -> None:
     async with aclosing(events):
         async for event in events:
@@ -140,7 +140,7 @@ class Subscribing:
     kinds: tuple[EventKind, ...] = field("these [kinds](timeline.md#kinds) alone", ())
 
 
-async def subscribe(said: ClientWords[Subscribing]) -> None:
+async def subscribe(said: ClientRequest[Subscribing]) -> None:
     """Show events, each with its cursor; a later `subscribe` takes the place of this one.
 
     Nothing is left out and nothing comes twice: go on with `after` the last cursor you have seen, on any connection,
@@ -188,7 +188,7 @@ class CanvasSaid:
     failed: bool = field("whether that is an error", False)
 
 
-async def canvas(said: ClientWords[ShowingCanvas]) -> None:
+async def canvas(said: ClientRequest[ShowingCanvas]) -> None:
     """Tell which canvas page this browser shows, and hear what Hob asks it; a later `canvas` takes its place.
 
     A question without a script asks how the page looks. What a page says is untrusted.
@@ -202,7 +202,7 @@ async def canvas(said: ClientWords[ShowingCanvas]) -> None:
                 await said.say("canvas_ask", ask=question.id, script=question.script)
 
 
-async def canvas_answer(said: ClientWords[CanvasSaid]) -> None:
+async def canvas_answer(said: ClientRequest[CanvasSaid]) -> None:
     """Say what a canvas page answered; `taken` is false where nobody waits for it any more."""
     asked = said.asked
     taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:MOST_SAID], asked.failed))

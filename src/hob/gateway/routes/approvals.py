@@ -25,7 +25,7 @@ class IdAnswer(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class ApprovalDecision:
     """An answer to a question for approval."""
 
     allowed: bool = field("whether it may be done")
@@ -44,7 +44,7 @@ async def approval(call: EndpointCall[Nothing]) -> JsonResponse[ApprovalAnswer]:
     return json_response(await approval_view(call.api.store, found, pending_approvals.scopes(found)))
 
 
-async def settle(call: EndpointCall[Settling]) -> JsonResponse[SettledAnswer]:
+async def settle(call: EndpointCall[ApprovalDecision]) -> JsonResponse[SettledAnswer]:
     """Answer: `{"allowed": true}`, with `"scope": "session"` or `"always"` for more than this once; the turn goes on.
 
     The same answer again is 200 and changes nothing; another one is 403.

@@ -11,7 +11,7 @@ from hob.core.ids import InboundId
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.api import Api
-from hob.gateway.auth.visitors import AtTheSocket
+from hob.gateway.auth.visitors import SocketOwner
 from hob.gateway.chat.inbound import ChatRequest, ClientEvent
 from hob.gateway.chat.outcome import accept, find_accepted, find_own, follow, follow_again, outcome, pick_up
 from hob.gateway.chat.receive import receive
@@ -58,7 +58,7 @@ async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Respo
     api, id = call.api, InboundId(call.id)
     if call.caller.cls is not SenderClass.OWNER:
         await find_own(api, id, call.caller)
-    if isinstance(call.request.scope["visitor"], AtTheSocket):
+    if isinstance(call.request.scope["visitor"], SocketOwner):
         await find_accepted(api, id)  # a command translates what an answer says is wrong, not what an event says
     if call.wants(EVENTS):
         return StreamingResponse(_event_stream(follow_again(api, id, api.settings.wait_seconds)), media_type=EVENTS)

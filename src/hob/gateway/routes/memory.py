@@ -31,7 +31,7 @@ _MOST_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class MemoryQuery:
     """Which items are wanted: by words, or by what they are."""
 
     query: str = field("words that help to find it; without them the newest", "")
@@ -43,7 +43,7 @@ class Looking:
 
 
 @dataclass(frozen=True, slots=True)
-class Showing:
+class RecalledQuery:
     """What a turn was shown."""
 
     turn: str = field("a turn or one of its messages; without it the newest that was shown memories", "")
@@ -161,14 +161,14 @@ async def reindex(call: EndpointCall[Reindexing]) -> JsonResponse[ReindexedAnswe
     return json_response(await _memory(call).reindex(call.asked.reason))
 
 
-async def items(call: EndpointCall[Looking]) -> JsonResponse[MemoryItemsAnswer]:
+async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
     """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
     asked = call.asked
     wanted = ItemFilter(asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit)
     return json_response(await _memory(call).items(wanted))
 
 
-async def recalled(call: EndpointCall[Showing]) -> JsonResponse[RecalledAnswer]:
+async def recalled(call: EndpointCall[RecalledQuery]) -> JsonResponse[RecalledAnswer]:
     """The memories that a turn was shown by itself, each with the parts of its score."""
     return json_response(await _memory(call).recalled(call.asked.turn))
 
@@ -252,8 +252,8 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/embedding/status", embedding, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/embedding/healthz", embedding_health, TokenScope.READ, Nothing, statuses=(200, 503)),
     Endpoint("POST", "/memory/embedding/reindex", reindex, TokenScope.ADMIN, Reindexing, local=True),
-    Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, Looking),
-    Endpoint("GET", "/memory/recalled", recalled, TokenScope.ADMIN, Showing, errors=("not_found",)),
+    Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, MemoryQuery),
+    Endpoint("GET", "/memory/recalled", recalled, TokenScope.ADMIN, RecalledQuery, errors=("not_found",)),
     Endpoint("GET", "/memory/items/{id}", item, TokenScope.ADMIN, Nothing, errors=("not_found",)),
     Endpoint("GET", "/memory/export", export, TokenScope.ADMIN, Nothing, media=(LINES,)),
     Endpoint("GET", "/memory/facts", facts, TokenScope.ADMIN, Facts),

@@ -43,7 +43,7 @@ class PairingAnswer(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Linking:
+class AddressLink:
     """An address and whose it is."""
 
     address: str = field("where they write from, as `channel:id`", "")
@@ -66,7 +66,7 @@ class APerson:
 
 
 @dataclass(frozen=True, slots=True)
-class LettingIn:
+class PairingApproval:
     """A code and who it was told to."""
 
     code: str = field("the code they were told", "")
@@ -86,7 +86,7 @@ async def people(call: EndpointCall[Nothing]) -> JsonResponse[PeopleAnswer]:
     return json_response(people_view(call.api.people, call.api.keyring.others()))
 
 
-async def link(call: EndpointCall[Linking]) -> Response:
+async def link(call: EndpointCall[AddressLink]) -> Response:
     """The address is that person's from now on."""
     asked = call.asked
     return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
@@ -121,7 +121,7 @@ async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
     return json_response(requests_view(call.api.people))
 
 
-async def approve(call: EndpointCall[LettingIn]) -> Response:
+async def approve(call: EndpointCall[PairingApproval]) -> Response:
     """Let in the sender with this code, as that person or as a new one."""
     asked = call.asked
     return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))

@@ -10,7 +10,7 @@ from hob.gateway.http.reply import JsonResponse, json_response
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class SessionsQuery:
     """Which sessions are shown."""
 
     archived: bool = field("those that were put away instead", False)
@@ -46,7 +46,7 @@ async def fork(call: EndpointCall[Forking]) -> JsonResponse[ForkedAnswer]:
     return json_response(await call.api.operations.conversations.fork(call.asked.session, call.asked.before))
 
 
-async def sessions(call: EndpointCall[Which]) -> Response:
+async def sessions(call: EndpointCall[SessionsQuery]) -> Response:
     """Every session, the latest first."""
     return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
 

@@ -121,7 +121,7 @@ class BackingUp:
 
 
 @dataclass(frozen=True, slots=True)
-class TryingModel:
+class ModelProbeRequest:
     """Which model is tried."""
 
     model: str = field("the model; without it the usual one", "")
@@ -262,7 +262,7 @@ async def reload(call: EndpointCall[Nothing]) -> Response:
     return json_response(call.api.operations.reload())
 
 
-async def probe_model(call: EndpointCall[TryingModel]) -> Response:
+async def probe_model(call: EndpointCall[ModelProbeRequest]) -> Response:
     """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
     return json_response(await call.api.operations.probe_model(call.asked.model, call.asked.draft))
 

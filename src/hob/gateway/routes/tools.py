@@ -11,7 +11,7 @@ from hob.gateway.tools import LazyTools
 
 
 @dataclass(frozen=True, slots=True)
-class Trying:
+class ToolTrial:
     """A call that the owner makes by hand."""
 
     arguments: str = field("its arguments as JSON, or the one that matters most as it is", "")
@@ -28,7 +28,7 @@ async def one_tool(call: EndpointCall[Nothing]) -> Response:
     return json_response(call.api.port(LazyTools).get().one(call.id))
 
 
-async def try_tool(call: EndpointCall[Trying]) -> Response:
+async def try_tool(call: EndpointCall[ToolTrial]) -> Response:
     """Make one call, judged by the policy as if the owner had asked for it, and tell what came of it."""
     asked = call.asked
     found = await call.api.port(LazyTools).get().test(call.id, asked.arguments, confirmed=asked.confirmed)
@@ -38,6 +38,6 @@ async def try_tool(call: EndpointCall[Trying]) -> Response:
 ENDPOINTS = (
     Endpoint("GET", "/tools", all_tools, TokenScope.READ, Nothing),
     Endpoint("GET", "/tools/{id}", one_tool, TokenScope.READ, Nothing, errors=("not_found",)),
-    Endpoint("POST", "/tools/{id}/test", try_tool, TokenScope.ADMIN, Trying,
+    Endpoint("POST", "/tools/{id}/test", try_tool, TokenScope.ADMIN, ToolTrial,
              errors=("not_found", "invalid_request"), local=True),
 )  # fmt: skip

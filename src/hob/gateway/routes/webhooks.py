@@ -6,7 +6,7 @@ from typing import TypedDict
 from hob.core.events.tracing import OWN
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL
-from hob.gateway.auth.visitors import AtTheSocket, Visitor
+from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY, HttpRefusal
 from hob.gateway.http.reply import JsonResponse, json_response
@@ -54,7 +54,7 @@ async def post(call: EndpointCall[bytes]) -> JsonResponse[DeliveryAnswer]:
 
 def _proven(call: EndpointCall[bytes], name: str) -> str:
     """The id that the proof covers, if any. Raises Refusal, the same whatever is wrong."""
-    visitor: Visitor | AtTheSocket = call.request.scope["visitor"]
+    visitor: Visitor | SocketOwner = call.request.scope["visitor"]
     receiver = call.api.port(WebhookReceiver)
     try:
         with visitor.trying():

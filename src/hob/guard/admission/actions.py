@@ -58,7 +58,7 @@ class Windows:
 
 
 @dataclass(frozen=True, slots=True)
-class TooOften:
+class RateLimited:
     """Why an action has to wait, and for how many seconds. `alert` says that the owner should hear of it, once."""
 
     reason: str
@@ -78,24 +78,24 @@ class ActionRates:
         self._windows = Windows()
         self._resting: dict[str, float] = {}
 
-    def take(self, sender: str, app: str) -> TooOften | None:
+    def take(self, sender: str, app: str) -> RateLimited | None:
         """Count one action of this sender, a person's id or an address; or why it may not be done now."""
         found = self.refuse(sender, app)
         if found is None:
             self.count(sender, app)
         return found
 
-    def refuse(self, sender: str, app: str) -> TooOften | None:
+    def refuse(self, sender: str, app: str) -> RateLimited | None:
         """Why this sender's next action may not be done now; it is not counted."""
         now = self._clock.monotonic()
         rests = self._resting.get(sender, 0.0) - now
         if rests > 0:
-            return TooOften(f"too many actions within a minute; the next one may be made in {rests:.0f} s", rests)
+            return RateLimited(f"too many actions within a minute; the next one may be made in {rests:.0f} s", rests)
         self._resting.pop(sender, None)
         most = self._limits.apps.get(app, self._limits.per_minute)
         wait = self._windows.wait((sender, app), most, now)
         if wait:
-            return TooOften(f"{app} may be used {most} times a minute; again in {wait:.0f} s", wait)
+            return RateLimited(f"{app} may be used {most} times a minute; again in {wait:.0f} s", wait)
         if self._windows.wait(sender, self._limits.spike, now):
             return self._rest(sender, now)
         return None
@@ -106,9 +106,9 @@ class ActionRates:
         self._windows.count((sender, app), now)
         self._windows.count(sender, now)
 
-    def _rest(self, sender: str, now: float) -> TooOften:
+    def _rest(self, sender: str, now: float) -> RateLimited:
         seconds = self._limits.cooldown_seconds
         self._resting[sender] = now + seconds
         self._resting = {each: until for each, until in self._resting.items() if until > now}
         reason = f"more than {self._limits.spike} actions within a minute; none for {seconds:.0f} s"
-        return TooOften(reason, seconds, alert=True)
+        return RateLimited(reason, seconds, alert=True)

@@ -6,13 +6,13 @@ from hob.core.messages import Inbound
 from hob.core.ports.guard import Deny
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn
-from hob.guard.admission.actions import ActionRates, TooOften
+from hob.guard.admission.actions import ActionRates, RateLimited
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.modes import Act
 
 _ACTS = frozenset({Act.SEND, Act.PERSIST, Act.FINAL, Act.CONFIGURE})
 
-Alert = Callable[[str, str, TooOften, SenderClass], Awaitable[None]]
+Alert = Callable[[str, str, RateLimited, SenderClass], Awaitable[None]]
 """Told once of a spike: the sender, the app, why, and whose class it is. Raises StoreErrors."""
 
 

@@ -5,7 +5,7 @@ import re
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.commands import Analysis, SimpleCommand
-from hob.guard.shell.shell_interpreter import ShellInterpreter, TooMuch
+from hob.guard.shell.shell_interpreter import ShellInterpreter, TooManyCommands
 from hob.guard.shell.tree import SyntaxProblem
 
 LONGEST = 65_536  # characters that are read; a longer text is a problem
@@ -52,7 +52,7 @@ def _reading(text: str, choice: int, unset: str) -> ShellInterpreter:
     walker = ShellInterpreter(choice, unset)
     try:
         walker.whole(text)
-    except (TooMuch, RecursionError):  # each limit alone leaves room on the stack, all together might not
+    except (TooManyCommands, RecursionError):  # each limit alone leaves room on the stack, all together might not
         walker.problem("there is too much in it to follow", text)
     return walker
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from hob.guard.shell.arguments import ANY, HOME, is_known, joined
-from hob.guard.shell.expansion import Feed, ShellState
+from hob.guard.shell.expansion import CommandInput, ShellState
 from hob.guard.shell.outputs import written
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -22,20 +22,20 @@ class BuiltinEffect(Protocol):
     def directory(self) -> str:
         """Where commands run."""
 
-    def read(self, text: str, stdin: Feed | None = None, wanted: bool = False) -> str:
+    def read(self, text: str, stdin: CommandInput | None = None, wanted: bool = False) -> str:
         """Follow a text."""
 
 
 Args = tuple[str, ...]
 
 
-def perform(reading: BuiltinEffect, argv: Args, stdin: Feed | None) -> str | None:
+def perform(reading: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str | None:
     """What the builtin writes, its effects done; None where this is no builtin that changes anything."""
     found = _BUILTINS.get(argv[0])
     return None if found is None else found(reading, argv, stdin)
 
 
-def _cd(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _cd(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     places = [arg for arg in argv[1:] if not re.fullmatch("-[LPe@]+|--", arg)]
     place = places[0] if places else HOME
     target = ANY if place == "-" or place.startswith(("+", "-")) else joined(reading.directory, place)
@@ -43,16 +43,16 @@ def _cd(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
     return ""
 
 
-def _pwd(reading: BuiltinEffect, _: Args, __: Feed | None) -> str:
+def _pwd(reading: BuiltinEffect, _: Args, __: CommandInput | None) -> str:
     return reading.directory
 
 
-def _popd(reading: BuiltinEffect, _: Args, __: Feed | None) -> str:
+def _popd(reading: BuiltinEffect, _: Args, __: CommandInput | None) -> str:
     reading.state.directories = (ANY,)
     return ""
 
 
-def _set(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _set(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     args = argv[1:]
     while args and args[0][:1] in ("-", "+") and args[0] != "--":
         args = args[2:] if args[0][1:] == "o" else args[1:]
@@ -61,14 +61,14 @@ def _set(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
     return ANY if len(argv) == 1 else ""
 
 
-def _shift(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _shift(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     if reading.state.positional is not None:
         count = argv[1] if len(argv) > 1 else "1"
         reading.state.positional = reading.state.positional[int(count[:4]) :] if count.isdigit() else None
     return ""
 
 
-def _unset(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _unset(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     for name in argv[1:]:
         if _NAME.fullmatch(name):
             reading.state.variables[name] = (None,)
@@ -76,7 +76,7 @@ def _unset(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
     return ""
 
 
-def _read(reading: BuiltinEffect, argv: Args, stdin: Feed | None) -> str:
+def _read(reading: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
     names = [arg for arg in argv[1:] if _NAME.fullmatch(arg)]
     plain = argv[0] == "read" and "IFS" not in reading.state.variables
     line = stdin.text.split("\n")[0] if plain and stdin is not None and is_known(stdin.text) else ANY
@@ -91,7 +91,7 @@ def _read(reading: BuiltinEffect, argv: Args, stdin: Feed | None) -> str:
     return ""
 
 
-def _printf(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str | None:
+def _printf(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str | None:
     if argv[1:2] != ("-v",) or len(argv) < 4:
         return None
     if _NAME.fullmatch(argv[2]):
@@ -99,7 +99,7 @@ def _printf(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str | None:
     return ""
 
 
-def _declare(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _declare(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     for arg in argv[1:]:
         name, equals, value = arg.partition("=")
         if equals and _NAME.fullmatch(name):
@@ -107,19 +107,19 @@ def _declare(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
     return ANY if "-p" in argv else ""
 
 
-def _let(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _let(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     for arg in argv[1:]:
         for name in _NAME.findall(arg[:1000]):
             reading.state.assign(name, ANY)
     return ""
 
 
-def _eval(reading: BuiltinEffect, argv: Args, stdin: Feed | None) -> str:
+def _eval(reading: BuiltinEffect, argv: Args, stdin: CommandInput | None) -> str:
     args = argv[2:] if argv[1:2] == ("--",) else argv[1:]
     return reading.read(" ".join(args), stdin, True)
 
 
-def _later(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
+def _later(reading: BuiltinEffect, argv: Args, _: CommandInput | None) -> str:
     """`trap` and `alias`: a text that runs at another time."""
     args = [arg for arg in argv[1:] if not arg.startswith("-")]
     texts = args[:1] if argv[0] == "trap" else [arg.partition("=")[2] for arg in args]
@@ -130,7 +130,7 @@ def _later(reading: BuiltinEffect, argv: Args, _: Feed | None) -> str:
     return ""
 
 
-_BUILTINS: dict[str, Callable[[BuiltinEffect, Args, Feed | None], str | None]] = {
+_BUILTINS: dict[str, Callable[[BuiltinEffect, Args, CommandInput | None], str | None]] = {
     "cd": _cd,
     "pushd": _cd,
     "popd": _popd,

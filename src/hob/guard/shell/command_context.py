@@ -10,7 +10,7 @@ from hob.core.tools import Effect
 from hob.core.values import dataclass
 from hob.guard.shell.arguments import Args
 from hob.guard.shell.commands import SimpleCommand
-from hob.guard.shell.places import Map, ShellPlace
+from hob.guard.shell.places import PathResolver, ShellPlace
 
 # What was found in a command.
 
@@ -46,12 +46,12 @@ def severity(findings: tuple[ShellFinding, ...]) -> ShellSeverity:
     return max((finding.severity for finding in findings), default=ShellSeverity.PLAIN)
 
 
-class Scene(NamedTuple):
+class RuleInput(NamedTuple):
     """What a rule looks at. `refusals` tells what is never to be done of a text that the command runs as a command."""
 
     command: SimpleCommand
-    map: Map
-    refusals: Callable[[str, Scene], Iterator[ShellFinding]]
+    map: PathResolver
+    refusals: Callable[[str, RuleInput], Iterator[ShellFinding]]
 
     @property
     def name(self) -> str:
@@ -87,5 +87,5 @@ class Scene(NamedTuple):
         return self.command.text or self.command.line()
 
 
-Rule = Callable[[Scene], Iterator[ShellFinding]]
+Rule = Callable[[RuleInput], Iterator[ShellFinding]]
 Rules = dict[str, Rule]

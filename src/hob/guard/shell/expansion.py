@@ -11,6 +11,7 @@ from hob.core.values import dataclass
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, capped, globbed, is_known, words
 from hob.guard.shell.lexer import LENGTH
 from hob.guard.shell.tree import (
+    ArithmeticExpansion,
     Assignment,
     Channel,
     Function,
@@ -19,7 +20,6 @@ from hob.guard.shell.tree import (
     Part,
     Redirect,
     Script,
-    Sum,
     Text,
     Word,
 )
@@ -188,7 +188,7 @@ _NUMBER = re.compile(r"\s*-?\d{1,18}\s*")
 _SPACES = re.compile(r"[ \t\n]+")
 
 
-class Feed(NamedTuple):
+class CommandInput(NamedTuple):
     """What comes in at a command's input, and the programs that write it."""
 
     text: str
@@ -205,9 +205,9 @@ class Expander:
         self.widest = 1  # values of one variable
         self.met_unset = False
         self.reads: dict[str, None] = {}  # variables of the environment
-        self.channels: dict[str, Feed] = {}  # what can be read from the files of process substitutions
+        self.channels: dict[str, CommandInput] = {}  # what can be read from the files of process substitutions
 
-    def capture(self, script: Script) -> Feed:
+    def capture(self, script: Script) -> CommandInput:
         """Run a substitution: what it writes."""
         raise NotImplementedError
 
@@ -289,11 +289,11 @@ class Expander:
                 return self.capture(script).text.rstrip("\n")
             case Channel(script, direction):
                 path = f"/dev/fd/{63 + len(self.channels)}"
-                self.channels[path] = Feed("")
+                self.channels[path] = CommandInput("")
                 written = self.capture(script)
-                self.channels[path] = written if direction == "<" else Feed(ANY)
+                self.channels[path] = written if direction == "<" else CommandInput(ANY)
                 return path
-            case Sum(parts, shows):
+            case ArithmeticExpansion(parts, shows):
                 text = "".join(map(self._joined, parts))
                 for found in _SET_IN_SUM.finditer(text):
                     self.state.assign(found[1] or found[2], ANY)

@@ -6,7 +6,18 @@ One pass from left to right; nothing is looked at twice except the text of neste
 import re
 
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR
-from hob.guard.shell.tree import Channel, Output, Parameter, Part, Redirect, Script, Sum, SyntaxProblem, Text, Word
+from hob.guard.shell.tree import (
+    ArithmeticExpansion,
+    Channel,
+    Output,
+    Parameter,
+    Part,
+    Redirect,
+    Script,
+    SyntaxProblem,
+    Text,
+    Word,
+)
 
 DEEPEST = 32  # levels of nesting that are followed
 
@@ -34,7 +45,7 @@ _NAMED_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n"
 LENGTH = "length"  # the operator of `${#name}`, as `${name#pattern}` has its sign already
 
 
-class Stuck(Exception):
+class LexerError(Exception):
     """The text cannot be read on from here."""
 
 
@@ -61,7 +72,7 @@ class ShellLexer:
         """One level of nesting more; raises Stuck when there are too many."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise Stuck("it is nested too deeply")
+            raise LexerError("it is nested too deeply")
 
     def word(self) -> Word:
         """The word that begins here; it has no parts where none does. Sets `braced` when it may hold a brace list."""
@@ -104,7 +115,7 @@ class ShellLexer:
         self.deeper()
         while not self.text.startswith(")", self.pos):
             if self.pos >= len(self.text):
-                raise Stuck("a parenthesis is not closed")
+                raise LexerError("a parenthesis is not closed")
             before = self.pos
             self.word()
             if self.pos == before:
@@ -119,7 +130,7 @@ class ShellLexer:
         elif char == "'":
             end = text.find("'", self.pos + 1)
             if end < 0:
-                raise Stuck("a quote is not closed")
+                raise LexerError("a quote is not closed")
             parts.append(Text(text[self.pos + 1 : end], True))
             self.pos = end + 1
         elif char == '"':
@@ -172,7 +183,7 @@ class ShellLexer:
                 parts.append(Text(run[0], True))
                 self.pos = run.end()
             if self.pos >= len(text):
-                raise Stuck("a double quote is not closed")
+                raise LexerError("a double quote is not closed")
             if text[self.pos] == '"':
                 self.pos += 1
                 break
@@ -250,7 +261,7 @@ class ShellLexer:
     def _ansi(self, parts: list[Part]) -> None:
         found = _ANSI.match(self.text, self.pos + 2)
         if found is None or not self.text.startswith("'", found.end()):
-            raise Stuck("a quote is not closed")
+            raise LexerError("a quote is not closed")
         if "\\'" in found[0]:
             self.problems.append(SyntaxProblem("shells do not agree where this quote ends", f"$'{found[0]}'"))
         parts.append(Text(unescaped(found[0]), True))
@@ -259,7 +270,7 @@ class ShellLexer:
     def _backquoted(self, parts: list[Part], quoted: bool) -> None:
         found = _BACKQUOTED.match(self.text, self.pos + 1)
         if found is None or not self.text.startswith("`", found.end()):
-            raise Stuck("a backquote is not closed")
+            raise LexerError("a backquote is not closed")
         escapes = r'\\([$`\\"])' if quoted else r"\\([$`\\])"
         parts.append(Output(self.script_of(re.sub(escapes, r"\1", found[0])), quoted))
         self.pos = found.end() + 1
@@ -274,14 +285,14 @@ class ShellLexer:
             last = found.start() if found[0] == ")" and level == 1 else -1
         return False
 
-    def sum(self, end: str, shows: bool = True) -> Sum:
+    def sum(self, end: str, shows: bool = True) -> ArithmeticExpansion:
         """Arithmetic up to its end, which is consumed."""
         self.deeper()
         parts: list[Part] = []
         level = 0
         while level or not self.text.startswith(end, self.pos):
             if self.pos >= len(self.text):
-                raise Stuck("arithmetic is not closed")
+                raise LexerError("arithmetic is not closed")
             char = self.text[self.pos]
             if char in "\\$`":
                 self._within(parts, '$`"\\')
@@ -290,12 +301,12 @@ class ShellLexer:
             piece = run[0] if run is not None else char
             level += (piece == "(") - (piece == ")")
             if level < 0:
-                raise Stuck("parentheses do not match")
+                raise LexerError("parentheses do not match")
             parts.append(Text(piece, True))
             self.pos += len(piece)
         self.pos += len(end)
         self.depth -= 1
-        return Sum(tuple(parts), shows)
+        return ArithmeticExpansion(tuple(parts), shows)
 
     def _braces(self, parts: list[Part], quoted: bool) -> None:
         """`${...}`."""
@@ -308,7 +319,7 @@ class ShellLexer:
             self.pos += 1
         name = _PARAMETER.match(text, self.pos)
         if name is None:
-            raise Stuck("an expansion is not understood")
+            raise LexerError("an expansion is not understood")
         self.pos = name.end()
         index = self._index(parts)
         operator = prefix
@@ -318,7 +329,7 @@ class ShellLexer:
             if found is None:
                 operator = "!" if prefix == "!" and text[self.pos : self.pos + 1] in ("*", "@") else ""
                 if not operator:
-                    raise Stuck("an expansion is not understood")
+                    raise LexerError("an expansion is not understood")
                 index = ANY
                 self.pos += 1
             else:
@@ -326,7 +337,7 @@ class ShellLexer:
                 operator = prefix + found[0]
             argument = self._argument(quoted and found is not None and found[0][-1] in "-=?+")
         if not text.startswith("}", self.pos):
-            raise Stuck("a brace is not closed")
+            raise LexerError("a brace is not closed")
         self.pos += 1
         self.depth -= 1
         parts.append(Parameter(name[0], operator, argument, index, quoted))

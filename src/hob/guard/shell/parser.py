@@ -8,7 +8,7 @@ import re
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY
 from hob.guard.shell.braces import braced
-from hob.guard.shell.lexer import ShellLexer, Stuck
+from hob.guard.shell.lexer import LexerError, ShellLexer
 from hob.guard.shell.tree import (
     Assignment,
     Block,
@@ -59,8 +59,8 @@ class Parser(ShellLexer):
         try:
             self._steps(_NONE, steps)
             if self.pending:
-                raise Stuck("a here-document does not begin")
-        except Stuck as stuck:
+                raise LexerError("a here-document does not begin")
+        except LexerError as stuck:
             rest = self.text[self._safe :]
             self.problems.append(SyntaxProblem(stuck.args[0], rest))
         return Parsed(tuple(steps), tuple(self.problems), rest)
@@ -97,7 +97,7 @@ class Parser(ShellLexer):
                 else:
                     self._newline()
             elif not chain[-1].background and self.pos < len(self.text) and not self._at_end(ends):
-                raise Stuck("a separator between two commands is missing")
+                raise LexerError("a separator between two commands is missing")
             if outermost:
                 self._safe = self.pos
 
@@ -106,23 +106,23 @@ class Parser(ShellLexer):
         text, pos = self.text, self.pos
         if pos >= len(text):
             if ends:
-                raise Stuck(translatable("{word} is missing", word=" or ".join(sorted(ends))))
+                raise LexerError(translatable("{word} is missing", word=" or ".join(sorted(ends))))
             return True
         char = text[pos]
         if char == ")":
             if ")" in ends:
                 return True
-            raise Stuck("a parenthesis is not opened")
+            raise LexerError("a parenthesis is not opened")
         if char in ";&|":
             if ";;" in ends and text.startswith((";;", ";&"), pos):
                 return True
             if not text.startswith("&>", pos):
-                raise Stuck(translatable("a command is missing before {word}", word=char))
+                raise LexerError(translatable("a command is missing before {word}", word=char))
         word = self._reserved()
         if word in ends:
             return True
         if word in {"then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "]]"} and word != "in":
-            raise Stuck(translatable("{word} stands where a command should", word=word))
+            raise LexerError(translatable("{word} stands where a command should", word=word))
         return False
 
     def _chain(self) -> list[Step]:
@@ -197,20 +197,20 @@ class Parser(ShellLexer):
             case "function":
                 found = _FUNCTION_NAME.match(self.text, self.pos)
                 if found is None:
-                    raise Stuck("a function has no name")
+                    raise LexerError("a function has no name")
                 self.pos = found.end()
                 return self._function(found[1], start)
             case "coproc":
                 self.pos = start
                 found = _COPROCESS.match(self.text, self.pos)
                 if found is None:
-                    raise Stuck("a command is missing after coproc")
+                    raise LexerError("a command is missing after coproc")
                 self.pos = found.end()
                 return self._command()
         if word == "in":
             self.pos = start
             return self._simple()
-        raise Stuck(translatable("{word} stands where a command should", word=word))
+        raise LexerError(translatable("{word} stands where a command should", word=word))
 
     def _enclosed(self, end: str) -> Script:
         script = self.script_until(frozenset({end}))
@@ -239,7 +239,7 @@ class Parser(ShellLexer):
         else:
             found = _NAME.match(self.text, self.pos)
             if found is None:
-                raise Stuck("a loop has no variable")
+                raise LexerError("a loop has no variable")
             name, self.pos = found[0], found.end()
             self._lines()
             if self._reserved() == "in":
@@ -253,7 +253,7 @@ class Parser(ShellLexer):
         self._lines()
         opening = self._reserved()
         if opening not in ("do", "{"):
-            raise Stuck("do is missing")
+            raise LexerError("do is missing")
         self.pos += len(opening)
         body = self._enclosed("done" if opening == "do" else "}")
         return self._block(kind, start, (body,), tuple(words), name)
@@ -263,7 +263,7 @@ class Parser(ShellLexer):
         words = [self.word()]
         self._lines()
         if self._reserved() != "in":
-            raise Stuck("in is missing")
+            raise LexerError("in is missing")
         self.pos += 2
         scripts: list[Script] = []
         while True:
@@ -281,7 +281,7 @@ class Parser(ShellLexer):
                 if self.text.startswith("|", self.pos):
                     self.pos += 1
                 elif self.pos == before or not self.text.startswith(")", self.pos):
-                    raise Stuck("a pattern is not closed")
+                    raise LexerError("a pattern is not closed")
             self.pos += 1
             scripts.append(self.script_until(frozenset({";;", "esac"})))
             for end in (";;&", ";;", ";&"):
@@ -295,7 +295,7 @@ class Parser(ShellLexer):
         while True:
             self._lines()
             if self.pos >= len(self.text):
-                raise Stuck("]] is missing")
+                raise LexerError("]] is missing")
             if self._reserved() == "]]":
                 self.pos += 2
                 return self._block("test", start, (), tuple(words))
@@ -344,7 +344,7 @@ class Parser(ShellLexer):
                 continue
             word = self.word()
             if self.pos == pos:
-                raise Stuck(translatable("{word} stands where a word should", word=char))
+                raise LexerError(translatable("{word} stands where a word should", word=char))
             if not words:
                 declares = word.literal in DECLARING
             if self.braced:
@@ -352,7 +352,7 @@ class Parser(ShellLexer):
             else:
                 words.append(word)
         if not (words or assignments or redirects):
-            raise Stuck("a command is missing")
+            raise LexerError("a command is missing")
         return Simple(tuple(words), tuple(assignments), tuple(redirects), self._since(start))
 
     def _assignment(self, found: re.Match[str]) -> Assignment:
@@ -375,14 +375,14 @@ class Parser(ShellLexer):
             self._lines() if end else self._blank()
             if self.pos >= len(self.text):
                 if end:
-                    raise Stuck(translatable("{word} is missing", word=end))
+                    raise LexerError(translatable("{word} is missing", word=end))
                 return words
             if self.text.startswith(end, self.pos) if end else self.text[self.pos] in ";\n":
                 return words
             before = self.pos
             word = self.word()
             if self.pos == before:
-                raise Stuck(translatable("{word} stands where a word should", word=self.text[before]))
+                raise LexerError(translatable("{word} stands where a word should", word=self.text[before]))
             words.extend(braced(word) if self.braced else [word])
 
     def _redirect(self, found: re.Match[str]) -> Redirect:
@@ -391,7 +391,7 @@ class Parser(ShellLexer):
         before = self.pos
         target = self.word()
         if self.pos == before:
-            raise Stuck("a redirection leads nowhere")
+            raise LexerError("a redirection leads nowhere")
         redirect = Redirect(found[2], target, found[1] or "")
         if found[2] in ("<<", "<<-"):
             quoted = any(char in target.text for char in "'\"\\")

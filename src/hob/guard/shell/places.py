@@ -58,7 +58,7 @@ TOO_MUCH = frozenset({ShellPlace.ROOT, ShellPlace.SYSTEM, ShellPlace.HOME, Shell
 OWN = frozenset({ShellPlace.BUILT, ShellPlace.INSIDE, ShellPlace.TEMPORARY, ShellPlace.STREAM})
 
 
-class Map:
+class PathResolver:
     """Knows where the workspace and the home are."""
 
     def __init__(self, cwd: str, workspace: str, home: str = "") -> None:

@@ -12,7 +12,7 @@ from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, FEARED, HOME, capped
 from hob.guard.shell.builtins import perform
 from hob.guard.shell.commands import NOTHING, Code, Redirection, Runs, SimpleCommand
-from hob.guard.shell.expansion import Expander, Feed, ShellState
+from hob.guard.shell.expansion import CommandInput, Expander, ShellState
 from hob.guard.shell.outputs import files_of, written
 from hob.guard.shell.parser import DECLARING, parse
 from hob.guard.shell.recursion import CallGraph, is_endless, names_itself
@@ -57,7 +57,7 @@ class ShellInterpreter(Expander):
         self.commands: list[SimpleCommand] = []
         self.problems: dict[SyntaxProblem, None] = {}
         self.bombs: dict[str, None] = {}
-        self.files: dict[str, Feed] = {}  # what this text itself writes into files
+        self.files: dict[str, CommandInput] = {}  # what this text itself writes into files
         self.calls = CallGraph()
         self.followed: set[str] = set()  # functions that were called
         self._via: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class ShellInterpreter(Expander):
 
     # texts and lists
 
-    def read(self, text: str, stdin: Feed | None = None, wanted: bool = False) -> str:
+    def read(self, text: str, stdin: CommandInput | None = None, wanted: bool = False) -> str:
         """Follow a text in the present state; what it writes."""
         self._text_left -= len(text)
         if self._text_left < 0 or self._depth >= _DEEPEST:
@@ -100,7 +100,7 @@ class ShellInterpreter(Expander):
         self._depth -= 1
         return out
 
-    def script(self, script: Script, stdin: Feed | None, wanted: bool) -> str:
+    def script(self, script: Script, stdin: CommandInput | None, wanted: bool) -> str:
         """Follow a list of commands; what they write, where it is wanted."""
         out: list[str] = []
         at = 0
@@ -112,7 +112,7 @@ class ShellInterpreter(Expander):
             at = end
         return capped("".join(out)) if wanted else ANY
 
-    def _chain(self, chain: Script, stdin: Feed | None, wanted: bool) -> str:
+    def _chain(self, chain: Script, stdin: CommandInput | None, wanted: bool) -> str:
         """Commands joined by `&&` and `||`: after them, each may have been the last that ran."""
         first = chain[0]
         background, before = self._background, self.state.copy() if first.background else None
@@ -132,13 +132,13 @@ class ShellInterpreter(Expander):
         self._background = background
         return out
 
-    def _step(self, step: Step, stdin: Feed | None, wanted: bool) -> str:
+    def _step(self, step: Step, stdin: CommandInput | None, wanted: bool) -> str:
         stages = step.pipeline.stages
         if len(stages) == 1:
             return self.node(stages[0], stdin, wanted)
         return self._pipeline(step.pipeline, stdin, wanted)
 
-    def _pipeline(self, pipeline: Pipeline, stdin: Feed | None, wanted: bool) -> str:
+    def _pipeline(self, pipeline: Pipeline, stdin: CommandInput | None, wanted: bool) -> str:
         """Commands that feed each other, each in a subshell of its own; what the last one writes."""
         out, feed = ANY, stdin
         self.calls.enter_pipeline(pipeline, self.state.functions)
@@ -146,19 +146,19 @@ class ShellInterpreter(Expander):
             before, begun = self.state.copy(), len(self.commands)
             out = self.node(stage, feed, wanted or at < len(pipeline.stages) - 1)
             before_it = feed.names if feed else ()
-            feed = Feed(out, tuple(dict.fromkeys((*before_it, *self._names_since(begun)))))
+            feed = CommandInput(out, tuple(dict.fromkeys((*before_it, *self._names_since(begun)))))
             self.state.restore(before)
         self.calls.leave_pipeline()
         return out
 
-    def capture(self, script: Script) -> Feed:
+    def capture(self, script: Script) -> CommandInput:
         """Run a substitution in a subshell: what it writes."""
         before, begun, via = self.state.copy(), len(self.commands), self._via
         self._via = (*via, "$( )")
         out = self.script(script, None, True)
         self._via = via
         self.state.restore(before)
-        return Feed(out, self._names_since(begun))
+        return CommandInput(out, self._names_since(begun))
 
     def _names_since(self, begun: int) -> tuple[str, ...]:
         """The programs followed since then."""
@@ -166,7 +166,7 @@ class ShellInterpreter(Expander):
 
     # commands
 
-    def node(self, node: Node, stdin: Feed | None, wanted: bool) -> str:
+    def node(self, node: Node, stdin: CommandInput | None, wanted: bool) -> str:
         """Follow one command; what it writes."""
         if isinstance(node, Simple):
             return self._simple(node, stdin, wanted)
@@ -180,9 +180,9 @@ class ShellInterpreter(Expander):
         self._record((), node.text, redirections, (), feed, NOTHING)
         begun = len(self.commands)
         out = self._block(node, feed, wanted or _writes(redirections))
-        return self._kept(redirections, Feed(out, self._names_since(begun))) if _writes(redirections) else out
+        return self._kept(redirections, CommandInput(out, self._names_since(begun))) if _writes(redirections) else out
 
-    def _block(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+    def _block(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
         match node.kind:
             case "group":
                 return self.script(node.scripts[0], stdin, wanted)
@@ -212,7 +212,7 @@ class ShellInterpreter(Expander):
         self.calls.branches -= 1
         return out
 
-    def _if(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+    def _if(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
         out: list[str] = []
         after: list[ShellState] = []
         scripts = node.scripts
@@ -228,7 +228,7 @@ class ShellInterpreter(Expander):
             self.state.join(state)
         return _one_of(out)
 
-    def _case(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+    def _case(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
         for word in node.words:
             self.text(word)
         before = self.state.copy()
@@ -239,7 +239,7 @@ class ShellInterpreter(Expander):
             self.state.join(after)
         return _one_of(out)
 
-    def _for(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+    def _for(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
         if not node.name:  # for ((;;))
             self.text(node.words[0])
             return self._body(node, stdin, wanted, node.text.split("((")[1].replace(" ", "").startswith(";;"))
@@ -252,12 +252,12 @@ class ShellInterpreter(Expander):
             out.append(self._body(node, stdin, wanted, False))
         return "".join(out)
 
-    def _while(self, node: Block, stdin: Feed | None, wanted: bool) -> str:
+    def _while(self, node: Block, stdin: CommandInput | None, wanted: bool) -> str:
         begun = len(self.commands)
         self.script(node.scripts[0], stdin, False)
         return self._body(node, stdin, wanted, is_endless(node, self.commands[begun:]))
 
-    def _body(self, node: Block, stdin: Feed | None, wanted: bool, endless: bool) -> str:
+    def _body(self, node: Block, stdin: CommandInput | None, wanted: bool, endless: bool) -> str:
         before, begun = self.state.copy(), len(self.commands)
         out = self.script(node.scripts[-1], stdin, wanted)
         self.state.join(before)
@@ -265,7 +265,7 @@ class ShellInterpreter(Expander):
             self.calls.look_at_loop(node.text, self.commands[begun:])
         return out
 
-    def _simple(self, node: Simple, stdin: Feed | None, wanted: bool) -> str:
+    def _simple(self, node: Simple, stdin: CommandInput | None, wanted: bool) -> str:
         reads, self.reads = self.reads, {}
         argv = tuple([field for word in node.words for field in self.fields(word)])
         assigned = [(item.name, self.assigned(item)) for item in node.assignments]
@@ -287,9 +287,11 @@ class ShellInterpreter(Expander):
                 else:
                     self.state.variables[name] = old
         self.reads = reads
-        return self._kept(redirections, Feed(out, argv[:1])) if writes else out
+        return self._kept(redirections, CommandInput(out, argv[:1])) if writes else out
 
-    def run(self, argv: tuple[str, ...], text: str, stdin: Feed | None, via: str = "", wanted: bool = False) -> str:
+    def run(
+        self, argv: tuple[str, ...], text: str, stdin: CommandInput | None, via: str = "", wanted: bool = False
+    ) -> str:
         """Follow a command that another one runs; what it writes."""
         before = self._via
         if via:
@@ -302,7 +304,7 @@ class ShellInterpreter(Expander):
         self,
         argv: tuple[str, ...],
         text: str,
-        stdin: Feed | None,
+        stdin: CommandInput | None,
         wanted: bool,
         redirections: tuple[Redirection, ...],
         assigned: tuple[tuple[str, str], ...],
@@ -326,15 +328,15 @@ class ShellInterpreter(Expander):
         if done is not None:
             return done
         for path, content in files_of(argv, incoming).items():
-            self.files[path.removeprefix("./")] = Feed(content, (argv[0],))
+            self.files[path.removeprefix("./")] = CommandInput(content, (argv[0],))
         if runs == NOTHING:
             return written(argv, incoming) if wanted else ANY
         return self._follow(runs, argv, stdin, wanted)
 
-    def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: Feed | None, wanted: bool) -> str:
+    def _follow(self, runs: Runs, argv: tuple[str, ...], stdin: CommandInput | None, wanted: bool) -> str:
         """What the program runs; its output where it is one command's."""
         if self._depth >= _DEEPEST:
-            raise TooMuch
+            raise TooManyCommands
         self._depth += 1
         name = argv[0].rpartition("/")[2]
         out = [self.run(inner, " ".join(inner), stdin, name, wanted) for inner in runs.commands]
@@ -350,14 +352,14 @@ class ShellInterpreter(Expander):
         self._depth -= 1
         return out[0] if len(out) == 1 else ANY
 
-    def _resolved(self, runs: Runs, stdin: Feed | None) -> Runs:
+    def _resolved(self, runs: Runs, stdin: CommandInput | None) -> Runs:
         """With the texts of scripts that this text itself has written, or that come in at the input."""
         shell, code, scripts = list(runs.shell), list(runs.code), []
         opaque, language = runs.opaque, runs.language
-        feeds: list[Feed] = []
+        feeds: list[CommandInput] = []
         for path in runs.scripts:
             if path in _INPUTS:
-                feeds.append(stdin or Feed(ANY))
+                feeds.append(stdin or CommandInput(ANY))
             elif path in self.channels:
                 feeds.append(self.channels[path])
             elif (found := self.files.get(path.removeprefix("./"))) is not None:
@@ -377,7 +379,9 @@ class ShellInterpreter(Expander):
                 code.append(Code(language, feed.text))
         return replace(runs, shell=tuple(shell), code=tuple(code), scripts=tuple(scripts), opaque=opaque)
 
-    def _called(self, argv: tuple[str, ...], function: Function | None, stdin: Feed | None, wanted: bool) -> str:
+    def _called(
+        self, argv: tuple[str, ...], function: Function | None, stdin: CommandInput | None, wanted: bool
+    ) -> str:
         name = argv[0]
         self.calls.add(name, self._background)
         if function is None or self.calls.is_within(name):
@@ -387,7 +391,7 @@ class ShellInterpreter(Expander):
         self.state.positional = positional
         return out
 
-    def _call(self, name: str, function: Function, stdin: Feed | None, wanted: bool = False) -> str:
+    def _call(self, name: str, function: Function, stdin: CommandInput | None, wanted: bool = False) -> str:
         self.followed.add(name)
         self.calls.enter(name, function.text)
         out = self.node(function.body, stdin, wanted)
@@ -400,11 +404,11 @@ class ShellInterpreter(Expander):
         text: str,
         redirections: tuple[Redirection, ...],
         assigned: tuple[tuple[str, str], ...],
-        stdin: Feed | None,
+        stdin: CommandInput | None,
         runs: Runs,
     ) -> None:
         if len(self.commands) >= _MOST_COMMANDS:
-            raise TooMuch
+            raise TooManyCommands
         self.commands.append(
             SimpleCommand(
                 argv[0].rpartition("/")[2] if argv else "",
@@ -424,32 +428,32 @@ class ShellInterpreter(Expander):
 
     # redirections
 
-    def _redirections(self, redirects: tuple[Redirect, ...]) -> tuple[tuple[Redirection, ...], Feed | None]:
+    def _redirections(self, redirects: tuple[Redirect, ...]) -> tuple[tuple[Redirection, ...], CommandInput | None]:
         """Where descriptors lead, and what comes in at the input."""
         found: list[Redirection] = []
-        feed: Feed | None = None
+        feed: CommandInput | None = None
         for redirect in redirects:
             if redirect.operator in ("<<", "<<-", "<<<"):
                 target = self.body(redirect)
-                feed = Feed(target)
+                feed = CommandInput(target)
             else:
                 target = self.text(redirect.target)
                 if redirect.operator == "<" and redirect.descriptor in ("", "0"):
-                    feed = self.channels.get(target) or self.files.get(target) or Feed(ANY, (target,))
+                    feed = self.channels.get(target) or self.files.get(target) or CommandInput(ANY, (target,))
             found.append(Redirection(redirect.operator, target, redirect.descriptor))
         return tuple(found), feed
 
-    def _kept(self, redirections: tuple[Redirection, ...], feed: Feed) -> str:
+    def _kept(self, redirections: tuple[Redirection, ...], feed: CommandInput) -> str:
         """Remember what is written into files, as they may be run later on; nothing is left for the output."""
         for redirection in redirections:
             if redirection.operator in (">", ">|", ">>") and redirection.descriptor in ("", "1"):
                 old = self.files.get(redirection.target) if redirection.operator == ">>" else None
                 text = capped((old.text if old else "") + feed.text)
-                self.files[redirection.target.removeprefix("./")] = Feed(text, feed.names)
+                self.files[redirection.target.removeprefix("./")] = CommandInput(text, feed.names)
         return ""
 
 
-class TooMuch(Exception):
+class TooManyCommands(Exception):
     """More would run than is followed."""
 
 

@@ -39,14 +39,14 @@ class Channel(NamedTuple):
     direction: str
 
 
-class Sum(NamedTuple):
+class ArithmeticExpansion(NamedTuple):
     """Arithmetic. Where it does not show, it is an index and stands here for the expansions in it alone."""
 
     parts: tuple[Part, ...]
     shows: bool = True
 
 
-Part = Text | Parameter | Output | Channel | Sum
+Part = Text | Parameter | Output | Channel | ArithmeticExpansion
 
 
 class Word(NamedTuple):

@@ -6,9 +6,9 @@ from dataclasses import replace
 from hob.core.translation.language import translatable
 from hob.guard.shell.analysis import analyse
 from hob.guard.shell.arguments import is_known
-from hob.guard.shell.command_context import Rule, Scene, ShellFinding, ShellSeverity
+from hob.guard.shell.command_context import Rule, RuleInput, ShellFinding, ShellSeverity
 from hob.guard.shell.commands import Analysis
-from hob.guard.shell.places import Map
+from hob.guard.shell.places import PathResolver
 from hob.guard.shell.rules import (
     code,
     control,
@@ -63,14 +63,14 @@ def judge_command(analysis: Analysis, *, cwd: str, workspace: str, home: str = "
                 ShellSeverity.ASK, "shadowing", translatable("it gives {name} another meaning", name=name), name
             )
         ] = None
-    places = Map(cwd, workspace, home)
+    places = PathResolver(cwd, workspace, home)
     for command in (*analysis.commands, *analysis.others):
-        for finding in judged(Scene(command, places, refusals)):
+        for finding in judged(RuleInput(command, places, refusals)):
             found[finding] = None
     return tuple(sorted(found, key=lambda finding: -finding.severity))
 
 
-def judged(scene: Scene) -> Iterator[ShellFinding]:
+def judged(scene: RuleInput) -> Iterator[ShellFinding]:
     """What the rules say about one command."""
     command = scene.command
     if command.redirections:
@@ -101,7 +101,7 @@ def judged(scene: Scene) -> Iterator[ShellFinding]:
         yield from _guessed(scene)
 
 
-def _guessed(scene: Scene) -> Iterator[ShellFinding]:
+def _guessed(scene: RuleInput) -> Iterator[ShellFinding]:
     """What is refused of the programs that an unknown name may turn out to be."""
     for name in running.guesses(scene):
         command = replace(scene.command, name=name, argv=(name, *scene.args))
@@ -109,7 +109,7 @@ def _guessed(scene: Scene) -> Iterator[ShellFinding]:
             yield from filter(running.is_refused, rule(scene._replace(command=command)))
 
 
-def refusals(text: str, scene: Scene) -> Iterator[ShellFinding]:
+def refusals(text: str, scene: RuleInput) -> Iterator[ShellFinding]:
     """What is refused of a text that a program in another language may run as a command."""
     if len(scene.command.via) > _DEEPEST or len(text) > 2000:
         return

@@ -11,7 +11,7 @@ from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.observations.lines import is_grounded, numbered
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import CONSOLIDATION, BackgroundBudget, BackgroundModel, Waits
+from hob.memory.thinking import CONSOLIDATION, BackgroundBudget, BackgroundModel, WorkPaused
 from hob.store.memory.work import StoredWork
 
 GAP_SECONDS = 1_800.0
@@ -74,7 +74,7 @@ class Consolidator:
         answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(talk, longest), _MOST_ANSWER)
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
-            raise Waits("answer", "the model gave no summary")
+            raise WorkPaused("answer", "the model gave no summary")
         trust = Trust.TRUSTED if is_grounded(text, talk) else Trust.UNTRUSTED
         item = MemoryItem(
             scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),

@@ -22,7 +22,7 @@ from hob.memory.observations.lines import (
     read_observations,
 )
 from hob.memory.settings import MemorySettings
-from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundBudget, BackgroundModel, Waits
+from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundBudget, BackgroundModel, WorkPaused
 from hob.store.memory.work import StoredWork
 
 LEAST_CHARACTERS = 20
@@ -102,8 +102,8 @@ class Observer:
         await self._work.keep(scope, items, None, replaced=[item.seq for item in lesser], until=until)
         self._made()
 
-    def _unreadable(self) -> Waits:
-        self._budget.waits = Waits("answer", "the model's answer holds no observations")
+    def _unreadable(self) -> WorkPaused:
+        self._budget.waits = WorkPaused("answer", "the model's answer holds no observations")
         return self._budget.waits
 
 

@@ -44,7 +44,7 @@ class _Signs:
     blocks: list[_Block] = field(default_factory=list)
 
 
-class SignIndex:
+class BinaryVectorIndex:
     """Finds near vectors of one embedder. May be used by several threads."""
 
     def __init__(self, embedder: int) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from hob.core.memory import MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
-from hob.memory.retrieval.dense import SignIndex
+from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.lexical import find_by_words
 from hob.memory.retrieval.query import Query
@@ -126,7 +126,7 @@ class Retriever:
         self._index = index
         self._embedder = embedder
         self._profile = profile
-        self._signs: SignIndex | None = None
+        self._signs: BinaryVectorIndex | None = None
 
     async def search(
         self,
@@ -160,9 +160,9 @@ class Retriever:
         if self._embedder is not None and (number := await self._embedder.serving()):
             await self._index.read(scope, self._signs_of(number).take_in)
 
-    def _signs_of(self, embedder: int) -> SignIndex:
+    def _signs_of(self, embedder: int) -> BinaryVectorIndex:
         if self._signs is None or self._signs.embedder != embedder:
-            self._signs = SignIndex(embedder)
+            self._signs = BinaryVectorIndex(embedder)
         return self._signs
 
     async def _meaning(self, query: str, scope: Scope) -> "Callable[[ScopedIndex], Mapping[int, float]] | None":

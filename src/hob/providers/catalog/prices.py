@@ -12,7 +12,7 @@ from hob.core.models import ModelProfile, ModelRequest, Price
 from hob.providers.catalog.catalog import CLI_WIRES, SERVER, provider_at
 from hob.providers.catalog.price_table import Listed, PriceTable
 from hob.providers.http.addresses import is_loopback
-from hob.providers.routing.choice import Choice, ConnectedProvider, Ref
+from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
 from hob.providers.routing.model_routes import most_output
 from hob.providers.settings import ModelSettings, PriceSetting
 
@@ -92,7 +92,7 @@ def _tools(connected: ConnectedProvider) -> bool | None:
     return {"native": True, "text": False, "none": False}.get(connected.settings.tools)
 
 
-def _is_small(ref: Ref, connected: ConnectedProvider) -> bool:
+def _is_small(ref: ModelRef, connected: ConnectedProvider) -> bool:
     if connected.settings.small is not None:
         return connected.settings.small
     billions = billions_of(ref.model)
@@ -175,7 +175,7 @@ class PriceList:
         self._found[model] = price
         return price
 
-    def _place(self, model: str) -> tuple[Ref, ConnectedProvider] | None:
+    def _place(self, model: str) -> tuple[ModelRef, ConnectedProvider] | None:
         try:
             ref = self._choice.resolve(model)
             return ref, self._choice.connect(ref.provider)
@@ -195,7 +195,7 @@ class PriceList:
             return own, None
         return own, find_listed(self._table, *place) or _UNKNOWN
 
-    def _find_own(self, model: str, place: tuple[Ref, ConnectedProvider] | None) -> PriceSetting:
+    def _find_own(self, model: str, place: tuple[ModelRef, ConnectedProvider] | None) -> PriceSetting:
         names = list(names_of(model, *(() if place is None else (str(place[0]), place[0].model))))
         for name in names:
             if name in self._own:
@@ -241,7 +241,7 @@ def merge(own: PriceSetting, base: Price | None) -> Price | None:
     )
 
 
-def is_free(ref: Ref, connected: ConnectedProvider) -> bool:
+def is_free(ref: ModelRef, connected: ConnectedProvider) -> bool:
     """Whether the model runs on the owner's machines: at home there is no bill.
 
     Ollama's cloud models go through the local server and are computed, and paid for, elsewhere.
@@ -257,7 +257,7 @@ def is_free(ref: Ref, connected: ConnectedProvider) -> bool:
     return connected.local and is_here
 
 
-def find_listed(table: PriceTable, ref: Ref, connected: ConnectedProvider) -> Listed | None:
+def find_listed(table: PriceTable, ref: ModelRef, connected: ConnectedProvider) -> Listed | None:
     """What the list says of this model: by its exact name, else by its name without the date."""
     id = _list_name(table, connected)
     if id is None:

@@ -38,7 +38,7 @@ from hob.providers.cli.events import (
 from hob.providers.cli.process import CliCommand, LineTooLong, Process, run
 from hob.providers.cli.program import Cli, CliFacts, CliRequest, CliSettings, find_cli, open_cli
 from hob.providers.cli.sessions import CliSession, CliSessions, render, render_new
-from hob.providers.http.answer import GrowingAnswer
+from hob.providers.http.answer import PartialAnswer
 from hob.providers.http.faults import hide_keys, read_retry_after
 
 _COMMON = (
@@ -250,7 +250,7 @@ class _CliRun:
         self._clock = clock
         self._hidden = hidden
         self._decoder = cli.decoder()
-        self._answer = GrowingAnswer(cli.facts.title, secrets=hidden)
+        self._answer = PartialAnswer(cli.facts.title, secrets=hidden)
         self._answer.model = ask.model
         self._finished = CliFinished()
         self._failed: CliFailed | None = None

@@ -77,7 +77,7 @@ def lacks_thinking(request: ModelRequest, error: ModelError) -> bool:
     return request.thinking is not None and _NO_THINKING.search(str(error)) is not None
 
 
-class Unthinking:
+class WithoutThinking:
     """A model that is told nothing about thinking."""
 
     def __init__(self, model: Model) -> None:

@@ -34,7 +34,7 @@ MOST_NAME = 256
 
 
 @dataclass(slots=True)
-class GrowingCall:
+class PartialCall:
     """A call that is being written, and whether it was told."""
 
     id: str = ""
@@ -43,7 +43,7 @@ class GrowingCall:
     told: bool = False
 
 
-class Growing:
+class PartialJson:
     """A JSON object of which some texts come in pieces; they are joined once, when it is whole."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ class Growing:
         return {**self._fields, **{name: "".join(pieces) for name, pieces in self._pieces.items()}}
 
 
-class GrowingAnswer:
+class PartialAnswer:
     """What was heard of one answer.
 
     `taken` are the ids of calls that the conversation holds already: an id must name one call only, so a server that
@@ -85,7 +85,7 @@ class GrowingAnswer:
         self.model = ""
         self.cost: int | None = None
         self.continuation: Continuation | None = None
-        self.calls: list[GrowingCall] = []
+        self.calls: list[PartialCall] = []
         self.thought = 0
         """Characters of reasoning so far."""
         self._kept = 0
@@ -142,31 +142,31 @@ class GrowingAnswer:
             self._pending_reasoning = True
         self._pending.append(text)
 
-    def new_call(self, id: str = "", name: str = "") -> GrowingCall:
+    def new_call(self, id: str = "", name: str = "") -> PartialCall:
         """A call begins."""
         if len(self.calls) >= MOST_CALLS:
             self._raise_garbage(translatable("more calls than anybody could mean"))
-        call = GrowingCall()
+        call = PartialCall()
         self.calls.append(call)
         self.identify(call, id)
         self.name(call, name)
         self.tell(call)
         return call
 
-    def identify(self, call: GrowingCall, id: str) -> None:
+    def identify(self, call: PartialCall, id: str) -> None:
         """The call's id, unless it has one."""
         if id and not call.id:
             self.keep(len(id))
             call.id = id
 
-    def name(self, call: GrowingCall, name: str) -> None:
+    def name(self, call: PartialCall, name: str) -> None:
         """A piece of the call's name, or the name once more."""
         if name and name != call.name:
             if len(call.name) + len(name) > MOST_NAME:
                 self._raise_garbage(translatable("a name that no tool has"))
             call.name += name
 
-    def write(self, call: GrowingCall, arguments: Any) -> None:
+    def write(self, call: PartialCall, arguments: Any) -> None:
         """A piece of the call's arguments: text, or an object from servers that send it whole."""
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
@@ -174,7 +174,7 @@ class GrowingAnswer:
             self.keep(len(arguments))
             call.arguments.append(arguments)
 
-    def tell(self, call: GrowingCall) -> None:
+    def tell(self, call: PartialCall) -> None:
         """The call's name is known: it is told once."""
         if call.name and not call.told:
             call.told = True

@@ -17,7 +17,7 @@ _OTHER_KEY = frozenset({ModelFault.AUTH, ModelFault.BILLING, ModelFault.RATE_LIM
 """Faults of a key, not of its server."""
 
 
-class Patiently(Protocol):
+class Retrying(Protocol):
     """Asks again what may go better a second time: `Failover.patiently`."""
 
     async def __call__(self, ask: Callable[[], Awaitable[_T]]) -> _T: ...
@@ -29,7 +29,7 @@ class Client:
     `url` makes an address of the server's base URL. All raise ModelError.
     """
 
-    def __init__(self, servers: Sequence[Server], clock: Clock, patiently: Patiently) -> None:
+    def __init__(self, servers: Sequence[Server], clock: Clock, patiently: Retrying) -> None:
         self._connections = [(server, ServerConnection(server, clock)) for server in servers]
         self._patiently = patiently
 

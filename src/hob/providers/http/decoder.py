@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, Stop, Usage
 from hob.core.translation.language import translatable
-from hob.providers.http.answer import GrowingAnswer
+from hob.providers.http.answer import PartialAnswer
 from hob.providers.http.faults import describe, hide_keys, read_stream_error
 from hob.providers.http.past_calls import is_deep
 
@@ -50,7 +50,7 @@ class Decoder(ABC):
     ) -> None:
         self.done = False
         """The whole reply was given; nothing more is expected."""
-        self._answer = GrowingAnswer(host, salt, taken, secrets)
+        self._answer = PartialAnswer(host, salt, taken, secrets)
         self._host = host
         self._secrets = secrets
         self._rest: list[bytes] = []

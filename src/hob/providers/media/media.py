@@ -23,8 +23,8 @@ from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import LOCAL, provider_at
 from hob.providers.http.server import Server, server_of
-from hob.providers.media.sight import image_type
-from hob.providers.routing.choice import Choice, Ref
+from hob.providers.media.image_descriptions import image_type
+from hob.providers.routing.choice import Choice, ModelRef
 from hob.providers.routing.failover_model import Failover
 from hob.providers.routing.model_routes import ModelRoutes
 from hob.providers.settings import ModelSettings
@@ -239,7 +239,7 @@ class Media:
         found = self.find(kind)
         return str(found) if isinstance(found, ModelError) else ""
 
-    def find(self, kind: str) -> Ref | ModelError:
+    def find(self, kind: str) -> ModelRef | ModelError:
         """The model for it, or why there is none."""
         try:
             name: str = getattr(self._settings, kind)
@@ -256,7 +256,7 @@ class Media:
         await self._closing.aclose()
         await self._routes.aclose()
 
-    def _usual(self, kind: str) -> Ref:
+    def _usual(self, kind: str) -> ModelRef:
         usual = self._choice.default()
         if usual is None:
             raise self._missing(kind, translatable("no model is connected"))
@@ -267,7 +267,7 @@ class Media:
         name = _USUAL.get((known.id, kind))
         if name is None:
             raise self._missing(kind, translatable("nothing is known of {provider} that does it", provider=known.id))
-        return Ref(usual.provider, name)
+        return ModelRef(usual.provider, name)
 
     def _missing(self, kind: str, why: str) -> ModelError:
         return ModelError(
@@ -277,7 +277,7 @@ class Media:
             ),
         )
 
-    def _servers(self, ref: Ref) -> list[Server]:
+    def _servers(self, ref: ModelRef) -> list[Server]:
         connected = self._choice.connect(ref.provider)
         return [server_of(connected, key, self._settings) for key in connected.keys]
 

@@ -43,7 +43,7 @@ NONE = translatable("none")
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class ModelRef:
     """One model of one provider. An empty model is the provider's own choice."""
 
     provider: str
@@ -91,7 +91,7 @@ class Choice:
         self._which = which or (lambda name: shutil.which(name, path=environ.get("PATH", "")))
         self._is_reachable = is_reachable or _is_reachable
         self._connected: dict[str, ConnectedProvider | None] = {}
-        self._default: tuple[Ref | None, str] | None = None
+        self._default: tuple[ModelRef | None, str] | None = None
 
     def become(self, settings: ModelSettings) -> None:
         """Go by other settings from now on."""
@@ -114,7 +114,7 @@ class Choice:
         """The owner's names for models."""
         return self._settings.aliases
 
-    def default(self) -> Ref | None:
+    def default(self) -> ModelRef | None:
         """The usual model; its name may be empty, then the provider chooses. None where there is nothing to ask.
 
         Raises ModelError where `model.name` leads nowhere.
@@ -133,7 +133,7 @@ class Choice:
         name = str(ref) if ref.model or not where else translatable("the first of {server}", server=shown(where))
         return translatable("{model} ({how})", model=name, how=how)
 
-    def resolve(self, name: str) -> Ref:
+    def resolve(self, name: str) -> ModelRef:
         """The model of this name, or alias. Raises ModelError with what would help.
 
         A name whose first part is no provider is never sent to another one than the server whose models may be called
@@ -146,7 +146,7 @@ class Choice:
         usual = None if self._has_server() else self.default()
         return self._bare(name, usual)
 
-    def chain(self, request: ModelRequest) -> tuple[Ref, ...]:
+    def chain(self, request: ModelRequest) -> tuple[ModelRef, ...]:
         """The models that may answer, best first.
 
         What is configured for the task, or the usual model, is followed by the fallbacks. A model that somebody chose
@@ -163,7 +163,7 @@ class Choice:
             raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
         return self._with_fallbacks(usual)
 
-    def is_local(self, ref: Ref) -> bool:
+    def is_local(self, ref: ModelRef) -> bool:
         """Whether what this model is told stays on the owner's machines."""
         return self.connect(ref.provider).local and not ref.model.endswith(("-cloud", ":cloud"))
 
@@ -202,7 +202,7 @@ class Choice:
             raise ModelError(ModelFault.SETTINGS, translatable("the name of a model cannot be empty"))
         return name
 
-    def _with_provider(self, name: str) -> Ref | None:
+    def _with_provider(self, name: str) -> ModelRef | None:
         """The model of a name that begins with its provider; None if it does not."""
         head, _, rest = name.partition("/")
         id = self._provider_id(head)
@@ -212,22 +212,22 @@ class Choice:
             if self._has_server():  # whose models may be called so
                 return None
             raise self._unconnected(id)
-        return Ref(id, self._model_of(id, rest))
+        return ModelRef(id, self._model_of(id, rest))
 
-    def _bare(self, name: str, usual: Ref | None) -> Ref:
+    def _bare(self, name: str, usual: ModelRef | None) -> ModelRef:
         """The model of a name without a provider: the server's, else one of the usual model's provider."""
         head, slash, _ = name.partition("/")
         names = [*self._settings.providers, *KNOWN_NAMES]
         near = close_names(head, names, 1, 0.8) if slash and head.lower() not in names else []
         if self._has_server() and not near:
-            return Ref(SERVER, name)
+            return ModelRef(SERVER, name)
         if slash:
             raise self._unknown(head, name, near, usual)
         if usual is None:
             raise ModelError(ModelFault.NOT_CONFIGURED, NOTHING)
-        return Ref(usual.provider, name)
+        return ModelRef(usual.provider, name)
 
-    def _unknown(self, head: str, name: str, near: list[str], usual: Ref | None) -> ModelError:
+    def _unknown(self, head: str, name: str, near: list[str], usual: ModelRef | None) -> ModelError:
         asks = SERVER if self._has_server() else usual.provider if usual is not None else ""
         hints = [translatable("did you mean {name}?", name=near[0])] if near else []
         hints += [translatable("{asks}/{name} asks {asks}", asks=asks, name=name)] if asks else []
@@ -254,7 +254,7 @@ class Choice:
         connected = self.connect(id)
         return connected.settings.model or connected.provider.model
 
-    def _with_fallbacks(self, *first: Ref | None) -> tuple[Ref, ...]:
+    def _with_fallbacks(self, *first: ModelRef | None) -> tuple[ModelRef, ...]:
         refs = [ref for ref in first if ref is not None]
         for name in self._settings.fallbacks:
             try:
@@ -265,43 +265,43 @@ class Choice:
 
     # -- what is taken where nothing is said
 
-    def _found(self) -> tuple[Ref | None, str]:
+    def _found(self) -> tuple[ModelRef | None, str]:
         if self._default is None:
             name = self._settings.name
             self._default = (self._configured(self._unalias(name)), _CONFIGURED) if name else self._find()
         return self._default
 
-    def _configured(self, name: str) -> Ref:
+    def _configured(self, name: str) -> ModelRef:
         ref = self._with_provider(name)
         return self._bare(name, None if self._has_server() else self._find()[0]) if ref is None else ref
 
-    def _usual(self) -> Ref | None:
+    def _usual(self) -> ModelRef | None:
         """The usual model, or None also where `model.name` leads nowhere."""
         try:
             return self.default()
         except ModelError:
             return None
 
-    def _find(self) -> tuple[Ref | None, str]:
+    def _find(self) -> tuple[ModelRef | None, str]:
         settings, environ = self._settings, self._environ
         if settings.base_url:
-            return Ref(SERVER, ""), _CONFIGURED
+            return ModelRef(SERVER, ""), _CONFIGURED
         for id in settings.providers:
             if self._try(id) is not None and (self._own_choice(id) or settings.providers[id].base_url):
-                return Ref(id, self._own_choice(id)), _CONFIGURED
+                return ModelRef(id, self._own_choice(id)), _CONFIGURED
         rest = [provider.id for provider in PROVIDERS if provider.keys and provider.id not in _FIRST]
         for id in (*_FIRST, *rest):
             if id == "openai" and self._has_server():
-                return Ref(SERVER, environ.get("OPENAI_MODEL", "").strip()), "OPENAI_BASE_URL"
+                return ModelRef(SERVER, environ.get("OPENAI_MODEL", "").strip()), "OPENAI_BASE_URL"
             connected = self._try(id)
             if connected is not None and connected.how.isupper():
                 chosen = environ.get("OPENAI_MODEL", "").strip() if id == "openai" else ""
-                return Ref(id, chosen or self._own_choice(id)), connected.how
+                return ModelRef(id, chosen or self._own_choice(id)), connected.how
         for provider in PROVIDERS:
             if provider.wire in ("ollama", *CLI_WIRES):
                 here = self._try(provider.id)
                 if here is not None and self._is_here(here):
-                    return Ref(provider.id, self._own_choice(provider.id)), self._how_here(here)
+                    return ModelRef(provider.id, self._own_choice(provider.id)), self._how_here(here)
         return None, ""
 
     def _is_here(self, connected: ConnectedProvider) -> bool:
@@ -425,10 +425,10 @@ CONNECT = translatable(
 NOTHING = translatable("no model is connected; {advice}", advice=CONNECT)
 
 
-def _folder(name: str) -> Ref | None:
+def _folder(name: str) -> ModelRef | None:
     """The model in a folder of this machine, where the name is its path."""
     path = name.removeprefix(f"{LOCAL}/")
-    return Ref(LOCAL, path) if path.startswith(("/", "~/", "./")) else None
+    return ModelRef(LOCAL, path) if path.startswith(("/", "~/", "./")) else None
 
 
 def _is_reachable(base_url: str) -> bool:

@@ -226,7 +226,7 @@ def _defect(error: Exception) -> ModelError:
 
 def _to_pay(route: ModelRoute, error: ModelError, *, shown: bool, goes_on: bool) -> ExtraCall | None:
     """The request that failed, unless it was turned away."""
-    if not error.may_owe and (error.cost == 0 or not shown):
+    if not error.may_cost and (error.cost == 0 or not shown):
         return None
     return ExtraCall(route.ref, error.fault, error.usage, error.cost, goes_on)
 

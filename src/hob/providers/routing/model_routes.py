@@ -15,12 +15,12 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, LOCAL
-from hob.providers.http.adapting import Adapting, Unthinking, lacks_sight, lacks_thinking, lacks_tools
+from hob.providers.http.adapting import Adapting, WithoutThinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.http.server import server_of
 from hob.providers.http.wire import Listed, Wire
-from hob.providers.media.sight import Seeing, Sight
+from hob.providers.media.image_descriptions import DescribingModel, ImageDescriptions
 from hob.providers.plugins import open_plugin
-from hob.providers.routing.choice import Choice, ConnectedProvider, Ref
+from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
 from hob.providers.routing.failover import ModelRoute
 from hob.providers.settings import ModelSettings
 
@@ -38,7 +38,7 @@ class ModelRoutes:
         blobs: Blobs | None,
         profiles: Profiles | None = None,
         folder: Path | None = None,
-        sight: Callable[[], Sight] | None = None,
+        sight: Callable[[], ImageDescriptions] | None = None,
         processes: ProcessRecords | None = None,
     ) -> None:
         self._choice = choice
@@ -49,7 +49,7 @@ class ModelRoutes:
         self._sight = sight
         self._processes = processes
         self._folder = folder or Path(tempfile.gettempdir()) / f"hob-{os.getuid()}"
-        self._refs: dict[str, Ref] = {}
+        self._refs: dict[str, ModelRef] = {}
         self._models: dict[tuple[str, int], Model] = {}
         self._named: dict[ModelRoute, Model] = {}
         self._former: list[Model] = []
@@ -58,14 +58,14 @@ class ModelRoutes:
         """The same routes as another kind of them: nothing is opened yet, and pictures are not described."""
         return kind(self._choice, self._settings, self._clock, self._blobs, self._profiles, self._folder)
 
-    def become(self, settings: ModelSettings, sight: Callable[[], Sight] | None) -> None:
+    def become(self, settings: ModelSettings, sight: Callable[[], ImageDescriptions] | None) -> None:
         """Open by other settings from now on. What is being asked goes on, and is closed with all the others."""
         self._settings, self._sight = settings, sight
         self._former += self._models.values()
         for former in (self._refs, self._models, self._named):
             former.clear()
 
-    def name(self, ref: Ref) -> str:
+    def name(self, ref: ModelRef) -> str:
         """The reference as a text that `of` understands."""
         self._refs[str(ref)] = ref
         return str(ref)
@@ -88,7 +88,7 @@ class ModelRoutes:
             ref = self.ref(route.ref)
             connected = self._choice.connect(ref.provider)
             profile = self._profiles.find_profile(route.ref) if self._profiles is not None else ModelProfile()
-            served: Model = Adapting(self._provider(ref.provider, route.key), Unthinking, lacks_thinking)
+            served: Model = Adapting(self._provider(ref.provider, route.key), WithoutThinking, lacks_thinking)
             served = self._with_tools(connected, profile, served)
             model = self._named[route] = _Named(self._with_sight(connected, profile, served), ref.model)
         return model
@@ -106,7 +106,7 @@ class ModelRoutes:
             if close is not None:
                 await close()
 
-    def ref(self, name: str) -> Ref:
+    def ref(self, name: str) -> ModelRef:
         """What the text stands for. Raises ModelError."""
         ref = self._refs.get(name)
         if ref is None:
@@ -129,7 +129,7 @@ class ModelRoutes:
             return model
 
         def seeing(model: Model) -> Model:
-            return Seeing(model, sight())
+            return DescribingModel(model, sight())
 
         if profile.images is False or connected.provider.wire in CLI_WIRES:
             return seeing(model)

@@ -20,8 +20,8 @@ from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
 from hob.providers.catalog.catalog import CLI_WIRES
 from hob.providers.http.addresses import shown
-from hob.providers.media.sight import Sight
-from hob.providers.routing.choice import Choice, Ref
+from hob.providers.media.image_descriptions import ImageDescriptions
+from hob.providers.routing.choice import Choice, ModelRef
 from hob.providers.routing.classifier import Classifier
 from hob.providers.routing.failover_model import Failover, RouteHealthPort
 from hob.providers.routing.model_routes import ModelRoutes
@@ -42,7 +42,7 @@ class ModelRouter:
         settings: ModelSettings,
         screening: Screening | None = None,
         classifier: Lazy[Classifier] | None = None,
-        sight_by: Callable[[ModelSettings], Callable[[], Sight] | None] = lambda settings: None,
+        sight_by: Callable[[ModelSettings], Callable[[], ImageDescriptions] | None] = lambda settings: None,
         changed: Sequence[Callable[[ModelSettings], None]] = (),
     ) -> None:
         self.choice = choice
@@ -160,7 +160,7 @@ class ModelRouter:
     async def _chosen(self, request: ModelRequest) -> tuple[ModelRequest, tuple[Remark, ...]]:
         """The request with its chain. A server that cannot name its model is passed over where others stand in."""
         chain: list[str] = []
-        passed: list[tuple[Ref, ModelError]] = []
+        passed: list[tuple[ModelRef, ModelError]] = []
         for ref in self.choice.chain(request):
             try:
                 chain.append(self.routes.name(await self._named(ref)))
@@ -178,7 +178,7 @@ class ModelRouter:
         news = tuple(remark for remark in remarks if self.failover.told.is_news(request, remark))
         return replace(request, models=tuple(dict.fromkeys(chain))), news
 
-    async def _named(self, ref: Ref) -> Ref:
+    async def _named(self, ref: ModelRef) -> ModelRef:
         """The reference with a model: the server's first one where no one named any (asked once)."""
         connected = self.choice.connect(ref.provider)
         if ref.model or connected.provider.wire in CLI_WIRES or connected.how == "plug-in":
@@ -193,7 +193,7 @@ class ModelRouter:
                         translatable("{server} has no model; load one, or set model.name", server=where),
                     )
                 self._own_choices[ref.provider] = listed[0].name
-        return Ref(ref.provider, self._own_choices[ref.provider])
+        return ModelRef(ref.provider, self._own_choices[ref.provider])
 
     # screening
 

@@ -31,7 +31,7 @@ from hob.store.database.disk import (
 from hob.store.database.faults import translate
 from hob.store.database.migration import APPLICATION_ID, apply_migrations, migrations, version_of
 from hob.store.database.rows import Row, all_rows, find_row
-from hob.store.erasure.erasure import add_tombstones, apply_tombstones, read_tombstones
+from hob.store.erasure.tombstones import add_tombstones, apply_tombstones, read_tombstones
 from hob.store.settings import StoreSettings
 
 _log = logging.getLogger(__name__)

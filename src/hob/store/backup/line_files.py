@@ -24,7 +24,7 @@ from hob.core.undo import Begun, Span, UndoNote
 from hob.store.database.disk import sync
 from hob.store.database.faults import translate
 from hob.store.database.rows import all_rows, find_row
-from hob.store.erasure.erasure import OLD_FILES, add_tombstones, erase_copies, read_tombstones
+from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, erase_copies, read_tombstones
 from hob.store.memory.memories import keep_memory
 from hob.store.memory.working_notes import keep_note
 from hob.store.tools.command_log import begin_command, change_tree, end_command

@@ -10,7 +10,8 @@ import apsw
 from hob.core.values import dataclass
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
-from hob.store.erasure.erasure import DERIVED, Whose
+from hob.store.erasure.erasure import ErasurePerson
+from hob.store.erasure.selection import DERIVED
 
 _MINE = "(SELECT value FROM json_each(:key, '$.senders'))"
 _COUNTS = (
@@ -59,7 +60,7 @@ class StoredPersonData:
         sql = "SELECT DISTINCT sender FROM inbox"
         return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
-    async def of(self, whose: Whose, names: re.Pattern[str] | None) -> PersonData:
+    async def of(self, whose: ErasurePerson, names: re.Pattern[str] | None) -> PersonData:
         """What there is of these senders, and where `names` stand in what others said."""
         return await self._readers.read(partial(_of, whose.key(), names))
 

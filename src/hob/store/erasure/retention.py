@@ -18,8 +18,8 @@ from hob.store.database.part import StorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, marks
 from hob.store.database.writer import Writer
-from hob.store.erasure.erasure import named_blobs
-from hob.store.requests import drop_requests, drop_requests_of
+from hob.store.erasure.selection import named_blobs
+from hob.store.turns.requests import drop_requests, drop_requests_of
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
 from hob.store.memory import index
-from hob.store.memory.stones import stone_of_item
+from hob.store.memory.tombstones import stone_of_item
 
 COLUMNS = (
     "i.seq, i.id, i.scope, i.agent, i.layer, i.source, i.session, i.position, i.turn, i.speaker, i.role, i.kind, i.at,"

@@ -11,7 +11,7 @@ from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import find_row
 from hob.store.erasure.content import masked
 from hob.store.memory.items import add_items
-from hob.store.memory.stones import stone_of, unused_moment
+from hob.store.memory.tombstones import stone_of, unused_moment
 
 log = logging.getLogger(__name__)
 

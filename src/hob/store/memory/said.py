@@ -11,7 +11,7 @@ from hob.core.turns import Turn
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, load_entry
 from hob.store.database.rows import all_rows, find_row
 from hob.store.memory.items import add_items
-from hob.store.turns import load_inbounds
+from hob.store.turns.turns import load_inbounds
 
 MakeItems = Callable[[Turn, Sequence[Entry]], Iterable[MemoryItem]]
 

@@ -11,7 +11,7 @@ from hob.core.trust.labels import Label, Origin, Trust
 from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
-from hob.store.memory.stones import stone_of, unused_moment
+from hob.store.memory.tombstones import stone_of, unused_moment
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from hob.store.sessions import chosen_session, load_session, touch_session
 from hob.store.spending.ledger import turn_spending
 from hob.store.tasks import add_task, follow_turn, give_to_turn
 from hob.store.timeline import write_events
-from hob.store.turns import add_turn, end_turn, with_end
+from hob.store.turns.turns import add_turn, end_turn, with_end
 
 T = TypeVar("T")
 MESSAGE, LANE_COMMAND = 0, 1

@@ -1,4 +1,4 @@
-"""What Hob owes."""
+"""What Hob has to send."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -104,7 +104,7 @@ def write_outbounds(
     at: float,
     turn: TurnId | None = None,
 ) -> None:
-    """Owe these; those without a turn get this one. A row that is there already stays as it is."""
+    """Queue these; those without a turn get this one. A row that is there already stays as it is."""
     for outbound in outbounds:
         to = outbound.to
         connection.execute(
@@ -138,8 +138,8 @@ def _load(row: Sequence[Any]) -> OutboxRow:
 class Outbox(TimedStorePart):
     """The chunks that wait to be sent, one open row per chat at a time."""
 
-    async def owe(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
-        """Owe messages outside any turn. An id that is known already changes nothing."""
+    async def enqueue(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:
+        """Queue messages outside any turn. An id that is known already changes nothing."""
         await self._writer.write(self.on_pending(outbounds, events))
 
     def on_pending(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> Effect:

@@ -18,7 +18,7 @@ from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import Begun, Span
 from hob.core.values import dataclass
 from hob.tools.exec.repositories import is_mark, runs_something
-from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, What, changes
+from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
 from hob.tools.undo.snapshots.snapshots import Snapshots
 
 _MOST_NAMES = 4
@@ -27,10 +27,10 @@ LOST = "lost"
 
 
 @dataclass(slots=True)
-class Doings:
+class CommandEffects:
     """What a command changed, by path, and which changes were taken back at once."""
 
-    changed: dict[str, What] = field(default_factory=dict)
+    changed: dict[str, Difference] = field(default_factory=dict)
     taken_back: list[str] = field(default_factory=list)
 
 
@@ -40,7 +40,7 @@ class _Open:
 
     begun: Begun
     trees: tuple[Path, ...]
-    doings: Doings = field(default_factory=Doings)
+    doings: CommandEffects = field(default_factory=CommandEffects)
     walls: frozenset[str] = frozenset()
     """What it cannot change, each with a slash behind it. No one knows that of a command which a killed Hob started."""
 
@@ -131,7 +131,7 @@ class CommandLog:
             await self._rows.begin(begun, marks)
             self._open[opened.key] = opened
 
-    async def end(self, turn: TurnId, call: CallId, how: str) -> Doings:
+    async def end(self, turn: TurnId, call: CallId, how: str) -> CommandEffects:
         """It has ended in this way; what it did."""
         async with self._lock:
             return await self._end(_key(turn, call), how)
@@ -234,7 +234,7 @@ class CommandLog:
             done += [str(tree / each.path) for each in self.snapshots.restore(tree, unwanted) if each.done]
         return done
 
-    async def _end(self, key: str, how: str) -> Doings:
+    async def _end(self, key: str, how: str) -> CommandEffects:
         ended = self._open[key]
         try:
             for tree in ended.trees:

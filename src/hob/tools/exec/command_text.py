@@ -29,7 +29,7 @@ def readable(data: bytes) -> str:
     return _CONTROLS.sub("", text)
 
 
-class Sieve(Protocol):
+class StreamFilter(Protocol):
     """Takes out of a text that comes in pieces what must not be shown."""
 
     def feed(self, piece: str) -> str:
@@ -45,7 +45,7 @@ class Live:
     Where it leaves something out, it goes on at the beginning of a line, so that no half of a secret is shown.
     """
 
-    def __init__(self, shown: Callable[[str], None], clock: Clock, sieve: Sieve | None = None) -> None:
+    def __init__(self, shown: Callable[[str], None], clock: Clock, sieve: StreamFilter | None = None) -> None:
         self._shown = shown
         self._clock = clock
         self._sieve = sieve

@@ -20,8 +20,8 @@ from hob.core.tools import ToolCall
 from hob.core.translation.remarks import Remark
 from hob.core.trust.labels import SenderClass, Trust
 from hob.core.undo import Begun
-from hob.tools.exec.command_log import LOST, CommandLog, Doings
-from hob.tools.exec.command_text import Live, Sieve, readable
+from hob.tools.exec.command_log import LOST, CommandEffects, CommandLog
+from hob.tools.exec.command_text import Live, StreamFilter, readable
 from hob.tools.exec.specs import EXEC, PROCESS
 from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots
@@ -33,7 +33,7 @@ from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
 from hob.tools.sandbox.running_command import OutputCallback, OutputCallbacks, RunningCommand
 from hob.tools.sandbox.secret_files import NO_KEY_FILES, KeyFiles, find_secret_files
-from hob.tools.undo.snapshots.entries import What
+from hob.tools.undo.snapshots.entries import Difference
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ _WORDS: Mapping[EndReason, str] = {
 }
 
 
-Obeyed = Callable[[Mapping[str, What]], Sequence[str]]
+Obeyed = Callable[[Mapping[str, Difference]], Sequence[str]]
 """Of the files that a command changed, by path, those that others follow outside of the sandbox."""
 GiveCredentials = Callable[[CallContext, Sequence[str]], tuple[JobCredential, ...]]
 """Those that a call may use at these hosts. Raises NotConfigured."""
@@ -69,7 +69,7 @@ Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
 """Hears which hosts a command was let reach, and which not."""
 
 
-def nothing_obeyed(_changed: Mapping[str, What]) -> Sequence[str]:
+def nothing_obeyed(_changed: Mapping[str, Difference]) -> Sequence[str]:
     """Where nothing knows what others follow."""
     return ()
 
@@ -110,7 +110,7 @@ class CommandTools:
         watching: asyncio.TaskGroup,
         hosts: tuple[str, ...] = (),
         shown: Shown = unseen,
-        sieve: Callable[[], Sieve | None] = lambda: None,
+        sieve: Callable[[], StreamFilter | None] = lambda: None,
         obeyed: Obeyed = nothing_obeyed,
         warn: Warn = nobody_warned,
         reached: Reached = unnoted,
@@ -128,7 +128,7 @@ class CommandTools:
         self._hosts = hosts
         self._shown = shown
         self._sieve = sieve
-        self._sieves: dict[str, Sieve | None] = {}  # by what runs in the background
+        self._sieves: dict[str, StreamFilter | None] = {}  # by what runs in the background
         self._obeyed = obeyed
         self._warn = warn
         self._reached = reached
@@ -321,7 +321,7 @@ class CommandTools:
         live.end()
         await self._tell(self._remarks(await self._ended(begun, _how(running.finished))))
 
-    def _remarks(self, doings: Doings) -> tuple[Remark, ...]:
+    def _remarks(self, doings: CommandEffects) -> tuple[Remark, ...]:
         found = (("OBEYED_CHANGED", self._obeyed(doings.changed)), ("TAKEN_BACK", doings.taken_back))
         return tuple(Remark(kind, (("paths", _first(paths, _MOST_OBEYED)),)) for kind, paths in found if paths)
 
@@ -332,12 +332,12 @@ class CommandTools:
         except StoreError as error:  # the command has run; it is in the log at least
             log.warning("the owner is not told: %s: %s", remarks, error)
 
-    async def _ended(self, begun: Begun, how: str) -> Doings:
+    async def _ended(self, begun: Begun, how: str) -> CommandEffects:
         try:
             return await self._log.end(begun.turn, begun.call, how)
         except (OSError, StoreError) as error:  # the command has run: that its changes are not noted comes second
             log.warning("what the command of %s changed is not noted: %s", begun.call, error)
-            return Doings()
+            return CommandEffects()
 
     def _polled(self, process: str, polled: Polled) -> str:
         state = "running" if polled.finished is None else _how(polled.finished)
@@ -393,9 +393,9 @@ def _how(finished: JobFinished, seconds: float = 0.0) -> str:
     return _WORDS[finished.reason]
 
 
-def _names(doings: Doings) -> str:
+def _names(doings: CommandEffects) -> str:
     """The first of the files that it changed; folders that were made hold some of them."""
-    changed = [f"{path} ({what})" if what is not What.CHANGED else path for path, what in doings.changed.items()]
+    changed = [f"{path} ({what})" if what is not Difference.CHANGED else path for path, what in doings.changed.items()]
     said = f"; changed: {_first(changed, _MOST_NAMES)}" if changed else ""
     taken = _first(doings.taken_back, _MOST_NAMES)
     return f"{said}; taken back, since git would run something by it: {taken}" if taken else said

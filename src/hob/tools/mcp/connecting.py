@@ -7,12 +7,12 @@ from pathlib import Path
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
 from hob.tools.mcp.accepted import FOLDER
-from hob.tools.mcp.around import Around
-from hob.tools.mcp.connection import Connection, Way
+from hob.tools.mcp.connection import Connection, Transport
 from hob.tools.mcp.http import open_http
 from hob.tools.mcp.oauth import auth_of
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
-from hob.tools.mcp.stdio import LastWords, open_streams
+from hob.tools.mcp.stdio import StderrTail, open_streams
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.job import Job, JobRoot
 from hob.tools.sandbox.network.credentials import CredentialBook
@@ -31,23 +31,25 @@ _STEERING = ("LD_", "DYLD_", "HOB_", "BASH_")
 _NEVER = frozenset({"PATH", "HOME", "USER", "SHELL", "TMPDIR", "ENV"})
 
 
-def connection_to(name: str, server: McpServer, around: Around, protocol: str = "") -> Connection:
+def connection_to(name: str, server: McpServer, around: ServerEnvironment, protocol: str = "") -> Connection:
     """A connection that opens when it is used. Raises NotConfigured."""
-    words = LastWords()
+    words = StderrTail()
     if server.url:
         headers = {key: value.reveal() for key, value in server.headers.items()}
         given = any(key.lower() == "authorization" for key in headers)
         auth = None if given else auth_of(name, server, around.home, around.login)
-        way = Way(partial(open_http, server.url, headers, auth), words)
+        way = Transport(partial(open_http, server.url, headers, auth), words)
     elif server.command:
-        way = Way(partial(open_streams, partial(start_program, name, server, around), words), words)
+        way = Transport(partial(open_streams, partial(start_program, name, server, around), words), words)
     else:
         raise NotConfigured(translatable("mcp.{name} has neither a command nor a url", name=name))
     patient = around.login is not None
     return Connection(name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient)
 
 
-async def start_program(name: str, server: McpServer, around: Around, callbacks: OutputCallbacks) -> RunningCommand:
+async def start_program(
+    name: str, server: McpServer, around: ServerEnvironment, callbacks: OutputCallbacks
+) -> RunningCommand:
     """Start a server's program: it sees its own folder and those that were named. Raises NotConfigured, ToolFailed."""
     environment, job = job_of(name, server, around)
     found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
@@ -58,7 +60,7 @@ async def start_program(name: str, server: McpServer, around: Around, callbacks:
     )
 
 
-def job_of(name: str, server: McpServer, around: Around) -> tuple[SandboxEnvironment, Job]:
+def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[SandboxEnvironment, Job]:
     """The program and what it sees of this machine. Raises NotConfigured."""
     folder, owner = around.home / FOLDER, Path.home()
     state = folder / "sandbox" / name

@@ -33,7 +33,7 @@ from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
 from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
-from hob.tools.mcp.stdio import LastWords, Streams
+from hob.tools.mcp.stdio import StderrTail, Streams
 from hob.tools.messages.conversation import is_attended
 
 log = logging.getLogger(__name__)
@@ -58,11 +58,11 @@ _FAILURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Transport:
     """How a server is reached: the streams, with whom to tell when they end. `words` are what its program said last."""
 
     streams: Callable[[Callable[[], None]], AbstractAsyncContextManager[Streams]]
-    words: LastWords = field(default_factory=LastWords)
+    words: StderrTail = field(default_factory=StderrTail)
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Connection:
     """To one server. `run` has to be running while calls are made."""
 
     def __init__(
-        self, name: str, way: Way, clock: Clock, *, seconds: float, protocol: str = "", patient: bool = False
+        self, name: str, way: Transport, clock: Clock, *, seconds: float, protocol: str = "", patient: bool = False
     ) -> None:
         """`seconds` is how long a call may take; `protocol` is the version that the server spoke before.
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.mcp.around import Around
 from hob.tools.mcp.connecting import installed_at, job_of
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.job import EndReason, JobFinished, JobRoot
@@ -76,7 +76,7 @@ def plan_of(command: Sequence[str]) -> InstallPlan | None:
     return InstallPlan(kind, found["name"], version, words[0] if package else "", tuple(words[1:]))
 
 
-async def install(name: str, plan: InstallPlan, server: McpServer, around: Around) -> McpServer:
+async def install(name: str, plan: InstallPlan, server: McpServer, around: ServerEnvironment) -> McpServer:
     """Fetch the package into the server's own folder, in the sandbox; the server as it is started from then on.
 
     Scripts of npm packages are not run. Raises NotConfigured and ToolFailed.
@@ -114,7 +114,7 @@ def _npm_program(folder: Path, plan: InstallPlan) -> Path:
     return programs / name
 
 
-async def _run(name: str, around: Around, folder: Path, argv: tuple[str, ...], hosts: str) -> JobFinished:
+async def _run(name: str, around: ServerEnvironment, folder: Path, argv: tuple[str, ...], hosts: str) -> JobFinished:
     environment, job = job_of(name, McpServer(command=list(argv), hosts=[f"group:{hosts}"]), around)
     job = replace(job, roots=(*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True)))
     found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))

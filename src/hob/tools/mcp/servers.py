@@ -11,7 +11,7 @@ from hob.core.libraries import install_command
 from hob.core.ports.tools import Blobs, Toolset
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import FOLDER, load_accepted
-from hob.tools.mcp.around import Around
+from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import Changed, McpToolset
 from hob.tools.registry.groups import Group
@@ -45,7 +45,7 @@ class McpServers(Mapping[str, Group]):
     `changed` hears which tools are described otherwise than was accepted. Connections are tasks of `tasks`.
     """
 
-    def __init__(self, around: Around, blobs: Blobs, changed: Changed, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, around: ServerEnvironment, blobs: Blobs, changed: Changed, tasks: asyncio.TaskGroup) -> None:
         self._around = around
         self._blobs = blobs
         self._changed = changed

@@ -24,7 +24,7 @@ Streams = tuple[Any, Any]
 Start = Callable[[OutputCallbacks], Awaitable[RunningCommand]]
 
 
-class LastWords:
+class StderrTail:
     """The end of what a program wrote to its error output: why it ended, if anything tells."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class LastWords:
 
 
 @asynccontextmanager
-async def open_streams(start: Start, words: LastWords, ended: Callable[[], None]) -> AsyncIterator[Streams]:
+async def open_streams(start: Start, words: StderrTail, ended: Callable[[], None]) -> AsyncIterator[Streams]:
     """The streams of a program that runs as long as the block. Raises NotConfigured and ToolFailed."""
     heard, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     write, written = anyio.create_memory_object_stream[SessionMessage](0)

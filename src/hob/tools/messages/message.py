@@ -62,7 +62,7 @@ class Messages(Protocol):
     def limit_of(self, to: Address) -> int:
         """The most characters of one message there."""
 
-    async def owe(self, messages: Sequence[Outbound]) -> None:
+    async def enqueue(self, messages: Sequence[Outbound]) -> None:
         """They are sent, each once."""
 
     async def find(self, id: str) -> SentMessage | None:
@@ -84,7 +84,7 @@ class NoMessages:
     def limit_of(self, to: Address) -> int:
         return 0
 
-    async def owe(self, messages: Sequence[Outbound]) -> None:
+    async def enqueue(self, messages: Sequence[Outbound]) -> None:
         raise ToolFailed("no channel runs here")
 
     async def find(self, id: str) -> SentMessage | None:
@@ -141,7 +141,7 @@ class MessageTool:
             poll=tuple(options) if action == "poll" else (),
             buttons=() if action == "poll" else tuple(Button(each, each) for each in options),
         )  # fmt: skip
-        await self._messages.owe(parts_of(whole, can, self._messages.limit_of(address)))
+        await self._messages.enqueue(parts_of(whole, can, self._messages.limit_of(address)))
         return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
 
     def _address(self, turn: Turn, to: str, channel: str) -> Address:

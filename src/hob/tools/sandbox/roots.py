@@ -81,7 +81,7 @@ def open_below(folder: int, relative: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class ProtectedMount:
     """A folder or file below a root, to be mounted over itself: read-only, or `writable` but never moved."""
 
     name: str
@@ -89,7 +89,7 @@ class Wall:
     writable: bool
 
 
-def open_walls(folder: int, names: Iterable[str], keep: Callable[[int], int]) -> Iterator[Wall]:
+def open_protected_mounts(folder: int, names: Iterable[str], keep: Callable[[int], int]) -> Iterator[ProtectedMount]:
     """What keeps these names below an open folder as they are, outer ones first; `keep` hears of every descriptor.
 
     All folders above a name are held too: else one could be moved, and another put into its place. Names that end in a
@@ -108,7 +108,7 @@ def open_walls(folder: int, names: Iterable[str], keep: Callable[[int], int]) ->
             plain = not stat.S_ISDIR(os.fstat(parent).st_mode)
             if path not in held:
                 held.add(path)
-                yield Wall(path, parent, writable=not plain)
+                yield ProtectedMount(path, parent, writable=not plain)
             if plain:
                 break
         else:
@@ -117,7 +117,7 @@ def open_walls(folder: int, names: Iterable[str], keep: Callable[[int], int]) ->
                     os.mkdir(last, 0o755, dir_fd=parent)
             place = open_below(parent, last)
             if place is not None:
-                yield Wall(str(Path(name)), keep(place), writable=False)
+                yield ProtectedMount(str(Path(name)), keep(place), writable=False)
 
 
 def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:

@@ -197,10 +197,10 @@ class RunningCommand(asyncio.SubprocessProtocol):
         if not self._exited.is_set():
             self._reason = reason
             if grace > 0:
-                self._launch.grip.terminate(self.pid)
+                self._launch.processes.terminate(self.pid)
                 await self.wait(grace)
         if not self._exited.is_set():
-            self._launch.grip.kill(self.pid)
+            self._launch.processes.kill(self.pid)
             await self.wait(_DEAD)
         if not self._exited.is_set() and self._transport is not None:
             self._transport.kill()
@@ -236,7 +236,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
     def process_exited(self) -> None:
         self._seconds = self._clock.monotonic() - self._began
         code = None if self._transport is None else self._transport.get_returncode()
-        self._status = None if code is None else self._launch.grip.status(code)
+        self._status = None if code is None else self._launch.processes.status(code)
         self._exited.set()
         if self._streams.reading is None:
             self.close()
@@ -289,7 +289,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
     def _end(self, reason: EndReason) -> None:
         if self._reason is EndReason.EXITED and not self._exited.is_set():
             self._reason = reason
-            self._launch.grip.kill(self.pid)
+            self._launch.processes.kill(self.pid)
 
     def _flush(self) -> None:
         writing = self._streams.writing
@@ -371,7 +371,7 @@ async def start(
         records.add(running.pid)
         held.callback(records.remove, running.pid)
     try:
-        await launch.grip.started(running.pid)
+        await launch.processes.started(running.pid)
     except BaseException:
         await running.stop(grace=0)
         raise

@@ -19,7 +19,15 @@ from hob.core.values import dataclass
 from hob.tools.editing.diffs import diff
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.undo.changes import FileChangesPort
-from hob.tools.undo.snapshots.entries import EntryKind, Snapshot, SnapshotChange, SnapshotEntry, Stamp, What, changes
+from hob.tools.undo.snapshots.entries import (
+    Difference,
+    EntryKind,
+    Snapshot,
+    SnapshotChange,
+    SnapshotEntry,
+    Stamp,
+    changes,
+)
 from hob.tools.undo.undo import Preview, Undo, kept_line
 
 _SINCE = "it was changed since"
@@ -207,10 +215,10 @@ def _entry(version: FileVersion | None) -> SnapshotEntry | None:
     return None if version is None else SnapshotEntry(EntryKind.FILE, version.mode, Stamp(0, 0, 0, 0), version.hash)
 
 
-def _what(target: SnapshotEntry | None, now: SnapshotEntry | None) -> What:
+def _what(target: SnapshotEntry | None, now: SnapshotEntry | None) -> Difference:
     if target is None:
-        return What.ADDED
-    return What.REMOVED if now is None else What.CHANGED
+        return Difference.ADDED
+    return Difference.REMOVED if now is None else Difference.CHANGED
 
 
 def _words(entry: SnapshotEntry | None) -> str:

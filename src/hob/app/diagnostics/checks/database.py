@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from hob.app.diagnostics.check import Check, CheckResult, Mend, critical, info, warn
+from hob.app.diagnostics.check import Check, CheckResult, Fix, critical, info, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.home import holder_of
 from hob.core.errors import HobError, StoreError
@@ -58,7 +58,7 @@ def _unreadable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         )
 
 
-def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Mend | None:
+def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Fix | None:
     """Where there is no backup: one of what can still be read."""
     if newest_backup(diagnostics.home) is not None:
         return None
@@ -72,7 +72,7 @@ def _salvaging(diagnostics: DiagnosticContext, damaged: Path) -> Mend | None:
         except (StoreError, apsw.Error, OSError):
             return False
 
-    return Mend(
+    return Fix(
         translatable(
             "what can be read of {damaged} is now {goal}; `hob restore {goal}` puts it in place",
             damaged=damaged,

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from hob.app.diagnostics.check import Check, CheckResult, Mend, critical, info, warn
-from hob.app.diagnostics.checks.security import FILES as PERMISSIONS
+from hob.app.diagnostics.check import Check, CheckResult, Fix, critical, info, warn
+from hob.app.diagnostics.checks.security.files import FILES as PERMISSIONS
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.security_facts import gather_files
 from hob.app.diagnostics.security_values import SecurityFacts
@@ -77,7 +77,7 @@ def _leftovers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         *parts,
         *((translatable("the socket of a Hob that was killed"), path) for path in _sockets(diagnostics)),
     ):
-        mend = Mend(translatable("removed {path}", path=path), partial(_remove, path), alone=True)
+        mend = Fix(translatable("removed {path}", path=path), partial(_remove, path), alone=True)
         yield info(title, "the next start does without it; `hob doctor --fix` removes it", str(path), mend)
 
 
@@ -108,12 +108,12 @@ def _loose_journals(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             if log.with_name(log.name.removesuffix(side)).exists():
                 continue
             if side == "-shm" or not log.stat().st_size:
-                mend = Mend(translatable("removed {log}", log=log), partial(_remove, log), alone=True)
+                mend = Fix(translatable("removed {log}", log=log), partial(_remove, log), alone=True)
                 yield info(
                     "an empty log of a database that is not there", "`hob doctor --fix` removes it", str(log), mend
                 )
             else:
-                mend = Mend(
+                mend = Fix(
                     translatable("put {log} aside", log=log), partial(_move_aside, log, diagnostics.clock), alone=True
                 )
                 yield warn(

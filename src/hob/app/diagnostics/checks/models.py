@@ -12,7 +12,7 @@ from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, LOCAL
 from hob.providers.http.wire import Listed
 from hob.providers.opening import open_model
-from hob.providers.routing.choice import CONNECT, NONE, Ref
+from hob.providers.routing.choice import CONNECT, NONE, ModelRef
 from hob.providers.settings import ModelSettings
 
 _ASK_SECONDS = 20.0
@@ -99,9 +99,9 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
                 )
 
 
-def _used(diagnostics: DiagnosticContext) -> tuple[Ref | None, tuple[Ref, ...]]:
+def _used(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple[ModelRef, ...]]:
     """The usual model, and all that may be asked."""
-    used: list[Ref] = []
+    used: list[ModelRef] = []
     try:
         usual = diagnostics.choice.default()
     except ModelError:

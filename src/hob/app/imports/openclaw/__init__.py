@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from hob.app.imports.contents import Assistant, Contents, Left, SourceFile, SourceFolder
+from hob.app.imports.contents import Assistant, Contents, SkippedItem, SourceFile, SourceFolder
 from hob.app.imports.folders import WorkspaceLayout, named_folder, take_folder, take_workspace
 from hob.app.imports.openclaw.sessions import conversations_of
 from hob.app.imports.openclaw.settings import read_settings
@@ -74,21 +74,23 @@ def _read(source: SourceFolder) -> Contents:
     left += told
     wishes = read_settings(config, source, root / "agents" / _default_agent(config)[0])
     left += [
-        Left(str(root / name), why) for name, why in _PARTS.items() if (root / name).exists() and workspace != root
+        SkippedItem(str(root / name), why)
+        for name, why in _PARTS.items()
+        if (root / name).exists() and workspace != root
     ]
     return Contents(tuple(files), tuple(conversations), wishes.settings, wishes.keys, (*left, *wishes.left))
 
 
-def _config(source: SourceFolder) -> tuple[Object, list[Left]]:
+def _config(source: SourceFolder) -> tuple[Object, list[SkippedItem]]:
     path = next((source.root / name for name in _CONFIGS if (source.root / name).exists()), None)
     if path is None:
         return {}, []
     try:
         config = read_object(path, source.root)
     except Unreadable as error:
-        return {}, [Left(str(path), str(error))]
+        return {}, [SkippedItem(str(path), str(error))]
     if "$include" in config:
-        return config, [Left(f"{path}: $include", "further files are not read")]
+        return config, [SkippedItem(f"{path}: $include", "further files are not read")]
     return config, []
 
 
@@ -104,7 +106,7 @@ def _default_agent(config: Object) -> tuple[str, Object]:
     return next((pair for pair in _agents(config) if pair[1].get("default") is True), ("main", {}))
 
 
-def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[Left]]:
+def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[SkippedItem]]:
     """The default agent's workspace, if it lies in the folder or the folder is the owner's own; the others by name."""
     root = source.root
     if _is_workspace(root):
@@ -117,19 +119,19 @@ def _workspace(source: SourceFolder, config: Object) -> tuple[Path | None, list[
             return found, left
         if not (root / "workspace").is_dir():
             told = "it lies outside of the folder; `hob import openclaw` with that folder as PATH takes it"
-            return None, [*left, Left(f"the workspace {found}", told)]
+            return None, [*left, SkippedItem(f"the workspace {found}", told)]
     if (root / "workspace").is_dir() and not (root / "workspace").is_symlink():
         return root / "workspace", left
-    return None, [*left, Left("the workspace", "there is none in this folder")]
+    return None, [*left, SkippedItem("the workspace", "there is none in this folder")]
 
 
-def _further(root: Path, config: Object, own: str) -> list[Left]:
+def _further(root: Path, config: Object, own: str) -> list[SkippedItem]:
     """The workspaces of other agents: the configured ones, and `workspace-AGENT` where nothing is configured."""
     others = {id: each.get("workspace") for id, each in _agents(config) if id != own}
     usual = {path.name.partition("-")[2]: path for path in sorted(root.glob("workspace-*")) if path.is_dir()}
     places = {**usual, **{id: written for id, written in others.items() if isinstance(written, str) and written}}
     why = "Hob has one workspace; `hob import openclaw` with that folder as PATH takes it"
-    return [Left(f"the workspace of the agent {id}: {place}", why) for id, place in places.items()]
+    return [SkippedItem(f"the workspace of the agent {id}: {place}", why) for id, place in places.items()]
 
 
 ASSISTANT = Assistant("openclaw", "OpenClaw", _places, _knows, _read)

@@ -12,7 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hob.app.imports.contents import Left, Passed, SourceCall, SourceConversation, SourceFolder, SourceMessage
+from hob.app.imports.contents import (
+    SkippedItem,
+    SkippedPart,
+    SourceCall,
+    SourceConversation,
+    SourceFolder,
+    SourceMessage,
+)
 from hob.app.imports.databases import open_listing
 from hob.app.imports.source_files import (
     MOST_ARGUMENTS,
@@ -58,19 +65,19 @@ class _Session:
     owners: bool
 
 
-def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], list[Left]]:
+def conversations_of(source: SourceFolder) -> tuple[list[SourceConversation], list[SkippedItem]]:
     """Every agent's sessions. What is in a file and in the database is one session, and each message one message."""
     found: list[SourceConversation] = []
-    left: list[Left] = []
+    left: list[SkippedItem] = []
     agents = source.root / "agents"
     for folder in _folders(agents):
         if not _AGENT.fullmatch(folder.name) or folder.is_symlink():
-            left.append(Left(str(folder), "it is no agent's folder"))
+            left.append(SkippedItem(str(folder), "it is no agent's folder"))
             continue
         rows = _index(folder / "sessions" / "sessions.json", source.root, left)
         found += _of_files(folder, source, rows, left)
         if (folder / "sessions" / "cold").exists():
-            left.append(Left(str(folder / "sessions" / "cold"), "old sessions that OpenClaw keeps compressed"))
+            left.append(SkippedItem(str(folder / "sessions" / "cold"), "old sessions that OpenClaw keeps compressed"))
         found += _of_database(folder, source, left)
     return found, left
 
@@ -79,34 +86,34 @@ def _folders(folder: Path) -> list[Path]:
     return sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
 
 
-def _index(path: Path, root: Path, left: list[Left]) -> Mapping[str, tuple[str, Object]]:
+def _index(path: Path, root: Path, left: list[SkippedItem]) -> Mapping[str, tuple[str, Object]]:
     """By session id its key and what else the list of sessions says."""
     if not path.exists():
         return {}
     try:
         table = read_object(path, root)
     except Unreadable as error:
-        left.append(Left(str(path), f"{error}; sessions have no names of their own then"))
+        left.append(SkippedItem(str(path), f"{error}; sessions have no names of their own then"))
         return {}
     return {str(row["sessionId"]): (key, row) for key, row in table.items() if inner(row, "sessionId")}
 
 
 def _of_files(
-    folder: Path, source: SourceFolder, rows: Mapping[str, tuple[str, Object]], left: list[Left]
+    folder: Path, source: SourceFolder, rows: Mapping[str, tuple[str, Object]], left: list[SkippedItem]
 ) -> Iterator[SourceConversation]:
     sessions = folder / "sessions"
     for path in sorted(sessions.iterdir()) if sessions.is_dir() and not sessions.is_symlink() else ():
         name = path.name
         if ".deleted." in name:
-            left.append(Left(str(path), "it was deleted there"))
+            left.append(SkippedItem(str(path), "it was deleted there"))
         if name == "sessions.json" or ".jsonl" not in name or ".deleted." in name or name.endswith(_LOCKS):
             continue
         match = _TRANSCRIPT.fullmatch(name)
         if match is None:
-            left.append(Left(str(path), "it is no session's transcript"))
+            left.append(SkippedItem(str(path), "it is no session's transcript"))
             continue
         if path.is_symlink() or not path.is_file():
-            left.append(Left(str(path), "it is a link or no plain file"))
+            left.append(SkippedItem(str(path), "it is a link or no plain file"))
             continue
         status = path.stat()
         key, row = rows.get(match["id"], ("", {}))
@@ -117,7 +124,7 @@ def _of_files(
         )  # fmt: skip
 
 
-def _of_database(folder: Path, source: SourceFolder, left: list[Left]) -> Iterator[SourceConversation]:
+def _of_database(folder: Path, source: SourceFolder, left: list[SkippedItem]) -> Iterator[SourceConversation]:
     path = folder / DATABASE
     if not path.exists():
         return
@@ -125,12 +132,12 @@ def _of_database(folder: Path, source: SourceFolder, left: list[Left]) -> Iterat
     try:
         file, windows = open_listing(path, source, _TABLES, "session_windows", columns, "OpenClaw")
     except Unreadable as error:
-        left.append(Left(str(path), str(error)))
+        left.append(SkippedItem(str(path), str(error)))
         return
     since = path.stat().st_mtime
     for id, key in windows:
         if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", id):
-            left.append(Left(f"{path}: a session", "its name is none"))
+            left.append(SkippedItem(f"{path}: a session", "its name is none"))
             continue
         session = _Session(id, str(key or ""), "", since, owners=source.owners)
         yield SourceConversation(_name(folder, session), f"{path}: {id}", partial(_read_rows, file, session))
@@ -145,23 +152,23 @@ def _title(row: Object) -> str:
     return next((text_of(name, 200) for name in names if isinstance(name, str) and name.strip()), "")
 
 
-def _read_file(path: Path, root: Path, session: _Session) -> Iterator[SourceMessage | Passed]:
+def _read_file(path: Path, root: Path, session: _Session) -> Iterator[SourceMessage | SkippedPart]:
     lines = read_lines(path, root)
     yield from _read(session, ((n, parse(line or b"") or _UNREAD) for n, line in enumerate(lines, 1)))
 
 
-def _read_rows(file: ForeignFile, session: _Session) -> Iterator[SourceMessage | Passed]:
+def _read_rows(file: ForeignFile, session: _Session) -> Iterator[SourceMessage | SkippedPart]:
     rows = file.rows("transcript_events", ("seq", "event_json"), "seq", (("session_id", session.id),))
     yield from _read(session, ((n, _COMPRESSED if text is None else parse(text) or _UNREAD) for n, text in rows))
 
 
-def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[SourceMessage | Passed]:
+def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Iterator[SourceMessage | SkippedPart]:
     at = session.since
     owner = session.owners and _is_owners(session.key)
     same = _SameIds()
     for n, entry in entries:
         if isinstance(entry, str):
-            yield Passed(entry)
+            yield SkippedPart(entry)
             continue
         message = object_at(entry, "message")
         found = time_of(message.get("timestamp")) or time_of(entry.get("timestamp"))
@@ -170,9 +177,9 @@ def _read(session: _Session, entries: Iterable[tuple[Any, Object | str]]) -> Ite
         if kind == "message":
             yield same.numbered(_message(_key(entry.get("id"), n), message, at, owner=owner))
         elif kind in _SUMMARIES:
-            yield Passed("summaries (what they stand for is taken)")
+            yield SkippedPart("summaries (what they stand for is taken)")
         elif kind not in _OWN_NOTES:
-            yield Passed("entries of another kind")
+            yield SkippedPart("entries of another kind")
 
 
 class _SameIds:
@@ -185,9 +192,9 @@ class _SameIds:
         self._most = most
         self._seen: dict[str, list[int]] = {}
 
-    def numbered(self, said: SourceMessage | Passed) -> SourceMessage | Passed:
+    def numbered(self, said: SourceMessage | SkippedPart) -> SourceMessage | SkippedPart:
         """The message with a key of its own; the same message again keeps the key of the first."""
-        if isinstance(said, Passed):
+        if isinstance(said, SkippedPart):
             return said
         content = hash((said.role, said.text, said.calls, said.call))
         known = self._seen.setdefault(said.key, [])
@@ -209,7 +216,7 @@ def _is_owners(key: str) -> bool:
     return len(parts) == 3 and parts[0] == "agent" and parts[2] == "main"
 
 
-def _message(key: str, message: Object, at: float, *, owner: bool) -> SourceMessage | Passed:
+def _message(key: str, message: Object, at: float, *, owner: bool) -> SourceMessage | SkippedPart:
     text, calls = _contents(message.get("content"))
     match message.get("role"):
         case "user":
@@ -221,8 +228,8 @@ def _message(key: str, message: Object, at: float, *, owner: bool) -> SourceMess
             call = text_of(message.get("toolCallId"), 200)
             return SourceMessage(key, "tool", text, at, call=call, is_error=message.get("isError") is True)
         case _:
-            return Passed("messages of another kind")
-    return said if text or calls else Passed("messages without a word")
+            return SkippedPart("messages of another kind")
+    return said if text or calls else SkippedPart("messages without a word")
 
 
 def _contents(content: object) -> tuple[str, tuple[SourceCall, ...]]:

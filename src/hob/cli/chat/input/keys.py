@@ -12,7 +12,7 @@ from prompt_toolkit.keys import Keys
 from hob.cli.chat.input.input_draft import InputDraft, dropped_files
 
 
-class Acts(Protocol):
+class PromptActions(Protocol):
     """What the prompt can be told to do."""
 
     @property
@@ -32,7 +32,7 @@ class Acts(Protocol):
         """Go on without an answer."""
 
 
-def bindings_of(acts: Acts, draft: InputDraft) -> KeyBindingsBase:
+def bindings_of(acts: PromptActions, draft: InputDraft) -> KeyBindingsBase:
     """The keys of the chat; beside them those of Emacs hold, or of the editor that is chosen."""
     keys = KeyBindings()
     asking = Condition(lambda: acts.asking)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, HOME
-from hob.guard.shell.command_context import Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, ShellFinding
 from hob.guard.shell.commands import Code
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 from hob.guard.shell.rules.secrets import mentions
@@ -91,7 +91,7 @@ _VIM = re.compile(
 )
 
 
-def judge_code(scene: Scene) -> Iterator[ShellFinding]:
+def judge_code(scene: RuleInput) -> Iterator[ShellFinding]:
     """What the command's programs in other languages may do."""
     for code in scene.command.runs.code:
         if len(code.text) > _LONGEST:
@@ -102,7 +102,7 @@ def judge_code(scene: Scene) -> Iterator[ShellFinding]:
         yield from _SPECIAL.get(code.language, _general)(scene, code)
 
 
-def _general(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _general(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     text = code.text
     if _FORK.search(text) and _ENDLESS.search(text):
         yield scene.refuse("fork-bomb", "it starts copies of itself without end")
@@ -131,7 +131,7 @@ def _general(scene: Scene, code: Code) -> Iterator[ShellFinding]:
         yield scene.ask("overwriting", "the program in it writes outside of the workspace")
 
 
-def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[ShellFinding]:
+def _quoted(scene: RuleInput, text: str, acts: bool) -> Iterator[ShellFinding]:
     """What its texts in quotes would be as commands, and as paths to delete."""
     for found, _ in zip(_QUOTED.finditer(text), range(_MOST_TEXTS), strict=False):
         quoted = next(filter(None, found.groups()), "")
@@ -149,7 +149,7 @@ def _quoted(scene: Scene, text: str, acts: bool) -> Iterator[ShellFinding]:
         yield scene.refuse("system-deletion", "the program in it deletes a home directory")
 
 
-def _awk(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _awk(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _AWK.search(code.text):
         yield scene.ask("inline-code", "the awk program can run commands or read other files")
         yield from _quoted(scene, code.text, True)
@@ -161,7 +161,7 @@ def _awk(scene: Scene, code: Code) -> Iterator[ShellFinding]:
         yield scene.ask("secret-reading", translatable("the program in it reaches for {name}", name=name))
 
 
-def _sed(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _sed(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     for kind, rest in _sed_commands(code.text):
         if kind == "e":
             yield scene.ask("inline-code", "the sed program runs commands")
@@ -242,7 +242,7 @@ def _sections(text: str, at: int) -> int | None:
     return None
 
 
-def _sql(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _sql(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _SQL_RUNS.search(code.text):
         yield scene.ask("inline-code", "the database client can run commands or reach files")
         yield from scene.refusals(re.sub(r"^\s*[.\\](?:shell|system|!)", "", code.text), scene)
@@ -250,13 +250,13 @@ def _sql(scene: Scene, code: Code) -> Iterator[ShellFinding]:
         yield scene.ask("deletion", "it deletes data from a database")
 
 
-def _vim(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _vim(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _VIM.search(code.text):
         yield scene.ask("inline-code", "the editor's commands can run programs")
         yield from scene.refusals(code.text.rpartition("!")[2], scene)
 
 
-def _asked(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _asked(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     yield scene.ask("inline-code", "the program in it can run anything")
     yield from scene.refusals(code.text, scene)
     for line in code.text.splitlines()[:_MOST_TEXTS]:
@@ -271,12 +271,12 @@ _GDB = re.compile(
 )
 
 
-def _gdb(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _gdb(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if _GDB.fullmatch(code.text.strip()) is None:
         yield from _asked(scene, code)
 
 
-def _jq(scene: Scene, code: Code) -> Iterator[ShellFinding]:
+def _jq(scene: RuleInput, code: Code) -> Iterator[ShellFinding]:
     if re.search(r"(^|[\s|(,\[{])(env\b|\$ENV\b)", code.text):
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hob.guard.shell.arguments import STAR, has, operands, words
-from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
 _POWER = frozenset(
     words("""poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate rescue emergency
@@ -19,7 +19,7 @@ _SIGNALS = re.compile(r"-(?:[0-9]{1,2}|(?:SIG)?[A-Z]+)|-s|--signal|-n")
 
 
 def _always(reason: str) -> Rule:
-    def rule(scene: Scene) -> Iterator[ShellFinding]:
+    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
         if scene.args not in (("--help",), ("--version",)):
             yield scene.refuse("system-control", reason)
 
@@ -30,7 +30,7 @@ def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
     """Refused unless all arguments match; `bare` says whether that goes for none at all."""
     harmless = re.compile(reads)
 
-    def rule(scene: Scene) -> Iterator[ShellFinding]:
+    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
         args = scene.args
         if not (all(harmless.fullmatch(arg) for arg in args) if args else bare):
             yield scene.refuse("system-control", reason)
@@ -38,13 +38,13 @@ def _unless(reads: str, reason: str, bare: bool = True) -> Rule:
     return rule
 
 
-def init(scene: Scene) -> Iterator[ShellFinding]:
+def init(scene: RuleInput) -> Iterator[ShellFinding]:
     """`init 0`."""
     if scene.args != ("--version",):
         yield scene.refuse("system-control", "it changes the state of the whole system")
 
 
-def service(scene: Scene) -> Iterator[ShellFinding]:
+def service(scene: RuleInput) -> Iterator[ShellFinding]:
     """`systemctl` and its kin."""
     words = operands(scene.args, ("-H", "-M", "-p", "-t", "-o", "-n", "-s", "--signal", "--property", "--type"))
     action = words[1] if scene.name == "service" and len(words) > 1 else words[0] if words else ""
@@ -54,7 +54,7 @@ def service(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("service-control", "it changes what runs on this computer")
 
 
-def bus(scene: Scene) -> Iterator[ShellFinding]:
+def bus(scene: RuleInput) -> Iterator[ShellFinding]:
     """Messages to system services."""
     if re.search("login1|PowerOff|Reboot|Halt|Suspend|systemd1", " ".join(scene.args)):
         yield scene.refuse("system-control", "it asks the system to stop or change")
@@ -62,7 +62,7 @@ def bus(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("service-control", "it sends commands to services of this computer")
 
 
-def kill(scene: Scene) -> Iterator[ShellFinding]:
+def kill(scene: RuleInput) -> Iterator[ShellFinding]:
     """All processes, or the first."""
     args = scene.args
     if args[:1] == ("-l",):
@@ -77,7 +77,7 @@ def kill(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.refuse("system-control", "it ends processes that are not its own")
 
 
-def kill_by_name(scene: Scene) -> Iterator[ShellFinding]:
+def kill_by_name(scene: RuleInput) -> Iterator[ShellFinding]:
     """`pkill`, `killall`."""
     names = operands(scene.args, ("-u", "-U", "-g", "-t", "-s", "--signal", "-G", "--user"))
     everything = any(name in ("", ".", ".*", "^", STAR, f".{STAR}", "[a-z]") for name in names)
@@ -86,13 +86,13 @@ def kill_by_name(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.refuse("system-control", "it ends processes that are not its own")
 
 
-def hob(scene: Scene) -> Iterator[ShellFinding]:
+def hob(scene: RuleInput) -> Iterator[ShellFinding]:
     """Hob itself: its commands are the owner's own word."""
     if scene.args not in (("--version",), ("-V",), ("--help",), ("-h",)):
         yield scene.refuse("own-state", "it would speak to Hob in the owner's name")
 
 
-def table(scene: Scene) -> Iterator[ShellFinding]:
+def table(scene: RuleInput) -> Iterator[ShellFinding]:
     """`crontab`."""
     if has(scene.args, "r"):
         yield scene.refuse("system-control", "it deletes all scheduled jobs")
@@ -100,7 +100,7 @@ def table(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("persistence", "it schedules what runs later, by itself")
 
 
-def later(scene: Scene) -> Iterator[ShellFinding]:
+def later(scene: RuleInput) -> Iterator[ShellFinding]:
     """`at`, `batch`."""
     if scene.args not in (("-l",), ("-V",)):
         yield scene.ask("persistence", "it schedules what runs later, by itself")

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, STAR, after_options, has, operands, shown, values
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 from hob.guard.shell.outputs import found_paths
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 
 
-def remove(scene: Scene) -> Iterator[ShellFinding]:
+def remove(scene: RuleInput) -> Iterator[ShellFinding]:
     """`rm`, `unlink`, `rmdir`."""
     args = scene.args
     deep = has(args, "rR", "--recursive") and scene.name == "rm"
@@ -23,7 +23,7 @@ def remove(scene: Scene) -> Iterator[ShellFinding]:
         yield from deletes(scene, target, deep)
 
 
-def deletes(scene: Scene, target: str, deep: bool) -> Iterator[ShellFinding]:
+def deletes(scene: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]:
     """One path is deleted, with all that is below where it goes `deep`."""
     place = scene.place(target)
     many = target.rstrip("/").endswith(STAR)
@@ -43,7 +43,7 @@ def deletes(scene: Scene, target: str, deep: bool) -> Iterator[ShellFinding]:
         )
 
 
-def shred(scene: Scene) -> Iterator[ShellFinding]:
+def shred(scene: RuleInput) -> Iterator[ShellFinding]:
     """Overwriting files so that nothing can bring them back."""
     for target in operands(scene.args, ("-n", "-s", "--iterations", "--size", "--random-source")):
         if scene.place(target) is ShellPlace.DEVICE:
@@ -54,13 +54,13 @@ def shred(scene: Scene) -> Iterator[ShellFinding]:
             yield scene.ask("deletion", "what it overwrites cannot be brought back")
 
 
-def truncate(scene: Scene) -> Iterator[ShellFinding]:
+def truncate(scene: RuleInput) -> Iterator[ShellFinding]:
     """Cutting files off."""
     for target in operands(scene.args, ("-s", "-r", "--size", "--reference")):
         yield from empties(scene, target)
 
 
-def empties(scene: Scene, target: str) -> Iterator[ShellFinding]:
+def empties(scene: RuleInput, target: str) -> Iterator[ShellFinding]:
     """A file loses its content."""
     place = scene.place(target)
     if place is ShellPlace.DEVICE:
@@ -69,7 +69,7 @@ def empties(scene: Scene, target: str) -> Iterator[ShellFinding]:
         yield scene.ask("deletion", translatable("it empties {path}", path=repr(shown(target))))
 
 
-def find(scene: Scene) -> Iterator[ShellFinding]:
+def find(scene: RuleInput) -> Iterator[ShellFinding]:
     """`find -delete`, and the files it writes."""
     args = scene.args
     if "-delete" in args:
@@ -79,7 +79,7 @@ def find(scene: Scene) -> Iterator[ShellFinding]:
         yield from writes(scene, target)
 
 
-def move(scene: Scene) -> Iterator[ShellFinding]:
+def move(scene: RuleInput) -> Iterator[ShellFinding]:
     """`mv`: what is moved away, and where to."""
     paths = operands(scene.args, ("-S", "-t", "--suffix", "--target-directory"))
     into = list(values(scene.args, "-t", "--target-directory"))
@@ -100,7 +100,7 @@ def move(scene: Scene) -> Iterator[ShellFinding]:
         yield from writes(scene, target)
 
 
-def copy(scene: Scene) -> Iterator[ShellFinding]:
+def copy(scene: RuleInput) -> Iterator[ShellFinding]:
     """`cp`, `ln`, `install`: where to."""
     paths = operands(scene.args, ("-S", "-t", "-m", "-o", "-g", "--suffix", "--target-directory", "--mode"))
     into = list(values(scene.args, "-t", "--target-directory"))
@@ -112,7 +112,7 @@ def copy(scene: Scene) -> Iterator[ShellFinding]:
     yield from writes(scene, target)
 
 
-def rsync(scene: Scene) -> Iterator[ShellFinding]:
+def rsync(scene: RuleInput) -> Iterator[ShellFinding]:
     """`rsync --delete` and its kin."""
     paths = operands(
         scene.args, ("-e", "--rsh", "--exclude", "--include", "--filter", "-f", "--bwlimit", "--rsync-path")
@@ -131,7 +131,7 @@ def rsync(scene: Scene) -> Iterator[ShellFinding]:
         yield from writes(scene, target)
 
 
-def unpack(scene: Scene) -> Iterator[ShellFinding]:
+def unpack(scene: RuleInput) -> Iterator[ShellFinding]:
     """Archives: where they are unpacked, and whether what was packed is deleted."""
     args = scene.args
     if has(args, "", "--remove-files"):
@@ -142,7 +142,7 @@ def unpack(scene: Scene) -> Iterator[ShellFinding]:
         yield from writes(scene, target)
 
 
-def tee(scene: Scene) -> Iterator[ShellFinding]:
+def tee(scene: RuleInput) -> Iterator[ShellFinding]:
     """Files that are written besides."""
     reads = [target for operator, target, descriptor in scene.command.redirections if operator == "<"]
     nothing = reads[-1:] == ["/dev/null"] or (not reads and scene.command.stdin == "")
@@ -152,7 +152,7 @@ def tee(scene: Scene) -> Iterator[ShellFinding]:
             yield from empties(scene, target)
 
 
-def dd(scene: Scene) -> Iterator[ShellFinding]:
+def dd(scene: RuleInput) -> Iterator[ShellFinding]:
     """`dd of=`."""
     for arg in scene.args:
         key, _, value = arg.partition("=")
@@ -164,7 +164,7 @@ def dd(scene: Scene) -> Iterator[ShellFinding]:
             yield scene.ask("secret-reading", "it reads a device past all permissions")
 
 
-def edit(scene: Scene) -> Iterator[ShellFinding]:
+def edit(scene: RuleInput) -> Iterator[ShellFinding]:
     """`sed -i` with a program that leaves nothing."""
     args = scene.args
     if not (has(args, "i", "--in-place") or any(arg.startswith("--in-place=") for arg in args)):
@@ -176,7 +176,7 @@ def edit(scene: Scene) -> Iterator[ShellFinding]:
             yield from empties(scene, target)
 
 
-def writes(scene: Scene, target: str) -> Iterator[ShellFinding]:
+def writes(scene: RuleInput, target: str) -> Iterator[ShellFinding]:
     """A file is written."""
     place = scene.place(target)
     path = scene.resolve(target)
@@ -196,7 +196,7 @@ def writes(scene: Scene, target: str) -> Iterator[ShellFinding]:
         )
 
 
-def redirected(scene: Scene) -> Iterator[ShellFinding]:
+def redirected(scene: RuleInput) -> Iterator[ShellFinding]:
     """Redirections of any command."""
     command = scene.command
     for operator, target, descriptor in command.redirections:
@@ -213,13 +213,13 @@ def redirected(scene: Scene) -> Iterator[ShellFinding]:
             yield from empties(scene, target)
 
 
-def drop(scene: Scene) -> Iterator[ShellFinding]:
+def drop(scene: RuleInput) -> Iterator[ShellFinding]:
     """Databases that are dropped."""
     if scene.name != "redis-cli" or any(arg.lower() in ("flushall", "flushdb", "shutdown") for arg in scene.args):
         yield scene.ask("deletion", "it deletes a database")
 
 
-def container(scene: Scene) -> Iterator[ShellFinding]:
+def container(scene: RuleInput) -> Iterator[ShellFinding]:
     """`docker` and `podman`: what is deleted, and what reaches out of the container."""
     rest = after_options(scene.args, ("-H", "--host", "-c", "--context", "--config", "--log-level"))
     words = [arg for arg in rest[:4] if not arg.startswith("-")]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hob.guard.shell.arguments import words
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 
 # what these do with no other arguments than such is to inform
 _INFORMS = re.compile(
@@ -17,12 +17,12 @@ dmsetup losetup badblocks flashrom ddrescue scrub efibootmgr grub-install grub2-
 sg_format mkswap format diskutil newfs newfs_msdos mkisofs_dev e2fsck fsck bcdedit fwupdmgr nwipe""")
 
 
-def make_file_system(scene: Scene) -> Iterator[ShellFinding]:
+def make_file_system(scene: RuleInput) -> Iterator[ShellFinding]:
     """`mkfs` in all its forms."""
     yield scene.refuse("device-destruction", "it makes a new file system where there may be one")
 
 
-def tool(scene: Scene) -> Iterator[ShellFinding]:
+def tool(scene: RuleInput) -> Iterator[ShellFinding]:
     """A program that changes devices, unless it is asked for information only."""
     args = scene.args
     if scene.name == "diskutil":
@@ -39,7 +39,7 @@ def tool(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.refuse("device-destruction", f"{scene.name} can destroy a disk")
 
 
-def dataset(scene: Scene) -> Iterator[ShellFinding]:
+def dataset(scene: RuleInput) -> Iterator[ShellFinding]:
     """`zfs destroy`, `btrfs subvolume delete`."""
     if {"destroy", "delete", "rollback", "wipe"} & set(scene.args):
         yield scene.refuse("device-destruction", "it destroys a volume")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, FEARED, HARMLESS, HERE, HOME, words
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 from hob.guard.shell.commands import BUILTINS
 from hob.guard.shell.interpreters import SHELLS
 
@@ -42,7 +42,7 @@ _LOCAL_BINS = re.compile(
 )
 
 
-def assignments(scene: Scene) -> Iterator[ShellFinding]:
+def assignments(scene: RuleInput) -> Iterator[ShellFinding]:
     """Assignments, also those of `env` and `export`."""
     command = scene.command
     pairs = list(command.assignments)
@@ -100,7 +100,7 @@ def _is_usual(part: str) -> bool:
     return _LOCAL_BINS.fullmatch(part) is not None and ("/" in part or part in ("bin",)) and ".." not in part
 
 
-def redefinitions(scene: Scene) -> Iterator[ShellFinding]:
+def redefinitions(scene: RuleInput) -> Iterator[ShellFinding]:
     """Aliases and other ways to give a known name another meaning."""
     if scene.name == "alias":
         names = [arg.partition("=")[0] for arg in scene.args if "=" in arg]

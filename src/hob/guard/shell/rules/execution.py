@@ -18,7 +18,7 @@ from hob.guard.shell.arguments import (
     shown,
     words,
 )
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding, ShellSeverity
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding, ShellSeverity
 
 # What a command may write that later turns or other programs follow: told for its effect, as file tools declare it.
 
@@ -28,7 +28,7 @@ _READING = (
 _PERSISTS = frozenset({Effect.PERSISTS})
 
 
-def obeyed(scene: Scene) -> Iterator[ShellFinding]:
+def obeyed(scene: RuleInput) -> Iterator[ShellFinding]:
     """Names in arguments, in redirections and in code that stands in the command."""
     command = scene.command
     named = [each.target for each in command.redirections if each.operator[:1] == ">"]
@@ -52,7 +52,7 @@ _FLAGS = re.compile(r"exec=|--checkpoint-action|--to-command|ProxyCommand|LocalC
 _ODD = re.compile(r"[^\x00-\x7f]")
 
 
-def unknown(scene: Scene) -> Iterator[ShellFinding]:
+def unknown(scene: RuleInput) -> Iterator[ShellFinding]:
     """The program's name is not known, or looks like another one."""
     name = scene.command.argv[0]
     if is_known(name):
@@ -66,7 +66,7 @@ def unknown(scene: Scene) -> Iterator[ShellFinding]:
     yield scene.ask("unknown-command", translatable("which program it runs is not known ({name})", name=shown(name)))
 
 
-def guesses(scene: Scene) -> tuple[str, ...]:
+def guesses(scene: RuleInput) -> tuple[str, ...]:
     """The feared programs that an unknown name may turn out to be."""
     name = scene.command.argv[0].rpartition("/")[2]
     if name == ANY:
@@ -76,7 +76,7 @@ def guesses(scene: Scene) -> tuple[str, ...]:
     return tuple(sorted(each for each in FEARED if may_be(name, each)))[:12]
 
 
-def opaque(scene: Scene) -> Iterator[ShellFinding]:
+def opaque(scene: RuleInput) -> Iterator[ShellFinding]:
     """It runs what is not in the text."""
     runs = scene.command.runs
     if runs.opaque:
@@ -96,7 +96,7 @@ def opaque(scene: Scene) -> Iterator[ShellFinding]:
             yield scene.ask("piped-code", translatable("it runs what {path} gives", path=shown(script)))
 
 
-def hidden(scene: Scene) -> Iterator[ShellFinding]:
+def hidden(scene: RuleInput) -> Iterator[ShellFinding]:
     """Commands in options of programs that are not known for running any."""
     runs = scene.command.runs
     if scene.name not in _HIDES or not runs.shell:
@@ -110,14 +110,14 @@ def hidden(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("hidden-command", translatable("an option of {name} runs a command", name=scene.name))
 
 
-def shown_first(scene: Scene) -> Iterator[ShellFinding]:
+def shown_first(scene: RuleInput) -> Iterator[ShellFinding]:
     """`less +!command`: what a pager is told to do before anything else."""
     for arg in scene.args:
         if arg.startswith("+") and ("!" in arg or ("|" in arg and arg[1:2] not in ("/", "?"))):
             yield scene.ask("hidden-command", translatable("an option of {name} runs a command", name=scene.name))
 
 
-def injected(scene: Scene) -> Iterator[ShellFinding]:
+def injected(scene: RuleInput) -> Iterator[ShellFinding]:
     """Text that builtins take for arithmetic or names, and that runs something."""
     if scene.name in (
         "let",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import words
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 
 _DELETES = re.compile(
     r"delete|destroy|rm|rb|remove|uninstall|purge|prune|drain|terminate|delete-\S+|terminate-\S+|remove-\S+|\S+[:-]destroy|\S+:delete|--prune|"
@@ -17,7 +17,7 @@ _CHANGES = frozenset(
 _COMMUNICATES = frozenset({Effect.COMMUNICATES})
 
 
-def cloud(scene: Scene) -> Iterator[ShellFinding]:
+def cloud(scene: RuleInput) -> Iterator[ShellFinding]:
     """A client of a service that keeps things for the owner."""
     words = [arg for arg in scene.args if not arg.startswith("-")]
     if any(_DELETES.fullmatch(word) for word in words[:4]) or "--prune" in scene.args or "-destroy" in scene.args:

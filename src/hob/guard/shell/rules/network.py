@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import ANY, Args, divided, has, operands, shown, values, words
-from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 from hob.guard.shell.rules.deletion import writes
 
 SENDS = frozenset({Effect.COMMUNICATES})
@@ -48,7 +48,7 @@ def is_local(hosts: Args) -> bool:
     return bool(hosts) and all(_LOCAL.fullmatch(host) for host in hosts)
 
 
-def curl(scene: Scene) -> Iterator[ShellFinding]:
+def curl(scene: RuleInput) -> Iterator[ShellFinding]:
     """`curl`."""
     args = divided(scene.args, "oHdAuXTFebcwmKxEzDrC")
     urls = [*operands(args, _CURL_VALUED), *values(args, "--url"), *_elsewhere(args)]
@@ -80,7 +80,7 @@ def _elsewhere(args: Args) -> Iterator[str]:
         yield each.split(":", 2)[-1]
 
 
-def wget(scene: Scene) -> Iterator[ShellFinding]:
+def wget(scene: RuleInput) -> Iterator[ShellFinding]:
     """`wget`."""
     args = divided(scene.args, "OoPtTUeiawQARDl")
     urls = operands(args, _WGET_VALUED)
@@ -93,7 +93,7 @@ def wget(scene: Scene) -> Iterator[ShellFinding]:
             yield from writes(scene, target)
 
 
-def client(scene: Scene) -> Iterator[ShellFinding]:
+def client(scene: RuleInput) -> Iterator[ShellFinding]:
     """Other programs that fetch by address: `http`, `aria2c`, `lynx`."""
     words = operands(scene.args, ("-o", "-d", "-a", "-A", "--auth"))
     sends = any(re.search(r"[\w-](:?=@?|@)", word) and "://" not in word for word in words) and scene.name in (
@@ -106,7 +106,7 @@ def client(scene: Scene) -> Iterator[ShellFinding]:
     yield from _talks(scene, words, hosts_of(words), files, sends)
 
 
-def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
+def _talks(scene: RuleInput, urls: list[str], hosts: Args, files: bool, body: bool) -> Iterator[ShellFinding]:
     if not urls and not files:
         return
     if is_local(hosts) and all(hosts_of([url]) for url in urls if "." in url or "/" in url):
@@ -125,7 +125,7 @@ def _talks(scene: Scene, urls: list[str], hosts: Args, files: bool, body: bool) 
         yield scene.tell("network", f"it {what} {', '.join(hosts) or 'another computer'}", SENDS, hosts)
 
 
-def socket(scene: Scene) -> Iterator[ShellFinding]:
+def socket(scene: RuleInput) -> Iterator[ShellFinding]:
     """`nc`, `socat`, `telnet`: connections that carry anything."""
     words = operands(scene.args, ("-w", "-p", "-s", "-i", "-X", "-x", "-e", "-c"))
     hosts = hosts_of(words) or tuple(words[:1])
@@ -149,7 +149,7 @@ def socket(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS, hosts)
 
 
-def shell(scene: Scene) -> Iterator[ShellFinding]:
+def shell(scene: RuleInput) -> Iterator[ShellFinding]:
     """`ssh`."""
     args = scene.args
     named = operands(args, words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"))
@@ -162,7 +162,7 @@ def shell(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.tell("network", f"it runs on {shown(host[0])}", SENDS, host)
 
 
-def copy(scene: Scene) -> Iterator[ShellFinding]:
+def copy(scene: RuleInput) -> Iterator[ShellFinding]:
     """`scp`, `rsync`, `sftp`, to another computer or from it."""
     named = operands(
         scene.args, words("-c -F -i -J -l -o -P -S -e --rsh --exclude --include --filter -f --bwlimit -b -p")
@@ -178,7 +178,7 @@ def copy(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.tell("network", f"it fetches files from {hosts[0]}", SENDS, hosts)
 
 
-def lookup(scene: Scene) -> Iterator[ShellFinding]:
+def lookup(scene: RuleInput) -> Iterator[ShellFinding]:
     """`dig`, `ping`: names that are asked for can carry data."""
     words = [
         word for word in operands(scene.args, ("-t", "-c", "-W", "-i", "-p", "-s", "-q", "-w")) if word[:1] not in "@+"
@@ -192,21 +192,21 @@ def lookup(scene: Scene) -> Iterator[ShellFinding]:
         yield make("sending" if long else "network", "it asks for a name in the network", SENDS, hosts)
 
 
-def tls(scene: Scene) -> Iterator[ShellFinding]:
+def tls(scene: RuleInput) -> Iterator[ShellFinding]:
     """`openssl s_client`."""
     if set(scene.args[:1]) & {"s_client", "s_server"}:
         yield scene.ask("raw-socket", "it opens a connection that can carry anything", SENDS)
 
 
 def _asks(reason: str) -> Rule:
-    def rule(scene: Scene) -> Iterator[ShellFinding]:
+    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
         if scene.args not in (("--version",), ("--help",)):
             yield scene.ask("sending", reason, SENDS, hosts_of(operands(scene.args)))
 
     return rule
 
 
-def devices(scene: Scene) -> Iterator[ShellFinding]:
+def devices(scene: RuleInput) -> Iterator[ShellFinding]:
     """`/dev/tcp/host/port` in redirections and arguments."""
     for text in (*(at.target for at in scene.command.redirections), *scene.args):
         if "/dev/tcp/" in text or "/dev/udp/" in text:
@@ -217,7 +217,7 @@ def devices(scene: Scene) -> Iterator[ShellFinding]:
             return
 
 
-def share(scene: Scene) -> Iterator[ShellFinding]:
+def share(scene: RuleInput) -> Iterator[ShellFinding]:
     """Programs that hand files to a service: `aws s3 cp`, `gh gist create`, `rclone copy`."""
     words = " ".join(scene.args)
     if re.search(_SHARES[scene.name], words):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import after_options, operands, values
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 from hob.guard.shell.rules.network import hosts_of
 
 _INSTALLS = frozenset({Effect.COMMUNICATES, Effect.EXECUTES, Effect.WRITES})
@@ -78,7 +78,7 @@ _INDEXES = (
 )
 
 
-def manager(scene: Scene) -> Iterator[ShellFinding]:
+def manager(scene: RuleInput) -> Iterator[ShellFinding]:
     """A package manager."""
     args = after_options(
         scene.args,
@@ -92,7 +92,7 @@ def manager(scene: Scene) -> Iterator[ShellFinding]:
         yield from _fetches(scene, registry)
 
 
-def _fetches(scene: Scene, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
+def _fetches(scene: RuleInput, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
     named = hosts_of(
         [
             re.sub(r"^git\+|^(?:[\w.-]+\s*@\s*)(?=\w+:)", "", arg)
@@ -107,7 +107,7 @@ def _fetches(scene: Scene, registry: tuple[str, ...]) -> Iterator[ShellFinding]:
     yield scene.tell("installing", f"{scene.name} fetches and runs what others wrote", _INSTALLS, hosts)
 
 
-def python_module(scene: Scene) -> Iterator[ShellFinding]:
+def python_module(scene: RuleInput) -> Iterator[ShellFinding]:
     """`python -m pip install`."""
     args = scene.args
     if args[:2] in (("-m", "pip"), ("-m", "uv"), ("-m", "pipx")) and {"install", "download", "wheel"} & set(args[2:]):

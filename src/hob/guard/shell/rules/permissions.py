@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import has, is_known, operands
-from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 from hob.guard.shell.places import OWN, TOO_MUCH, ShellPlace
 
 _OPEN = re.compile(
@@ -13,7 +13,7 @@ _OPEN = re.compile(
 )
 
 
-def mode(scene: Scene) -> Iterator[ShellFinding]:
+def mode(scene: RuleInput) -> Iterator[ShellFinding]:
     """`chmod`."""
     args = scene.args
     words = [arg for arg in args if not re.fullmatch(r"-[RcfvhHLP]+|--[a-z-]+(=.*)?", arg)]
@@ -38,7 +38,7 @@ def mode(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("permission", "it changes the rights of a whole tree")
 
 
-def owner(scene: Scene) -> Iterator[ShellFinding]:
+def owner(scene: RuleInput) -> Iterator[ShellFinding]:
     """`chown`, `chgrp`."""
     places = {scene.place(target) for target in operands(scene.args)[1:]}
     if places & TOO_MUCH and has(scene.args, "R", "--recursive"):
@@ -48,7 +48,7 @@ def owner(scene: Scene) -> Iterator[ShellFinding]:
 
 
 def _asks(rule: str, reason: str) -> Rule:
-    def found(scene: Scene) -> Iterator[ShellFinding]:
+    def found(scene: RuleInput) -> Iterator[ShellFinding]:
         if scene.args not in (("--version",), ("--help",)):
             yield scene.ask(rule, reason)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hob.core.translation.language import translatable
 from hob.guard.policy.places import is_hidden_file
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR, Args, operands, shown
-from hob.guard.shell.command_context import Rule, Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
 # a name at the beginning of a part of a path: after a slash, or where an option's value or a path begins
 _BEGIN = r"(?:^|[/=@:,\s\"'(\x03])"
@@ -82,7 +82,7 @@ def _globbed(text: str) -> str:
     return ""
 
 
-def read(scene: Scene) -> Iterator[ShellFinding]:
+def read(scene: RuleInput) -> Iterator[ShellFinding]:
     """Secret places named in the arguments or redirections of any command."""
     command = scene.command
     args = _paths(scene)
@@ -101,7 +101,7 @@ def read(scene: Scene) -> Iterator[ShellFinding]:
             return
 
 
-def _paths(scene: Scene) -> Args:
+def _paths(scene: RuleInput) -> Args:
     """The arguments that may be paths."""
     command, args = scene.command, scene.args
     if command.name in _SAYS:
@@ -126,7 +126,7 @@ def _paths(scene: Scene) -> Args:
     return tuple(arg for arg in args if not _EXCLUDES.match(arg))
 
 
-def variables(scene: Scene) -> Iterator[ShellFinding]:
+def variables(scene: RuleInput) -> Iterator[ShellFinding]:
     """Variables of the environment that hold secrets."""
     for name in scene.command.reads:
         if (_WORDS.search(name) or name in _SOCKETS) and scene.name not in ("[", "test", "unset", "export"):
@@ -135,14 +135,14 @@ def variables(scene: Scene) -> Iterator[ShellFinding]:
 
 
 def _dumps(*bare: Args) -> Rule:
-    def rule(scene: Scene) -> Iterator[ShellFinding]:
+    def rule(scene: RuleInput) -> Iterator[ShellFinding]:
         if scene.args in bare:
             yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 
     return rule
 
 
-def env(scene: Scene) -> Iterator[ShellFinding]:
+def env(scene: RuleInput) -> Iterator[ShellFinding]:
     """`env` without a command."""
     if (
         not scene.command.runs.commands
@@ -152,21 +152,21 @@ def env(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
-def printenv(scene: Scene) -> Iterator[ShellFinding]:
+def printenv(scene: RuleInput) -> Iterator[ShellFinding]:
     """`printenv` without a name, or with a secret one."""
     names = operands(scene.args)
     if not names or any(_WORDS.search(name) or ANY in name for name in names):
         yield scene.ask("environment-dump", "it prints the environment, which may hold secrets")
 
 
-def processes(scene: Scene) -> Iterator[ShellFinding]:
+def processes(scene: RuleInput) -> Iterator[ShellFinding]:
     """`ps e`, which shows the environment of every process."""
     chosen = any(arg.startswith("-") and arg[1:2] in "opC" for arg in scene.args)
     if not chosen and any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*|-E|.*environ.*", arg) for arg in scene.args[:2]):
         yield scene.ask("environment-dump", "it prints the environment of processes")
 
 
-def declared(scene: Scene) -> Iterator[ShellFinding]:
+def declared(scene: RuleInput) -> Iterator[ShellFinding]:
     """`export -p`, `declare -x`."""
     names = [arg for arg in scene.args if not arg.startswith(("-", "+"))]
     functions = any(arg.startswith("-") and set(arg) & set("fF") for arg in scene.args)
@@ -174,7 +174,7 @@ def declared(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.ask("environment-dump", "it prints all variables, which may hold secrets")
 
 
-def service_manager(scene: Scene) -> Iterator[ShellFinding]:
+def service_manager(scene: RuleInput) -> Iterator[ShellFinding]:
     """Programs that hand out stored secrets."""
     words = " ".join(scene.args)
     if re.search(_KEEPERS[scene.name], words):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from hob.core.tools import Effect
 from hob.guard.shell.arguments import Args, after_options, has, is_known, operands, values
-from hob.guard.shell.command_context import Rules, Scene, ShellFinding
+from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 from hob.guard.shell.rules.network import SENDS, host_of
 
 _GLOBAL = ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path")
@@ -105,7 +105,7 @@ _LOST: dict[str, _Lost] = {
 }
 
 
-def git(scene: Scene) -> Iterator[ShellFinding]:
+def git(scene: RuleInput) -> Iterator[ShellFinding]:
     """`git` in all its parts."""
     args = scene.args
     rest = after_options(args, _GLOBAL)
@@ -136,7 +136,7 @@ def git(scene: Scene) -> Iterator[ShellFinding]:
         yield scene.tell("network", f"git {action} talks to another computer", frozenset({Effect.COMMUNICATES}), hosts)
 
 
-def other(scene: Scene) -> Iterator[ShellFinding]:
+def other(scene: RuleInput) -> Iterator[ShellFinding]:
     """Mercurial, Subversion, Jujutsu and others."""
     words = set(scene.args)
     lost = {"strip", "purge", "rollback", "--clean", "-C", "--force", "abandon", "delete", "rm", "obliterate", "prune"}

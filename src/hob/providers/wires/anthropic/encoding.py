@@ -24,10 +24,10 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolSpec
 from hob.core.values import dataclass
-from hob.providers.http.answer import Growing
+from hob.providers.http.answer import PartialJson
 from hob.providers.http.past_calls import read_arguments
 from hob.providers.http.prefixes import valid_messages
-from hob.providers.media.sight import image_type
+from hob.providers.media.image_descriptions import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
 # Where a request is marked for the prompt cache.
@@ -112,14 +112,14 @@ class Layout:
 
     def __init__(self) -> None:
         self.sealed = False
-        self._parts: list[Growing | int | None] = []
+        self._parts: list[PartialJson | int | None] = []
         self._told = 0
 
-    def add_sealed(self, block: Block, said: int) -> Growing:
+    def add_sealed(self, block: Block, said: int) -> PartialJson:
         """A sealed block, which may still grow, begins after `said` characters of text."""
         self._tell(said)
         self.sealed = True
-        growing = Growing(block)
+        growing = PartialJson(block)
         self._parts.append(growing)
         return growing
 
@@ -136,7 +136,7 @@ class Layout:
     def data(self, said: int) -> str:
         """The whole, at the answer's end."""
         self._tell(said)
-        parts = [part.whole() if isinstance(part, Growing) else part for part in self._parts]
+        parts = [part.whole() if isinstance(part, PartialJson) else part for part in self._parts]
         return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 

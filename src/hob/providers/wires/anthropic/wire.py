@@ -9,7 +9,7 @@ from hob.core.models import Continuation, ModelRequest, Stop, Usage
 from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
-from hob.providers.http.answer import Growing, GrowingCall
+from hob.providers.http.answer import PartialCall, PartialJson
 from hob.providers.http.decoder import count_of
 from hob.providers.http.faults import describe
 from hob.providers.http.wire import Listed, Wire
@@ -53,8 +53,8 @@ class AnthropicDecoder(decoding.Decoder):
         self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
-        self._blocks: dict[object, GrowingCall | Growing] = {}
-        self._given: list[tuple[GrowingCall, Block]] = []
+        self._blocks: dict[object, PartialCall | PartialJson] = {}
+        self._given: list[tuple[PartialCall, Block]] = []
         self._layout = Layout()
         self._said = 0
         self._usage: dict[str, Any] = {}
@@ -151,18 +151,18 @@ class AnthropicDecoder(decoding.Decoder):
             if isinstance(block.get("input"), dict) and block["input"]:
                 self._given.append((call, block["input"]))
 
-    def _take_delta(self, block: GrowingCall | Growing | None, delta: Block) -> None:
+    def _take_delta(self, block: PartialCall | PartialJson | None, delta: Block) -> None:
         match delta:
             case {"type": "text_delta", "text": str(text)} if text:
                 self._said += len(text)
                 self._answer.say(text)
-            case {"type": "input_json_delta", "partial_json": str(piece)} if isinstance(block, GrowingCall):
+            case {"type": "input_json_delta", "partial_json": str(piece)} if isinstance(block, PartialCall):
                 self._answer.write(block, piece)
             case {"type": "thinking_delta", "thinking": str(text)} if text:
                 self._answer.think(text)
-                if isinstance(block, Growing):
+                if isinstance(block, PartialJson):
                     block.grow("thinking", text)
-            case {"type": "signature_delta", "signature": str(piece)} if isinstance(block, Growing):
+            case {"type": "signature_delta", "signature": str(piece)} if isinstance(block, PartialJson):
                 self._answer.keep(len(piece))
                 block.grow("signature", piece)
 

@@ -24,7 +24,7 @@ from hob.core.models import (
 from hob.core.tools import ToolSpec
 from hob.core.values import dataclass
 from hob.providers.http.past_calls import read_arguments
-from hob.providers.media.sight import image_type
+from hob.providers.media.image_descriptions import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
 # How each model is told to think: data by name.

@@ -27,11 +27,11 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
-from hob.providers.http.answer import MOST_CALLS, Growing, GrowingCall
+from hob.providers.http.answer import MOST_CALLS, PartialCall, PartialJson
 from hob.providers.http.decoder import MOST_TOKENS, count_of, objects_in
 from hob.providers.http.past_calls import result_text, sound_arguments
 from hob.providers.http.wire import Listed, Wire
-from hob.providers.media.sight import image_type
+from hob.providers.media.image_descriptions import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 from hob.providers.wires.openai_chat.settings import Dialect
 
@@ -196,8 +196,8 @@ class ChatDecoder(decoding.Decoder):
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._returns_reasoning = returns_reasoning
-        self._details: list[Growing] = []
-        self._slots: dict[int, GrowingCall] = {}
+        self._details: list[PartialJson] = []
+        self._slots: dict[int, PartialCall] = {}
         self._finish = ""
 
     def _ended(self) -> Stop | None:
@@ -309,7 +309,7 @@ class ChatDecoder(decoding.Decoder):
                         known.put(name, value)
                 return
         if len(self._details) < MOST_CALLS:
-            self._details.append(Growing(detail))
+            self._details.append(PartialJson(detail))
 
     def _take_fragment(self, fragment: dict[str, Any]) -> None:
         function = fragment.get("function")
@@ -323,7 +323,7 @@ class ChatDecoder(decoding.Decoder):
         self._answer.write(call, function.get("arguments"))
         self._answer.tell(call)
 
-    def _call_of(self, index: object, identity: str, name: str) -> GrowingCall:
+    def _call_of(self, index: object, identity: str, name: str) -> PartialCall:
         """The call that a fragment belongs to. Servers leave out the index, the id, or use one index for all."""
         if isinstance(index, int):
             call = self._slots.get(index)

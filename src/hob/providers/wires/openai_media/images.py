@@ -12,7 +12,7 @@ from hob.core.models import Usage
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 from hob.providers.http.decoder import count_of
-from hob.providers.media.sight import image_type
+from hob.providers.media.image_descriptions import image_type
 
 _OWN_FORMAT = ("gpt-image", "chatgpt-image")
 """Models that always send the picture itself; others are asked not to send an address."""

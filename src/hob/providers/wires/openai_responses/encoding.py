@@ -13,7 +13,7 @@ from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http.past_calls import result_text, sound_arguments
-from hob.providers.media.sight import image_type
+from hob.providers.media.image_descriptions import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
 # How each model is told to think: data by name.

@@ -13,7 +13,7 @@ from hob.core.models import Continuation, ModelRequest, Stop, Usage
 from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
-from hob.providers.http.answer import GrowingCall
+from hob.providers.http.answer import PartialCall
 from hob.providers.http.decoder import count_of, objects_in
 from hob.providers.http.faults import describe
 from hob.providers.http.wire import Listed, Wire
@@ -48,7 +48,7 @@ class ResponsesDecoder(decoding.Decoder):
         self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
-        self._calls: dict[object, GrowingCall] = {}
+        self._calls: dict[object, PartialCall] = {}
         self._begun: dict[object, int] = {}
         self._layout = Layout()
         self._said = 0

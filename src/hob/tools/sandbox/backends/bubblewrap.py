@@ -17,13 +17,13 @@ from hob.tools.sandbox.environment import USER, proxy_environ
 from hob.tools.sandbox.job import Job, JobRoot, Limits
 from hob.tools.sandbox.launcher.cgroups import ControlGroups
 from hob.tools.sandbox.launcher.launcher import Launch
-from hob.tools.sandbox.launcher.namespaces import NamespaceGrip, NamespaceReport, Way
+from hob.tools.sandbox.launcher.namespaces import NamespaceReport, NamespaceTree, NetworkAccess
 from hob.tools.sandbox.launcher.seccomp import Filter, compile_filter, find_architecture
 from hob.tools.sandbox.network.bridge import PORT
 from hob.tools.sandbox.network.hosts import Decided, HostRules
 from hob.tools.sandbox.network.interception import CA_FILE, Interception
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy
-from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_walls
+from hob.tools.sandbox.roots import check_job, effective_roots, open_place, open_protected_mounts
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, cache_links, empty_file, git_config
 
 # The two shell scripts around a command: limits that the kernel keeps are set by the shell that becomes the command.
@@ -128,14 +128,14 @@ class Bubblewrap:
         check_job(job, self.sandbox_environment.forbidden)
         seen = Interception(job.credentials, self.internet.trust) if job.hosts and job.credentials else None
         proxy = Proxy(HostRules(job.hosts), decided, self.internet, seen)
-        way = Way(proxy, _pipe(before, after)) if job.hosts else None
+        way = NetworkAccess(proxy, _pipe(before, after)) if job.hosts else None
         status, told = os.pipe()
         os.set_blocking(status, False)
         after.callback(os.close, status)
         before.callback(os.close, told)
         after.enter_context(places.devices_restored())
-        grip = NamespaceGrip(NamespaceReport(status), way)
-        after.callback(grip.close)
+        processes = NamespaceTree(NamespaceReport(status), way)
+        after.callback(processes.close)
         fds = Descriptors(before)
         arguments = [*_NAMESPACES, "--json-status-fd", fds.share(told), *self._optional("--disable-userns")]
         alive, life = os.pipe()
@@ -165,7 +165,7 @@ class Bubblewrap:
             ),
             {"PATH": "/usr/bin:/bin"},
             tuple(fds.shared),
-            grip,
+            processes,
         )
 
     def _group(self, after: ExitStack) -> tuple[str, ...]:
@@ -242,7 +242,7 @@ class Bubblewrap:
 
     def _protect(self, root: JobRoot, fds: "Descriptors") -> Iterator[str]:
         """Mounts over what must stay as it is, and over the folders it is in."""
-        for wall in open_walls(fds.place(root.path), self.sandbox_environment.protected, fds.keep):
+        for wall in open_protected_mounts(fds.place(root.path), self.sandbox_environment.protected, fds.keep):
             path = root.path / wall.name
             yield from self._mount(JobRoot(path, wall.writable), wall.place, fds, path)
 

@@ -20,7 +20,7 @@ from hob.tools.sandbox.environment import USER, job_environ
 from hob.tools.sandbox.job import Job, JobRoot, Limits
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
-from hob.tools.sandbox.roots import effective_roots, open_place, open_walls
+from hob.tools.sandbox.roots import effective_roots, open_place, open_protected_mounts
 from hob.tools.sandbox.sandbox_environment import empty_file
 
 HOME = Path("/home") / USER
@@ -91,7 +91,7 @@ class Containers(SupervisedBackend):
                 opened.callback(os.close, place)
                 return place
 
-            for wall in open_walls(keep(open_place(root.path)), self.sandbox_environment.protected, keep):
+            for wall in open_protected_mounts(keep(open_place(root.path)), self.sandbox_environment.protected, keep):
                 yield from self._mount(JobRoot(root.path / wall.name, wall.writable), root.path / wall.name)
 
 

@@ -23,8 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hob.tools.sandbox.launcher.deputy import Deputy
 from hob.tools.sandbox.launcher.seccomp import Filter, compile_filter, find_architecture
+from hob.tools.sandbox.launcher.syscall_supervisor import SyscallSupervisor
 
 _SET_SUBREAPER, _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 36, 38, 22, 2
 _MODE_FILTER, _NEW_LISTENER = 1, 8
@@ -48,7 +48,7 @@ def main() -> NoReturn:
         _become_command(orders, theirs)
     theirs.close()
     _forget_streams()
-    code = _watch(child, orders["alive"], wakes, _deputy(ours, orders))
+    code = _watch(child, orders["alive"], wakes, _supervisor(ours, orders))
     _end_all(child)
     if orders["last"]:
         _run_last(orders["last"], orders["environ"])
@@ -78,27 +78,27 @@ def _forget_streams() -> None:
         os.dup2(nowhere, stream)
 
 
-def _deputy(ours: socket.socket, orders: dict[str, Any]) -> Deputy | None:
+def _supervisor(ours: socket.socket, orders: dict[str, Any]) -> SyscallSupervisor | None:
     """Anyone who answers at the command's filter, where it has one that asks. The command waits until this has it."""
     _, listeners, _, _ = socket.recv_fds(ours, 1, 1)
     machine = find_architecture()
-    return Deputy(listeners[0], orders["writable"], machine) if listeners and machine is not None else None
+    return SyscallSupervisor(listeners[0], orders["writable"], machine) if listeners and machine is not None else None
 
 
-def _watch(child: int, alive: int, wakes: int, deputy: Deputy | None) -> int:
+def _watch(child: int, alive: int, wakes: int, supervisor: SyscallSupervisor | None) -> int:
     """Wait for the command's end and return its status, or 137 when told to end it."""
     poll = select.poll()
     poll.register(alive, select.POLLIN | select.POLLHUP)
     poll.register(wakes, select.POLLIN)
-    if deputy is not None:
-        poll.register(deputy.listener, select.POLLIN)
+    if supervisor is not None:
+        poll.register(supervisor.listener, select.POLLIN)
     while True:
         ready = dict(poll.poll())
-        if deputy is not None and deputy.listener in ready:
-            if ready[deputy.listener] & select.POLLIN:
-                deputy.answer()
+        if supervisor is not None and supervisor.listener in ready:
+            if ready[supervisor.listener] & select.POLLIN:
+                supervisor.answer()
             else:  # no one is left who could ask
-                poll.unregister(deputy.listener)
+                poll.unregister(supervisor.listener)
         if alive in ready:
             return 128 + signal.SIGKILL
         with suppress(BlockingIOError):
@@ -179,7 +179,7 @@ def _become_command(orders: dict[str, Any], way: socket.socket) -> NoReturn:
         if _LINUX:
             _prctl(_SET_NO_NEW_PRIVILEGES, 1)
         if "handled" in orders:
-            asking, refusing = _program(orders, deputed=True), _program(orders, deputed=False)
+            asking, refusing = _program(orders, supervised=True), _program(orders, supervised=False)
             _restrict(orders)
             _filter(asking, refusing, way)
         os.closerange(3, 65536)
@@ -226,13 +226,13 @@ def _restrict(orders: dict[str, Any]) -> None:
     _checked(libc.syscall(_RESTRICT_SELF, ruleset, 0))
 
 
-def _program(orders: dict[str, Any], *, deputed: bool) -> bytes:
+def _program(orders: dict[str, Any], *, supervised: bool) -> bytes:
     """The filter, made while /proc is readable: no sockets, no signals for Hob, the launcher and who started them."""
     machine = find_architecture()
     if machine is None:
         raise OSError(errno.ENOSYS, "the sandbox knows no system call filter for this machine")
     spared = tuple(_ancestors(os.getpid()))
-    rules = Filter(False, orders["truncates"], spared, metadata=False, deputed=deputed)
+    rules = Filter(False, orders["truncates"], spared, metadata=False, supervised=supervised)
     return compile_filter(rules, machine)
 
 

@@ -1,4 +1,4 @@
-"""What a backend gives for a job: a program to start, and the grip by which what it started is held."""
+"""What a backend gives for a job: a program to start, and the processes that it and its children are."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ from hob.tools.sandbox.job import Job
 from hob.tools.sandbox.network.hosts import Decided
 
 
-class Grip(Protocol):
+class ProcessTree(Protocol):
     """A hold on a command and on everything that it started."""
 
     async def started(self, pid: int) -> None:
@@ -33,7 +33,7 @@ class Launch:
     argv: tuple[str, ...]
     environ: Mapping[str, str]
     fds: tuple[int, ...]
-    grip: Grip
+    processes: ProcessTree
     folder: Path = Path("/")
 
 

@@ -20,7 +20,7 @@ _SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class NetworkAccess:
     """A way out for a command: the proxy, and the pipe on which the sandbox waits until it stands."""
 
     proxy: Proxy
@@ -63,10 +63,10 @@ class NamespaceReport:
         return None
 
 
-class NamespaceGrip:
+class NamespaceTree:
     """Holds by the first process of the namespace. Closes nothing; the maker of the descriptors does."""
 
-    def __init__(self, told: NamespaceReport, way: Way | None = None) -> None:
+    def __init__(self, told: NamespaceReport, way: NetworkAccess | None = None) -> None:
         self._told = told
         self._way = way
 

@@ -143,8 +143,8 @@ _REFUSED = (
     *("iopl", "ioperm", "modify_ldt", "uselib", "sysfs", "ustat"),
 )
 _MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2")  # callers have older ways
-DEPUTED = ("chmod", "fchmod", "fchmodat", "fchmodat2", "utimensat")
-"""Calls that a launcher may be asked to make instead of the command (see `deputy`)."""
+SUPERVISED_CALLS = ("chmod", "fchmod", "fchmodat", "fchmodat2", "utimensat")
+"""Calls that a launcher may be asked to make instead of the command (see `syscall_supervisor`)."""
 _OF_OWNERS = ("chown", "fchown", "fchownat", "lchown", "file_setattr")
 _OLD_TIMES = ("utime", "utimes", "futimesat")  # libraries make them of utimensat
 _ATTRIBUTES = (
@@ -193,7 +193,7 @@ class Filter:
     `sockets` false refuses every socket that can reach another process: what stands in for a network namespace.
     `truncate` false refuses truncate(2), which old versions of Landlock do not see. `spared` are processes that may not
     be signalled: what stands in for a process namespace. `metadata` false refuses what changes a file's owner, mode,
-    times and attributes, which no version of Landlock sees; with `deputed` the listener at the filter is asked about
+    times and attributes, which no version of Landlock sees; with `supervised` the listener at the filter is asked about
     modes and times.
     """
 
@@ -201,7 +201,7 @@ class Filter:
     truncate: bool = True
     spared: tuple[int, ...] = ()
     metadata: bool = True
-    deputed: bool = False
+    supervised: bool = False
 
 
 def compile_filter(rules: Filter, machine: Architecture) -> bytes:
@@ -228,7 +228,7 @@ def compile_filter(rules: Filter, machine: Architecture) -> bytes:
         for name, argument in _MODES.items():
             program += _when(machine, name, _without(argument, SET_IDS))
     else:
-        program += _no_metadata(machine, deputed=rules.deputed)
+        program += _no_metadata(machine, supervised=rules.supervised)
     if rules.spared:
         program += _spare(machine, rules.spared)
     program.append((_RETURN, 0, 0, _ALLOW))
@@ -277,11 +277,11 @@ def _no_set_ids(machine: Architecture) -> Program:
     return program
 
 
-def _no_metadata(machine: Architecture, *, deputed: bool) -> Program:
+def _no_metadata(machine: Architecture, *, supervised: bool) -> Program:
     refused = _refuse(errno.EPERM)
     program: Program = []
-    for name in DEPUTED:
-        program += _when(machine, name, [(_RETURN, 0, 0, _ASK) if deputed else refused])
+    for name in SUPERVISED_CALLS:
+        program += _when(machine, name, [(_RETURN, 0, 0, _ASK) if supervised else refused])
     for name in (*_OF_OWNERS, *_OLD_TIMES):
         program += _when(machine, name, [refused])
     for name in _ATTRIBUTES:  # as of a file system that has none: programs that copy files do without

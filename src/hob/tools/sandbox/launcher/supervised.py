@@ -33,7 +33,7 @@ class Confinement:
     writable: tuple[str, ...]
 
 
-class SupervisedGrip:
+class SupervisedTree:
     """Holds by the launcher."""
 
     def __init__(self, told: NamespaceReport, life: int) -> None:
@@ -100,7 +100,7 @@ def supervise(
     orders_file.write(json.dumps(orders).encode())
     orders_file.seek(0)
     fds = (alive, tell, orders_file.fileno(), *(place for place, _ in rules))
-    return Launch((*helper(_CODE), str(orders_file.fileno())), {}, fds, SupervisedGrip(NamespaceReport(status), life))
+    return Launch((*helper(_CODE), str(orders_file.fileno())), {}, fds, SupervisedTree(NamespaceReport(status), life))
 
 
 def _amounts(limits: Limits) -> list[tuple[int, int]]:

@@ -71,7 +71,7 @@ class Snapshot:
     unkept: frozenset[str] = frozenset()
 
 
-class What(StrEnum):
+class Difference(StrEnum):
     """How a name differs."""
 
     ADDED = "added"
@@ -84,7 +84,7 @@ class SnapshotChange:
     """One difference. `restorable` tells whether what was there before is kept."""
 
     path: str
-    what: What
+    what: Difference
     before: SnapshotEntry | None
     after: SnapshotEntry | None
 
@@ -104,8 +104,8 @@ def _changes(before: Snapshot, after: Snapshot) -> Iterator[SnapshotChange]:
     for path in sorted(before.entries.keys() | after.entries.keys()):
         old, new = before.entries.get(path), after.entries.get(path)
         if new is None:
-            yield SnapshotChange(path, What.REMOVED, old, None)
+            yield SnapshotChange(path, Difference.REMOVED, old, None)
         elif old is None:
-            yield SnapshotChange(path, What.ADDED, None, new)
+            yield SnapshotChange(path, Difference.ADDED, None, new)
         elif old is not new and not old.same_as(new):
-            yield SnapshotChange(path, What.CHANGED, old, new)
+            yield SnapshotChange(path, Difference.CHANGED, old, new)

@@ -28,7 +28,7 @@ _NOT_EMPTY = "there is something in it that came later or was left out"
 _NOT_KEPT = "what was there before was not kept: too large, too much, not readable, or a cache"
 
 
-class Stays(Exception):
+class NotRestored(Exception):
     """A name stays as it is. The message says why."""
 
 
@@ -77,7 +77,7 @@ class Restoring:
         try:
             with open_folder(root, str(path.parent)) as folder:
                 self._put(folder, path.name, change, wanted)
-        except Stays as reason:
+        except NotRestored as reason:
             return Restored(change.path, False, str(reason))
         except FileNotFoundError:
             done = wanted is None
@@ -96,9 +96,9 @@ class Restoring:
         swaps = change.before is not None and change.after is not None and _goes(change)
         expected = None if swaps and wanted is not None else change.after
         if not (now is None if expected is None else expected.same_as(now)):
-            raise Stays("it was changed again since")
+            raise NotRestored("it was changed again since")
         if wanted is not None and not wanted.kept:
-            raise Stays(_NOT_KEPT)
+            raise NotRestored(_NOT_KEPT)
         if self._dry:
             if wanted is None and now is not None and now.kind is EntryKind.FOLDER:
                 self._check_empty(folder, name, change.path)
@@ -118,14 +118,14 @@ class Restoring:
         finally:
             os.close(place)
         if left:
-            raise Stays(_NOT_EMPTY)
+            raise NotRestored(_NOT_EMPTY)
 
     def _remove(self, folder: int, name: str, now: SnapshotEntry | None) -> None:
         if now is not None and now.kind is EntryKind.FOLDER:
             try:
                 os.rmdir(name, dir_fd=folder)
             except OSError as error:
-                raise Stays(_NOT_EMPTY) from error
+                raise NotRestored(_NOT_EMPTY) from error
         else:
             os.unlink(name, dir_fd=folder)
 
@@ -172,11 +172,11 @@ class Restoring:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             if now is not None:
-                raise Stays("it was changed again since") from None
+                raise NotRestored("it was changed again since") from None
             return
         same = now is not None and (status.st_ino, status.st_ctime_ns) == (now.stamp.inode, now.stamp.ctime)
         if not same or stat.S_ISDIR(status.st_mode):
-            raise Stays("it was changed again since")
+            raise NotRestored("it was changed again since")
 
 
 def _goes(change: SnapshotChange) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from hob.tools.sandbox.launcher.seccomp import DEPUTED, SET_IDS, Architecture
+from hob.tools.sandbox.launcher.seccomp import SET_IDS, SUPERVISED_CALLS, Architecture
 
 # include/uapi/linux/seccomp.h: SECCOMP_IOCTL_NOTIF_RECV, _SEND and _ID_VALID, struct seccomp_notif and _resp
 _RECEIVE, _SEND, _IS_VALID = 0xC050_2100, 0xC018_2101, 0x4008_2102
@@ -24,13 +24,13 @@ _CWD, _NOT_FOLLOWED = -100, 0x100  # AT_FDCWD, AT_SYMLINK_NOFOLLOW
 _LONGEST_PATH, _TIMES = 4096, 32
 
 
-class Deputy:
+class SyscallSupervisor:
     """Answers at the descriptor `listener`. Files below the folders `writable` are changed, and no others."""
 
     def __init__(self, listener: int, writable: Sequence[str], machine: Architecture) -> None:
         self.listener = listener
         self._writable = tuple(writable)
-        self._names = {machine.number(name): name for name in DEPUTED if machine.number(name) >= 0}
+        self._names = {machine.number(name): name for name in SUPERVISED_CALLS if machine.number(name) >= 0}
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def answer(self) -> None:

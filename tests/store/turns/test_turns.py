@@ -17,7 +17,7 @@ from hob.core.turns import Parked, WaitsFor
 from hob.store.database.state_moves import IllegalMove
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
-from hob.store.turns import Recovered
+from hob.store.turns.turns import Recovered
 from hob.testing.channel import message
 from hob.testing.memory_store import memory_store
 from hob.testing.turns import SESSION, make_turn, put_message

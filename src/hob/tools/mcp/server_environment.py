@@ -16,7 +16,7 @@ def unnoted(_server: str, _decision: Decision) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ServerEnvironment:
     """The home, and what the programs of servers run in."""
 
     home: Path

@@ -345,7 +345,7 @@ class TurnRows(TimedStorePart):
         """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).
 
         A turn that an unclean end found running gets one attempt more, or its first if it has gone on since the last
-        such end; three set it aside: `say(turn)` is owed to its senders. After a clean end all attempts are void, and
+        such end; three set it aside: `say(turn)` is sent to its senders. After a clean end all attempts are void, and
         so are those of a turn that an unclean end did not find running.
         """
         at = self._now()

@@ -49,7 +49,7 @@ _MOST_KEPT = 256
 _BEAT = Beat()
 
 
-class Sight:
+class ImageDescriptions:
     """What pictures show, looked up once. Without a describer there is nothing to tell.
 
     `ref` is the model that looks; `local` says that it runs on the owner's machines.
@@ -76,7 +76,7 @@ class Sight:
         except NotFound as error:
             return _undescribed(error), None
         except ModelError as error:
-            call = ExtraCall(self._ref, error.fault, error.usage, error.cost) if error.may_owe else None
+            call = ExtraCall(self._ref, error.fault, error.usage, error.cost) if error.may_cost else None
             return _undescribed(error), call
         lead = "a picture that you cannot see; what another model saw on it stands between the marks"
         return f"[{lead}]\n<{self._mark}>\n{_harmless(description.text)}\n</{self._mark}>", call
@@ -97,10 +97,10 @@ class Sight:
             return description, ExtraCall(self._ref, "ok", description.usage)
 
 
-class Seeing:
+class DescribingModel:
     """Implements `Model` over one that cannot see: its pictures come as words. Looking is told by `ExtraCall`."""
 
-    def __init__(self, model: Model, sight: Sight) -> None:
+    def __init__(self, model: Model, sight: ImageDescriptions) -> None:
         self._model = model
         self._sight = sight
 

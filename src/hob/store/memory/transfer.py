@@ -12,7 +12,7 @@ from hob.store.memory.goals import StoredGoals, put_goal
 from hob.store.memory.items import StoredItems, add_items
 
 
-class CarriedItem(NamedTuple):
+class TransferredItem(NamedTuple):
     """An item, and what it says as a fact or a goal."""
 
     item: MemoryItem
@@ -20,7 +20,7 @@ class CarriedItem(NamedTuple):
     goal: Goal | None = None
 
 
-class MemoryCarrier:
+class MemoryTransfer:
     """Carries memory out and in."""
 
     def __init__(self, items: StoredItems, facts: StoredFacts, goals: StoredGoals, writer: Writer) -> None:
@@ -29,19 +29,19 @@ class MemoryCarrier:
         self._goals = goals
         self._writer = writer
 
-    async def carried(self, scope: Scope) -> Sequence[CarriedItem]:
+    async def carried(self, scope: Scope) -> Sequence[TransferredItem]:
         """All of it, the oldest first, in the same order wherever it was carried in. Raises StoreErrors."""
         facts = {fact.id: fact for fact in await self._facts.recorded(scope)}
         goals = {goal.id: goal for goal in await self._goals.goals(scope)}
         items = sorted(await self._items.of(scope).select(), key=lambda item: (item.at, item.id))
-        return [CarriedItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
+        return [TransferredItem(item, facts.get(item.id), goals.get(item.id)) for item in items]
 
-    async def take_in(self, carried: Sequence[CarriedItem]) -> int:
+    async def take_in(self, carried: Sequence[TransferredItem]) -> int:
         """Keep what is new and was not forgotten, in one transaction; how many items that is. Raises StoreErrors."""
         return await self._writer.write(lambda connection: sum(_take_in(connection, each) for each in carried))
 
 
-def _take_in(connection: apsw.Connection, carried: CarriedItem) -> int:
+def _take_in(connection: apsw.Connection, carried: TransferredItem) -> int:
     item, fact, goal = carried
     stone = stone_of_fact(item.scope, fact) if fact is not None else None
     added = add_items(connection, [item], stone)

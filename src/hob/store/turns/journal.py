@@ -34,12 +34,12 @@ from hob.store.erasure.content import ContentWriter
 from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
 from hob.store.messages.transcript import write_entries
-from hob.store.requests import keep_request
 from hob.store.sessions import name_by_speech
 from hob.store.spending.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
-from hob.store.turns import end_turn, with_end
+from hob.store.turns.requests import keep_request
+from hob.store.turns.turns import end_turn, with_end
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADVANCE = "UPDATE turns SET position = position + ? WHERE id = ? RETURNING position, session, state, trace_id"

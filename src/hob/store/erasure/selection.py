@@ -1,0 +1,165 @@
+"""What an erasure takes along: the turns, the texts and the blobs, found by statements."""
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import apsw
+
+from hob.core.values import dataclass
+from hob.store.codec import load_inbound
+from hob.store.database.rows import Row, all_rows
+from hob.store.memory.tombstones import stone_of_item
+from hob.store.titles import title_of
+
+_DOOMED = "IN doomed"
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_SCOPE = """
+    CREATE TEMP TABLE IF NOT EXISTS doomed_turns (id TEXT PRIMARY KEY) STRICT;
+    CREATE TEMP TABLE IF NOT EXISTS doomed_traces (id TEXT PRIMARY KEY) STRICT;
+    CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY) STRICT;
+    DELETE FROM doomed_turns; DELETE FROM doomed_traces; DELETE FROM doomed;
+"""
+# An undoing is noted as the change of a turn of its own, and can itself be undone.
+_UNDOING = "INSERT OR IGNORE INTO doomed_turns SELECT 'undo:' || id FROM doomed_turns"
+# What was made of doomed memories, and of that again.
+_DERIVED = (
+    "INSERT OR IGNORE INTO doomed WITH RECURSIVE gone(id) AS (SELECT id FROM memory_items WHERE text IN doomed"
+    " UNION SELECT m.id FROM gone JOIN memory_evidence e ON e.source = gone.id JOIN memory_items m ON m.seq = e.seq)"
+    " SELECT text FROM memory_items WHERE id IN (SELECT id FROM gone)"
+)
+# A summary that stands for an erased entry may repeat it.
+_SUMMARIES_OF_TURNS = (
+    "SELECT m.text FROM summaries m WHERE EXISTS (SELECT 1 FROM transcript t WHERE t.session = m.session"
+    " AND t.n <= m.upto AND t.turn IN doomed_turns)"
+)
+# Where it was told what was remembered, with the command that takes it back; a turn that is at work keeps its steps.
+_FACTS = "SELECT id FROM memory_items WHERE text IN doomed AND layer = 'fact'"
+_TOLD = (
+    "SELECT c.id, c.text FROM content c WHERE instr(c.text, '/memory undo ') AND c.id NOT IN (SELECT s.body"
+    " FROM steps s JOIN turns t ON t.id = s.turn"
+    " WHERE t.state IN ('ready', 'running', 'parked') AND s.body IS NOT NULL)"
+)
+_INBOUNDS = (
+    "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
+    " WHERE i.trace_id IN doomed_traces AND b.text IS NOT NULL"
+)
+# The blobs that content names, `among` all or the doomed content.
+_ATTACHED = (
+    "SELECT i.version, c.text FROM inbox i JOIN content c ON c.id = i.body"
+    " WHERE instr(c.text, '\"attachments\"') AND c.id {among}"
+)
+_RESTS = (
+    "SELECT c.text ->> '$.result.rest' FROM steps s JOIN content c ON c.id = s.body"
+    " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
+)
+_IMAGES = (
+    "SELECT image.value ->> 0 FROM transcript t JOIN content c ON c.id = t.extra, json_each(c.text, '$.images') image"
+    " WHERE c.text IS NOT NULL AND c.id {among}"
+)
+_SHOWN = (
+    "SELECT image.value ->> '$.blob' FROM steps s JOIN content c ON c.id = s.body,"
+    " json_each(c.text, '$.result.images') image"
+    " WHERE s.kind = 'tool_received' AND c.text IS NOT NULL AND c.id {among}"
+)
+_SENT = (
+    "SELECT file.value ->> 2 FROM outbox o JOIN content c ON c.id = o.extra, json_each(c.text, '$.attachments') file"
+    " WHERE c.text IS NOT NULL AND c.id {among}"
+)
+_REPLACED = "SELECT blob FROM file_changes WHERE blob IS NOT NULL AND body {among}"
+_MEDIA = "SELECT media FROM timeline WHERE trace_id IN doomed_traces AND media IS NOT NULL"
+_TITLES = (
+    "SELECT DISTINCT s.title, c.text FROM inbox i JOIN sessions s ON s.key = i.session JOIN content c ON c.id = s.title"
+    " WHERE i.trace_id IN doomed_traces"
+)
+_SHOWN_ID = 12
+"""Characters of an item's id that people are shown."""
+DERIVED = "layer IN ('fact', 'observation')"
+"""Items that were made of what was said; the others repeat what stands in a conversation or in a file."""
+_REMEMBERED = (
+    "SELECT c.id, c.text FROM content c WHERE c.text IS NOT NULL"  # noqa: S608
+    f" AND c.id IN (SELECT text FROM memory_items m WHERE m.{DERIVED} UNION SELECT text FROM working_notes)"
+)
+_STONES = (
+    "SELECT -1, stone FROM memory_items WHERE text IN doomed"
+    " UNION SELECT -1, stone FROM working_notes WHERE text IN doomed"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to be erased: the statements that find its turns and its content, and by which words of memories."""
+
+    key: str
+    scope: Sequence[str]
+    content: Sequence[str]
+    names: re.Pattern[str] | None = None
+
+
+def select_turns(connection: apsw.Connection, asked: Selection) -> None:
+    """Note which turns are to be erased, in tables for this connection alone."""
+    connection.execute(_SCOPE)
+    for statement in (*asked.scope, _UNDOING, _UNDOING):
+        connection.execute(statement, {"key": asked.key})
+
+
+def select_content(connection: apsw.Connection, asked: Selection) -> tuple[list[Row], set[str]]:
+    """What is to be erased, of the turns that are doomed: texts as (id, hash), and blobs."""
+    for select in (*asked.content, _SUMMARIES_OF_TURNS):
+        connection.execute(f"INSERT OR IGNORE INTO doomed {_present(select)}", {"key": asked.key})
+    if asked.names is not None:
+        found = [(id,) for id, text in all_rows(connection, _REMEMBERED) if asked.names.search(text)]
+        connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", found)
+    connection.execute(_DERIVED)
+    if facts := [row[0][:_SHOWN_ID] for row in all_rows(connection, _FACTS)]:
+        told = re.compile("|".join(facts))
+        texts = [(id,) for id, text in all_rows(connection, _TOLD) if told.search(text)]
+        connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?)", texts)
+    said = {title_of(text) for _, text, _ in all_rows(connection, _INBOUNDS)}
+    for title, text in all_rows(connection, _TITLES):
+        if text in said:
+            connection.execute("INSERT OR IGNORE INTO doomed VALUES (?)", (title,))
+    named = named_blobs(connection, _DOOMED, _DOOMED, _DOOMED, _DOOMED, _DOOMED)
+    blobs = named | {row[0] for row in all_rows(connection, _MEDIA)}
+    sql = "SELECT id, hash FROM content WHERE id IN doomed AND text IS NOT NULL ORDER BY id"
+    return all_rows(connection, sql), blobs
+
+
+def tombstones_of(connection: apsw.Connection, texts: Sequence[Row], blobs: set[str]) -> list[Row]:
+    """The tombstones (content, hash) of what is doomed."""
+    ids = all_rows(connection, "SELECT id FROM memory_items WHERE text IN doomed")
+    items = ((-1, stone_of_item(id)) for (id,) in ids)  # as it is known where it was carried out and comes in again
+    return [*texts, *all_rows(connection, _STONES), *items, *((0, bytes.fromhex(blob)) for blob in sorted(blobs))]
+
+
+def _present(select: str) -> str:
+    return f"WITH found(id) AS ({select}) SELECT id FROM found WHERE id IS NOT NULL"  # noqa: S608
+
+
+def named_blobs(
+    connection: apsw.Connection,
+    inbounds: str = "NOT NULL",
+    steps: str = "NOT NULL",
+    entries: str = "NOT NULL",
+    changes: str = "NOT NULL",
+    sent: str = "NOT NULL",
+    values: Mapping[str, object] = _NOTHING,
+) -> set[str]:
+    """The blobs that content names which is not erased; of each kind only that whose id is so (SQL after `id`)."""
+    of_steps = all_rows(connection, _RESTS.format(among=steps), dict(values))
+    of_entries = all_rows(connection, _IMAGES.format(among=entries), dict(values))
+    shown = all_rows(connection, _SHOWN.format(among=steps), dict(values))
+    replaced = all_rows(connection, _REPLACED.format(among=changes))
+    of_sent = all_rows(connection, _SENT.format(among=sent), dict(values))
+    found = {row[0] for row in (*of_steps, *of_entries, *shown, *replaced, *of_sent)}
+    for version, body in all_rows(connection, _ATTACHED.format(among=inbounds), dict(values)):
+        found.update(file.blob for file in load_inbound(version, "", body).attachments)
+    return found - {None, ""}
+
+
+def newest_of(connection: apsw.Connection, blobs: set[str]) -> float:
+    """When the last of them was put. The wall clock may have been set back, and a stone erases nothing newer."""
+    sql = "SELECT at FROM blobs WHERE id = ?"
+    item: float = all_rows(connection, "SELECT coalesce(max(at), 0.0) FROM memory_items WHERE text IN doomed")[0][0]
+    times: list[float] = [item, *(row[0] for blob in blobs for row in all_rows(connection, sql, (blob,)))]
+    return max(times)

@@ -1,0 +1,118 @@
+"""Tombstones: what was erased, in the database and in a text file beside it, and what they erase again."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from hob.store.database.disk import sync
+from hob.store.database.rows import Row, all_rows
+from hob.store.erasure.selection import named_blobs
+from hob.store.memory.items import drop_items
+from hob.store.memory.tombstones import stone_of
+from hob.store.turns.requests import drop_requests
+
+TOMBSTONES = "tombstones.jsonl"
+FORGOTTEN = "tools/forgotten.jsonl"
+"""What earlier releases erased of memories and notes: read for ever, written no more."""
+OLD_FILES = "tools/imported"
+"""The files of earlier releases whose lines are rows now: unneeded, and still readable."""
+_STONED = (
+    "SELECT b.id, t.at FROM tombstones t JOIN blobs b ON b.id = lower(hex(t.hash))"
+    " WHERE t.content = 0 AND b.erased IS NULL AND b.at <= t.at"
+)
+_COPIES = (
+    "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t JOIN {table} m ON m.stone = t.hash"
+    " WHERE t.content = -1 AND content.id = m.text AND content.text IS NOT NULL AND (t.at = 0 OR m.at <= t.at)"
+)
+_GONE = "DELETE FROM {table} WHERE (SELECT c.text FROM content c WHERE c.id = {table}.{column}) IS NULL"
+_GONE_ITEMS = "SELECT m.seq FROM memory_items m JOIN content c ON c.id = m.text WHERE c.text IS NULL"
+_ROWS_OF_CONTENT = (
+    ("working_notes", "text"),
+    ("undo_log", "planned"),
+    ("commands", "text"),
+    ("self_messages", "body"),
+    ("late_results", "body"),
+    ("file_changes", "body"),
+    ("command_changes", "body"),
+    ("plugin_records", "value"),
+)
+
+
+def add_tombstones(connection: apsw.Connection, stones: Iterable[Row]) -> None:
+    """Record what is erased: (content id or 0, hash, time, reason). Of two stones for the same the newer counts."""
+    sql = (
+        "INSERT INTO tombstones (content, hash, at, reason) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET at = excluded.at, reason = excluded.reason WHERE excluded.at > at"
+    )
+    connection.executemany(sql, list(stones))
+
+
+def apply_tombstones(connection: apsw.Connection, at: float) -> list[str]:
+    """Erase everything that a tombstone stands for, wherever it came back from; the blobs of it.
+
+    A blob stays if it was put again after its tombstone, or as long as something that is not erased names it. What
+    models were given may repeat any of it, and goes as a whole.
+    """
+    before = connection.total_changes()
+    connection.execute(
+        "UPDATE content SET text = NULL, salt = NULL, erased = t.at FROM tombstones t"
+        " WHERE t.content = content.id AND t.hash = content.hash AND content.text IS NOT NULL"
+    )
+    erased = "IN (SELECT c.id FROM tombstones t JOIN content c ON c.id = t.content WHERE c.text IS NULL)"
+    connection.execute(f"UPDATE transcript SET hidden = 1 WHERE hidden = 0 AND text {erased}")  # noqa: S608
+    connection.execute(f"UPDATE summaries SET undone = ? WHERE undone IS NULL AND text {erased}", (at,))  # noqa: S608
+    connection.execute(f"UPDATE sessions SET title = NULL WHERE title {erased}")  # noqa: S608
+    erase_copies(connection)
+    if connection.total_changes() != before:
+        drop_requests(connection)
+    doomed = {row[0]: row[1] for row in all_rows(connection, _STONED)}
+    blobs = sorted(doomed.keys() - named_blobs(connection)) if doomed else []
+    for blob in blobs:
+        connection.execute("UPDATE blobs SET erased = ? WHERE id = ?", (doomed[blob], blob))
+    return blobs
+
+
+def erase_copies(connection: apsw.Connection) -> None:
+    """Erase memories and notes that a tombstone stands for, and the rows of all that has no content any more."""
+    for table in ("memory_items", "working_notes"):
+        connection.execute(_COPIES.format(table=table))
+    drop_items(connection, [row[0] for row in all_rows(connection, _GONE_ITEMS)])
+    for table, column in _ROWS_OF_CONTENT:
+        connection.execute(_GONE.format(table=table, column=column))
+
+
+def write_tombstones(home: Path, stones: Iterable[Row], at: float, reason: str) -> None:
+    """Append to the text file; durable when it returns. A stone without its erasure does no harm: it was wanted."""
+    handle = os.open(home / TOMBSTONES, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "ab+") as file:
+        size = file.tell()
+        if size and os.pread(handle, 1, size - 1) != b"\n":  # a crash cut the last line
+            file.write(b"\n")
+        for content, sealed in stones:
+            file.write(json.dumps([content, sealed.hex(), at, reason]).encode() + b"\n")
+        file.flush()
+        os.fsync(handle)
+    if not size:
+        sync(home)
+
+
+def read_tombstones(home: Path) -> list[Row]:
+    """The rows of the text files; a line cut short by a crash is left out."""
+    rows: list[Row] = []
+    for line in _lines(home / TOMBSTONES):
+        with suppress(ValueError):
+            content, sealed, at, reason = json.loads(line)
+            rows.append((content, bytes.fromhex(sealed), at, reason))
+    for line in _lines(home / FORGOTTEN):
+        with suppress(ValueError, KeyError, TypeError):
+            value = json.loads(line)
+            rows.append((-1, stone_of(str(value["turn"]), float(value["at"])), 0.0, "erased"))
+    return rows
+
+
+def _lines(path: Path) -> Sequence[bytes]:
+    return path.read_bytes().splitlines() if path.exists() else ()
