@@ -67,10 +67,12 @@ class MemoryItemsAnswer(TypedDict):
     """Items of memory.
 
     problem: why meaning was not looked at; empty where it was
+    unassisted: why a model that should did not help; empty where it did
     """
 
     items: list[MemoryItemAnswer]
     problem: str
+    unassisted: str
 
 
 class RecalledItemAnswer(MemoryItemAnswer, total=False):

@@ -64,11 +64,13 @@ class MemoryService:
         clock: Clock,
         allows: Callable[[str], bool] = lambda _: True,
         further: Collection[str] = (),
+        thorough: Retriever | None = None,
     ) -> None:
         """`allows` tells whether the owner's turns may use memory now, with this model.
 
-        `further` are layers of plug-ins.
+        `further` are layers of plug-ins. `thorough` takes its time; it finds what somebody asks for.
         """
+        self._thorough = thorough or retriever
         self._searched = (*SEARCHED, *further)
         self._items = items
         self._facts = facts
@@ -84,14 +86,15 @@ class MemoryService:
         await self._retriever.prepare(Scope(OWNER))
 
     async def search(
-        self, query: str, scope: Scope, limit: int, layers: Collection[str] = (), budget: int = 0
+        self, query: str, scope: Scope, limit: int, layers: Collection[str] = (), budget: int = 0, *, asked: bool = True
     ) -> Sequence[Recalled]:
-        """What of this scope helps with the query, best first. Raises StoreErrors.
+        """What of this scope helps with the query, best first; `asked`: somebody asks for it. Raises StoreErrors.
 
         Where an embedder fails, words alone count; the embedder's `problem` tells it wherever Hob says how it is.
         """
         now = self._clock.now().timestamp() // _DAY * _DAY  # within a day the same is found in the same order
-        search = partial(self._retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
+        retriever = self._thorough if asked else self._retriever
+        search = partial(retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
         try:
             return await search()
         except ModelError:
@@ -153,14 +156,14 @@ class MemoryService:
         query: str,
         scope: Scope,
         limit: int,
-        shown: Callable[[MemoryItem], bool] = lambda _: False,
+        shown: Callable[[MemoryItem], bool] | None = None,
     ) -> tuple[Memory, ...]:
         try:
-            found = await self.search(query, scope, limit * 3, self._searched)
+            found = await self.search(query, scope, limit * 3, self._searched, asked=shown is None)
         except StoreError as error:
             log.warning("memory cannot be read: %s", error)
             return ()
-        kept = _in_order([each for each in found if not shown(each.item)][:limit])
+        kept = _in_order([each for each in found if shown is None or not shown(each.item)][:limit])
         return tuple(
             Memory(
                 _with_question(each),

@@ -19,11 +19,14 @@ class MemorySettings:
         "hob", "How words and meaning are joined: hob, rrf (as Kendra) or weighted (as OpenClaw).",
         one_of=("hob", "rrf", "weighted"),
     )  # fmt: skip
+    ask_model: bool = setting(
+        False, "Let a language model help your own searches: other words where little is found, and a better order."
+    )
     conversation_days: float = setting(30.0, "Days what was said stays in memory; 0 keeps it.", at_least=0)
     tool_days: float = setting(14.0, "Days what tools found stays in memory; 0 keeps it.", at_least=0)
     group_days: float = setting(60.0, "Days what other agents share stays in memory; 0 keeps it.", at_least=0)
     background_tokens: int = setting(
-        20_000, "Most tokens a day that facts, observations and summaries may take together; 0 makes none.", at_least=0,
+        20_000, "Most tokens a day for facts, observations, summaries and searches together; 0 makes none.", at_least=0,
         stored=True,
     )  # fmt: skip
     observe: bool = setting(True, "Compress long conversations into dated observations.")

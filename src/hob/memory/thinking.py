@@ -11,8 +11,9 @@ from hob.core.memory import OWNER
 from hob.core.ports.journal import Ledger
 
 FACTS, OBSERVER, REFLECTOR, CONSOLIDATION = "facts", "observer", "reflector", "consolidation"
+REWRITING, RERANKING = "rewriting", "reranking"
 TASKS = (FACTS, OBSERVER, REFLECTOR, CONSOLIDATION)
-"""The names under which the ledger keeps what this work takes."""
+"""The names under which the ledger keeps what this work takes; and what help with searches takes."""
 SHARES: Mapping[str, float] = {CONSOLIDATION: 0.5}
 """Of the day's tokens, from which part on some work waits: a night with much to sum up leaves the rest for facts."""
 
@@ -53,7 +54,7 @@ class BackgroundBudget:
 
     async def spent(self) -> int:
         """Tokens of today, sent and received. Raises StoreErrors."""
-        return await self._spent_on(*TASKS)
+        return await self._spent_on(*TASKS, REWRITING, RERANKING)
 
     async def _spent_on(self, *tasks: str) -> int:
         used = (await self._ledger.spent(tasks=tasks, since=self._today(self._clock.now()))).usage

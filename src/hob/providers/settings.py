@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 from hob.providers.catalog.catalog import WIRES
 from hob.providers.http.headers import find_wrong_header
 
-TASKS = ("summary", "facts", "observer", "reflector", "consolidation")
+TASKS = ("summary", "facts", "observer", "reflector", "consolidation", "rewriting", "reranking")
 """What a model of its own may be chosen for."""
 
 
@@ -61,7 +61,7 @@ class ModelSettings:
     fallbacks: list[str] = setting([], "Models that stand in for it, in this order.")
     aliases: dict[str, str] = setting({}, "Names of your own for models.")
     tasks: dict[str, str] = setting(
-        {}, "Models for tasks of their own: summary, facts, observer, reflector, consolidation."
+        {}, "Models for tasks of their own: summary, facts, observer, reflector, consolidation, rewriting, reranking."
     )
     thinking: str = setting(
         "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True
@@ -71,6 +71,7 @@ class ModelSettings:
     headers: dict[str, str] = setting({}, "Further headers for each request to that server.")
     providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
     embedding: str = setting("", "The model that turns texts into vectors, or its folder; named, memory uses it too.")
+    reranking: str = setting("", "The model that rates texts for a question (POST /rerank); named, memory uses it.")
     transcription: str = setting("", "The model that writes down speech.")
     speech: str = setting("", "The model that speaks.")
     voice: str = setting("", "Whose voice it has; empty: nova.")

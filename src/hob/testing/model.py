@@ -36,7 +36,7 @@ class Cut:
     error: HobError
 
 
-_BACKGROUND = frozenset({"facts", "observer", "reflector", "consolidation"})
+_BACKGROUND = frozenset({"facts", "observer", "reflector", "consolidation", "rewriting", "reranking"})
 Line = str | ModelReply | HobError | Silence | Cut | Callable[[ModelRequest], "str | ModelReply"]
 
 

@@ -20,18 +20,27 @@ from hob.memory.settings import MemorySettings
 from hob.memory.thinking import BackgroundBudget, BackgroundModel
 
 
+def make_budget(kernel: Kernel) -> BackgroundBudget:
+    """What all of memory's work may ask of models together."""
+    zone = zone_of(kernel.config[AgentSettings].timezone)
+    tokens = kernel.config[MemorySettings].background_tokens
+    return BackgroundBudget(tokens, kernel.store.ledger, kernel.clock, partial(today_since, zone=zone))
+
+
 def make_background(
-    kernel: Kernel, service: MemoryService, made: Callable[[], None], expertise: ExpertiseKeeper
-) -> tuple[BackgroundMemory, BackgroundBudget]:
-    """The work and its budget; `made` is told when there are new items."""
+    kernel: Kernel,
+    service: MemoryService,
+    budget: BackgroundBudget,
+    made: Callable[[], None],
+    expertise: ExpertiseKeeper,
+) -> BackgroundMemory:
+    """The work, within this budget; `made` is told when there are new items."""
 
     def remembered(scope: Scope, facts: Sequence[Fact]) -> None:
         service.remembered(scope, facts)
         made()
 
-    store, clock, zone = kernel.store, kernel.clock, zone_of(kernel.config[AgentSettings].timezone)
-    tokens = kernel.config[MemorySettings].background_tokens
-    budget = BackgroundBudget(tokens, store.ledger, clock, partial(today_since, zone=zone))
+    store, clock = kernel.store, kernel.clock
     extractor = FactExtractor(store.facts, store.goals, store.memory_work, budget, clock, remembered)
     observer = Observer(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
     consolidator = Consolidator(store.memory_work, budget, kernel.config[MemorySettings], clock, made)
@@ -40,4 +49,4 @@ def make_background(
         await expertise.count()
 
     steps = (extractor.step, Reconciler(store.facts).step, observer.step, consolidator.step, count)
-    return BackgroundMemory(steps, budget, clock, wait_for_event, backoff), budget
+    return BackgroundMemory(steps, budget, clock, wait_for_event, backoff)

@@ -46,6 +46,7 @@ from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
+from hob.memory.retrieval.assistance import Assistance
 from hob.memory.service import MemoryService
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import carried_view, fact_view, goal_view, item_view, layers_of, led, loaded
@@ -81,9 +82,11 @@ class OwnerMemory:
         er1: Callable[[], Mapping[str, Any]] | None = None,
         embedder: MemoryEmbedder | None = None,
         further: Mapping[str, MemoryLayer] = MappingProxyType({}),
+        assistance: Assistance | None = None,
     ) -> None:
         """`further` are the layers of plug-ins."""
         self._further = further
+        self._assistance = assistance
         self._embedder = embedder
         self._store = store
         self._budget = budget
@@ -221,10 +224,12 @@ class OwnerMemory:
     async def items(self, wanted: ItemFilter) -> MemoryItemsAnswer:
         """The items for which the filter holds: with a query the best first, else the newest.
 
-        `problem` tells why meaning was not looked at.
+        `problem` tells why meaning was not looked at, `unassisted` why a model that should did not help.
         """
         found = [self._view(each) for each in await self._select(wanted)]
-        return {"items": found, "problem": self._embedder.problem if wanted.query and self._embedder else ""}
+        problem = self._embedder.problem if wanted.query and self._embedder else ""
+        unassisted = self._assistance.problem if wanted.query and self._assistance else ""
+        return {"items": found, "problem": problem, "unassisted": unassisted}
 
     async def recalled(self, turn: str = "", session: str = "") -> RecalledAnswer:
         """What this turn was shown, or the newest that was shown any. Raises NotFound."""

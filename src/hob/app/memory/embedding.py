@@ -1,4 +1,5 @@
-"""Memory's embedder: the one that `model.embedding` names, each of its calls in the ledger and within the limits."""
+"""Memory's embedder and rater: those that `model.embedding` and `model.reranking` name, each of their calls in the
+ledger and within the limits."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -18,17 +19,18 @@ from hob.core.ids import SessionKey
 from hob.core.ports.media import Embedder
 from hob.core.trust.labels import SenderClass
 from hob.memory.embedding import MemoryEmbedder
+from hob.memory.retrieval.assistance import Rater
 from hob.providers.catalog.catalog import LOCAL
 from hob.providers.catalog.prices import open_prices
 from hob.providers.local.folder import ModelFolder
 from hob.providers.settings import ModelSettings
 
-SESSION = SessionKey("memory:embeddings")
-"""Under which the ledger has its calls."""
+SESSION, SEARCHES = SessionKey("memory:embeddings"), SessionKey("memory:searches")
+"""Under which the ledger has their calls."""
 
 
-class CountedEmbedders:
-    """Embedders by their names, each made when it is first asked."""
+class CountedModels:
+    """Embedders by their names, each made when it is first asked, and the rater."""
 
     def __init__(self, kernel: Kernel, stack: AsyncExitStack) -> None:
         config, agent = kernel.config, kernel.config[AgentSettings]
@@ -39,19 +41,27 @@ class CountedEmbedders:
         zone = zone_of(agent.timezone)
         limits = config[SpendingSettings]
         self._budget = Budget(limits, kernel.store.ledger, prices, kernel.clock, agent.language, zone)
-        self._catalogs: dict[str, ModelCatalog] = {}
+        self._catalogs: dict[tuple[str, SessionKey], ModelCatalog] = {}
 
     def become(self, config: Config) -> None:
         """Keep to these limits of spending from now on."""
         self._budget.become(config[SpendingSettings])
 
     def __call__(self, name: str) -> Embedder:
-        if name not in self._catalogs:
+        return _Counted(self._catalog(name, SESSION))
+
+    def rater(self) -> Rater | None:
+        """The one that is named, or None."""
+        settings = self._settings
+        return _CountedRater(self._catalog(settings.embedding, SEARCHES)) if settings.reranking else None
+
+    def _catalog(self, name: str, session: SessionKey) -> ModelCatalog:
+        if (name, session) not in self._catalogs:
             settings, kernel = replace(self._settings, embedding=name), self._kernel
-            made = ModelCatalog(settings, kernel.choice, self._budget, kernel.clock, SESSION)
+            made = ModelCatalog(settings, kernel.choice, self._budget, kernel.clock, session)
             self._stack.push_async_callback(made.aclose)
-            self._catalogs[name] = made
-        return _Counted(self._catalogs[name])
+            self._catalogs[name, session] = made
+        return self._catalogs[name, session]
 
 
 class _Counted:
@@ -62,16 +72,27 @@ class _Counted:
         return await self._catalog.embed(texts, SenderClass.OWNER)
 
 
+class _CountedRater:
+    def __init__(self, catalog: ModelCatalog) -> None:
+        self._catalog = catalog
+
+    async def rate(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        return (await self._catalog.rerank(question, texts, SenderClass.OWNER)).scores
+
+
 @asynccontextmanager
-async def open_embedder(kernel: Kernel) -> AsyncIterator[MemoryEmbedder | None]:
+async def open_models(kernel: Kernel) -> AsyncIterator[tuple[MemoryEmbedder | None, Rater | None]]:
     """None where the owner has named none: then memory finds by words. Nothing is asked before the first text."""
-    name = kernel.config[ModelSettings].embedding
-    if not name:
-        yield None
+    settings = kernel.config[ModelSettings]
+    if not settings.embedding and not settings.reranking:
+        yield None, None
         return
     async with AsyncExitStack() as stack:
-        embedders = CountedEmbedders(kernel, stack)
-        stack.enter_context(kernel.signals.settings.heard_by(embedders.become))
+        models, name = CountedModels(kernel, stack), settings.embedding
+        stack.enter_context(kernel.signals.settings.heard_by(models.become))
+        if not name:
+            yield None, models.rater()
+            return
         try:
             ref = kernel.choice.resolve(name)
             provider, model = ref.provider, ref.model
@@ -79,4 +100,5 @@ async def open_embedder(kernel: Kernel) -> AsyncIterator[MemoryEmbedder | None]:
             provider, model = "", name
         vectors = kernel.store.memory_vectors
         version = ModelFolder(Path(model).expanduser()).version if provider == LOCAL else None
-        yield MemoryEmbedder(embedders(name), provider, model, vectors, kernel.clock, embedders, version)
+        embedder = MemoryEmbedder(models(name), provider, model, vectors, kernel.clock, models, version)
+        yield embedder, models.rater()

@@ -12,10 +12,10 @@ from hob.agent.ports import PromptSection, TurnMemory
 from hob.agent.sessions import is_group
 from hob.app.contribution import Contribution, Effects, Follower, Job, Start
 from hob.app.kernel import Kernel
-from hob.app.memory.background import make_background
+from hob.app.memory.background import make_background, make_budget
 from hob.app.memory.control import OwnerMemory
 from hob.app.memory.documents import DocumentIndexer
-from hob.app.memory.embedding import open_embedder
+from hob.app.memory.embedding import open_models
 from hob.app.memory.service import MemoryPolicy, open_service
 from hob.app.running_app import Running
 from hob.config.loading import Config
@@ -34,6 +34,7 @@ from hob.memory.expertise import ExpertiseKeeper, ExpertiseSection
 from hob.memory.facts.book import FactBook
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
+from hob.memory.retrieval.assistance import Assistance, Rater, SearchModel
 from hob.memory.sections import GoalsSection, ObservationsSection, ProfileSection
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
@@ -57,11 +58,11 @@ WALK_SECONDS = 300.0
 @asynccontextmanager
 async def open_memory(kernel: Kernel) -> AsyncIterator[Contribution]:
     """What is said is taken up by a follower of the timeline, what the owner writes by a look now and then."""
-    async with open_embedder(kernel) as embedder:
-        yield _contribution(kernel, embedder)
+    async with open_models(kernel) as (embedder, rater):
+        yield _contribution(kernel, embedder, rater)
 
 
-def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contribution:
+def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater | None) -> Contribution:
     settings = kernel.config[MemorySettings]
     notify = embedder.notify if embedder is not None else _nothing
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
@@ -70,10 +71,13 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
 
     er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
-    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder, kernel.layers)
+    budget = make_budget(kernel)
+    asked = SearchModel(budget) if settings.ask_model else None
+    assistance = Assistance(rater, asked, kernel.clock) if rater or asked else None
+    service = open_service(kernel.config, kernel.store, kernel.clock, policy, embedder, kernel.layers, assistance)
     look = _looking(kernel, service, files, documents, notify)
     expertise = ExpertiseKeeper(kernel.store.expertise)
-    background, budget = make_background(kernel, service, notify, expertise)
+    background = make_background(kernel, service, budget, notify, expertise)
 
     def taken_up() -> None:
         notify()
@@ -90,20 +94,23 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None) -> Contributi
 
     def status() -> Mapping[str, Any]:
         meaning = {"embedder": embedder.name, "problem": embedder.problem} if embedder else {}
-        memory = {**background.view(), **meaning}
+        helped = {"unassisted": assistance.problem} if assistance else {}
+        memory = {**background.view(), **meaning, **helped}
         return {**({"memory": memory} if memory else {}), **({"er1": er1_view()} if er1_view else {})}
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
         kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew, book,
-        expertise, er1_view, embedder, kernel.layers,
+        expertise, er1_view, embedder, kernel.layers, assistance,
     )  # fmt: skip
     jobs = [
         Job("memory_files", look),
         Job("memory_background", lambda running: background.run(running.background)),
         *er1_jobs,
     ]
+    if asked is not None:
+        jobs.append(Job("memory_searches", lambda running: asked.run(running.background)))
     if embedder is not None:
         jobs.append(Job("memory_embedding", partial(_embed, service, embedder)))
     return Contribution(

@@ -7,6 +7,7 @@ from hob.core.clock import Clock
 from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.memory.embedding import MemoryEmbedder
+from hob.memory.retrieval.assistance import Assistance, AssistedRetriever
 from hob.memory.retrieval.fusion import Profile
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService
@@ -39,8 +40,13 @@ def open_service(
     policy: MemoryPolicy | None = None,
     embedder: MemoryEmbedder | None = None,
     further: Collection[str] = (),
+    assistance: Assistance | None = None,
 ) -> MemoryService:
     """Memory over this store, with these layers of plug-ins."""
     allows, settings = policy or MemoryPolicy(config[PolicySettings]), config[MemorySettings]
     retriever = Retriever(store.memory_index, embedder, Profile(settings.profile))
-    return MemoryService(store.items, store.facts, retriever, settings, clock, allows, further)
+    if assistance is None:
+        return MemoryService(store.items, store.facts, retriever, settings, clock, allows, further)
+    by_itself = AssistedRetriever(retriever, assistance, asked=False) if assistance.rater else retriever
+    thorough = AssistedRetriever(retriever, assistance, asked=True)
+    return MemoryService(store.items, store.facts, by_itself, settings, clock, allows, further, thorough)

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
-from hob.core.content.media import Description, Embeddings, GeneratedImage, Speech, Transcript
+from hob.core.content.media import Description, Embeddings, GeneratedImage, Relevances, Speech, Transcript
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
@@ -16,12 +16,12 @@ from hob.core.models import ModelRequest, Thinking, Usage
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.providers.catalog.catalog import SERVER
-from hob.providers.media.media import EMBEDDING, IMAGES, SPEECH, TRANSCRIPTION, VISION, Media
+from hob.providers.media.media import EMBEDDING, IMAGES, RERANKING, SPEECH, TRANSCRIPTION, VISION, Media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings
 
 T = TypeVar("T")
-Made = TypeVar("Made", Embeddings, Transcript, Description, Speech, GeneratedImage)
+Made = TypeVar("Made", Embeddings, Relevances, Transcript, Description, Speech, GeneratedImage)
 _SESSION = SessionKey("api:embeddings")
 _SOUND_PER_TOKEN = 200  # bytes of a recording, likewise
 _PICTURE_TOKENS = 3_000
@@ -91,6 +91,12 @@ class ModelCatalog:
         tokens = sum(len(text.encode()) for text in texts) // _BYTES_PER_TOKEN + len(texts)
         caller = MediaCall(EMBEDDING, self._session, sender, tokens)
         return await self._counted(caller, lambda: _there(self._media.embedder).embed(texts))
+
+    async def rerank(self, question: str, texts: Sequence[str], sender: SenderClass) -> Relevances:
+        """How much each text helps with the question, likewise. Raises ModelError."""
+        tokens = sum(len(text.encode()) + len(question.encode()) for text in texts) // _BYTES_PER_TOKEN
+        caller = MediaCall(RERANKING, self._session, sender, tokens)
+        return await self._counted(caller, lambda: _there(self._media.reranker).rerank(question, texts))
 
     async def transcribe(self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass) -> Transcript:
         """What is said, within the limits of spending for this sender. Raises ModelError."""

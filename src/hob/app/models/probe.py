@@ -172,6 +172,11 @@ async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
         made = await media.embedder.embed(["hello", "good morning"])
         return f"{len(made.vectors[0])} dimensions"
 
+    async def rate() -> str:
+        assert media.reranker is not None  # noqa: S101
+        rated = (await media.reranker.rerank("Which animal purrs?", ["Cats purr.", "Taxes are due in May."])).scores
+        return "rates what helps best" if rated[0] > rated[1] else "rates what does not help as high as what does"
+
     async def speak() -> str:
         assert media.speaker is not None  # noqa: S101
         spoken.extend([piece async for piece in media.speaker.speak(_SPOKEN)])
@@ -191,6 +196,8 @@ async def try_media(media: Media) -> AsyncIterator[dict[str, Any]]:
 
     for kind, attempt in (("embedding", embed), ("speech", speak), ("transcription", hear), ("vision", look)):
         yield await _attempt(media, kind, attempt)
+    if not isinstance(media.find("reranking"), ModelError):  # nobody misses it
+        yield await _attempt(media, "reranking", rate)
 
 
 async def _attempt(media: Media, kind: str, attempt: Callable[[], Awaitable[str]]) -> dict[str, Any]:

@@ -127,6 +127,8 @@ def _show_store(seen: Mapping[str, Any]) -> None:
     if problem := seen.get("memory", {}).get("problem"):
         told = _("finds by words alone, the embedder failed: {problem}").format(problem=line(_(problem), 200))
         _row("memory", told, "red")
+    if problem := seen.get("memory", {}).get("unassisted"):
+        _row("memory", _("no model helps with searches: {problem}").format(problem=line(problem, 200)), "yellow")
     if problem := seen.get("knowledge", {}).get("problem"):
         _row("knowledge", _("failed: {problem}").format(problem=line(_(problem), 200)), "red")
     for job in seen.get("jobs", ()):

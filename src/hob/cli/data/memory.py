@@ -420,6 +420,9 @@ def _show_problem(seen: Mapping[str, Any]) -> None:
     if problem := seen.get("problem"):
         told = _("By words alone; the embedder failed: {problem}").format(problem=line(problem, 300))
         print(paint(told, "red"), file=sys.stderr)
+    if problem := seen.get("unassisted"):
+        told = _("In Hob's own order; no model helped: {problem}").format(problem=line(problem, 300))
+        print(paint(told, "yellow"), file=sys.stderr)
 
 
 def _show_line(item: Mapping[str, Any]) -> None:

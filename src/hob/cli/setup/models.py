@@ -73,7 +73,7 @@ def _roles(here: Here) -> list[tuple[str, str]]:
     roles += [(translatable("stands in"), name) for name in settings.fallbacks]
     roles += [(translatable("for {task}", task=task), name) for task, name in settings.tasks.items()]
     roles += [(translatable("as {alias}", alias=alias), name) for alias, name in settings.aliases.items()]
-    media = ("embedding", "transcription", "speech", "vision", "image_generation")
+    media = ("embedding", "reranking", "transcription", "speech", "vision", "image_generation")
     roles += [(kind, getattr(settings, kind)) for kind in media]
     return [(role, name) for role, name in roles if name]
 

@@ -1,4 +1,4 @@
-"""What models give besides answers: vectors, transcripts, descriptions, speech, pictures."""
+"""What models give besides answers: vectors, relevances, transcripts, descriptions, speech, pictures."""
 
 from typing import Protocol
 
@@ -11,6 +11,15 @@ class Embeddings:
     """One vector per text, in order, all of the same length, each of unit length."""
 
     vectors: tuple[tuple[float, ...], ...]
+    model: str
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relevances:
+    """How much each text helps with a question, in their order; the greater the better, on the model's own scale."""
+
+    scores: tuple[float, ...]
     model: str
     usage: Usage | None = None
 

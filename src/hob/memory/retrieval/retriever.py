@@ -1,7 +1,7 @@
 """Finds what is remembered: from a question to the items that help with it."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -52,7 +52,8 @@ class Search:
             ranked = _rejoined(self.profile, ranked, cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
-        return tuple(self._with_questions(index, tuple(self._chosen(index, ranked))))
+        chosen = tuple(packed(self._chosen(index, ranked), self.limit, self.budget))
+        return tuple(self._with_questions(index, chosen))
 
     def _with_questions(self, index: ScopedIndex, chosen: Sequence[Recalled]) -> Iterator[Recalled]:
         """A short answer goes with the question right before it, where that is trusted as much."""
@@ -82,8 +83,7 @@ class Search:
         return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
 
     def _chosen(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
-        """The best that are valid and say something new, as many as are wanted and fit into the budget."""
-        left, spent = self.limit, 0
+        """The best that are valid and say something new."""
         said: list[frozenset[str]] = []
         known: list[frozenset[str]] = []
         step = max(1, self.limit) + _SPARE
@@ -97,19 +97,14 @@ class Search:
             ]
             items = index.load(each.entry.seq for each in some)
             for each in some:
-                if left <= 0:
-                    return
                 item = items.get(each.entry.seq)
                 if item is None or not self._is_valid(item):
                     continue
                 words = frozenset(words_of(item.text))
-                cost = tokens_of(item.text)
-                if any(_alike(words, other) for other in said) or (self.budget and spent + cost > self.budget):
+                if any(_alike(words, other) for other in said):
                     continue
                 said.append(words)
                 known.append(stems[item.seq])
-                spent += cost
-                left -= 1
                 parts = {name: round(part, 4) for name, part in each.parts.items()}
                 yield Recalled(item, round(each.score, 4), parts)
 
@@ -193,6 +188,18 @@ def _rejoined(profile: Profile, ranked: Sequence[Candidate], cosines: Mapping[in
     left = (each for each in ranked if each.entry.seq in scores)
     joined = [Candidate(each.entry, {profile.value: scores[each.entry.seq]}, scores[each.entry.seq]) for each in left]
     return sorted(joined, key=Candidate.order)
+
+
+def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recalled]:
+    """The first of them, as many as are wanted and fit into so many tokens together; 0: all fit."""
+    left, spent = limit, 0
+    for each in found if limit > 0 else ():
+        cost = tokens_of(each.item.text)
+        if not (budget and spent + cost > budget):
+            left, spent = left - 1, spent + cost
+            yield each
+            if not left:
+                return
 
 
 def tokens_of(text: str) -> int:

@@ -18,7 +18,7 @@ from hob.core.content.media import Description, ImageGenerator
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
-from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
+from hob.core.ports.media import Describer, Embedder, Reranker, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import LOCAL, provider_at
@@ -114,6 +114,7 @@ def _sum(*calls: ModelReply | ExtraCall) -> Usage | None:
 
 
 EMBEDDING: Final = "embedding"
+RERANKING: Final = "reranking"
 TRANSCRIPTION: Final = "transcription"
 SPEECH: Final = "speech"
 VISION: Final = "vision"
@@ -133,6 +134,7 @@ _SIGHTED: Final = ("anthropic", "gemini", "openai")
 """Providers all of whose usual models see."""
 _WIRES: Mapping[str, tuple[str, ...]] = {
     EMBEDDING: ("openai", "responses", "ollama", LOCAL),
+    RERANKING: ("openai", "responses"),
     TRANSCRIPTION: ("openai", "responses"),
     SPEECH: ("openai", "responses"),
     IMAGES: ("openai", "responses"),
@@ -140,6 +142,7 @@ _WIRES: Mapping[str, tuple[str, ...]] = {
 """Who can be asked for it, by what they speak; every model may see."""
 _EXAMPLES: Mapping[str, str] = {
     EMBEDDING: "openai/text-embedding-3-small, ollama/nomic-embed-text or a model's folder",
+    RERANKING: "jina/jina-reranker-v2-base-multilingual, where jina is a provider of your own",
     TRANSCRIPTION: "openai/gpt-4o-mini-transcribe or groq/whisper-large-v3",
     SPEECH: "openai/gpt-4o-mini-tts",
     VISION: "openai/gpt-5-mini or ollama/gemma3",
@@ -189,6 +192,17 @@ class Media:
         from hob.providers.wires.openai_media.embeddings import OpenAIEmbedder
 
         return OpenAIEmbedder(client, ref.model, packed=provider.id == "openai")
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """A question and texts to how much each of them helps."""
+        ref = self.find(RERANKING)
+        if isinstance(ref, ModelError):
+            return None
+        from hob.providers.http.client import Client
+        from hob.providers.wires.openai_media.reranking import HttpReranker
+
+        return HttpReranker(self._kept(Client(self._servers(ref), self._clock, self._failover.patiently)), ref.model)
 
     @cached_property
     def transcriber(self) -> Transcriber | None:

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings, transcription, speech and pictures.
+"""OpenAI's embeddings, Jina's reranking, OpenAI's transcription, speech and pictures.
 
 https://platform.openai.com/docs/api-reference/embeddings, .../audio/createTranscription, .../audio/createSpeech,
 .../images/create
@@ -9,6 +9,7 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
+from operator import mul
 from typing import Any
 
 from hob.core.values import dataclass
@@ -66,6 +67,28 @@ def embeddings(request: Mapping[str, Any]) -> object:
         rows.append({"object": "embedding", "index": index, "embedding": vector})
     tokens = sum(len(text.split()) for text in texts)
     return {"object": "list", "data": rows, "model": model, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
+
+
+def rerank(request: Mapping[str, Any]) -> object:
+    """How near each text is to the question, the nearest first, as Jina and llama.cpp answer. Raises Refused.
+
+    https://jina.ai/reranker
+    """
+    model, query, texts = openai.named_model(request), request.get("query") or "", request.get("documents") or []
+    refuse_if(not isinstance(query, str) or not query, "Field required", "query")
+    refuse_if(
+        not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts),
+        "Input should be a non-empty list of texts",
+        "documents",
+    )
+    asked = vector_of(query, DIMENSIONS)
+    rows = [
+        {"index": place, "relevance_score": sum(map(mul, asked, vector_of(text, DIMENSIONS)))}
+        for place, text in enumerate(texts)
+    ]
+    rows.sort(key=lambda row: -row["relevance_score"])
+    tokens = sum(len(f"{query} {text}".split()) for text in texts)
+    return {"model": model, "object": "list", "usage": {"total_tokens": tokens}, "results": rows}
 
 
 def texts_of(request: Mapping[str, Any]) -> Sequence[str]:

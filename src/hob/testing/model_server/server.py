@@ -77,6 +77,8 @@ def _posted(asked: Asked, request: Mapping[str, Any], path: str, wire: Wire, mod
     match path:
         case "/v1/embeddings":
             return _json(openai_media.embeddings(request), openai_media.texts_of(request)[0])
+        case "/v1/rerank":
+            return _json(openai_media.rerank(request), request["query"])
         case "/v1/audio/speech":
             kind, pieces = openai_media.speech(request)
             return Side(pieces, kind, request["input"])

@@ -45,7 +45,7 @@ def _names(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             )
 
 
-MEDIA = ("embedding", "transcription", "speech", "vision", "image_generation")
+MEDIA = ("embedding", "reranking", "transcription", "speech", "vision", "image_generation")
 """The settings of `[model]` that name models for other things than answers."""
 
 

@@ -89,6 +89,12 @@ def _memory(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             memory["embedder"],
         )
 
+    if problem := memory.get("unassisted"):
+        yield warn(
+            translatable("no model helps with searches in memory: {problem}", problem=problem),
+            "what is found stands in Hob's own order; see model.reranking and memory.ask_model",
+        )
+
 
 def _jobs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     for job in diagnostics.status().get("jobs", ()):
