@@ -157,14 +157,18 @@ class AssistedRetriever:
         )
         found: Sequence[Recalled] = await search(query)
         asked = self._asked and scope.person == OWNER  # whose budget it is
+        problem = ""
         try:
             if asked and self._assistance.model is not None and is_weak(found):
                 found = _joined([found, *[await search(each) for each in await self._assistance.model.rewrite(query)]])
+        except ModelError as error:
+            problem = str(error) or error.fault.value
+        try:
             if scores := await self._assistance.rate(query, found[:AMONG], asked=asked) if len(found) > 1 else ():
                 found = _ordered(found, scores)
-            self._assistance.problem = ""
         except ModelError as error:
-            self._assistance.problem = str(error) or error.fault.value
+            problem = problem or str(error) or error.fault.value
+        self._assistance.problem = problem
         return tuple(packed(found, limit, budget))
 
 
