@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from hob.core.content.media import Description, Embeddings, Relevances, Transcript
+from hob.core.content.media import Description, Embeddings, Transcript
 
 
 class Embedder(Protocol):
@@ -11,13 +11,6 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """The vectors; nothing is asked for no texts."""
-
-
-class Reranker(Protocol):
-    """Tells how much texts help with a question."""
-
-    async def rerank(self, question: str, texts: Sequence[str]) -> Relevances:
-        """A number for each text; nothing is asked for no texts."""
 
 
 class Transcriber(Protocol):

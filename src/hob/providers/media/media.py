@@ -5,7 +5,7 @@ them is first taken.
 """
 
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar, cast
 
 from hob.core.clock import Clock
-from hob.core.content.media import Description, ImageGenerator
+from hob.core.content.media import Description, ImageGenerator, Relevances
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
-from hob.core.ports.media import Describer, Embedder, Reranker, Speaker, Transcriber
+from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import LOCAL, provider_at
@@ -148,6 +148,13 @@ _EXAMPLES: Mapping[str, str] = {
     VISION: "openai/gpt-5-mini or ollama/gemma3",
     IMAGES: "openai/gpt-image-1-mini",
 }
+
+
+class Reranker(Protocol):
+    """Tells how much texts help with a question."""
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Relevances:
+        """A number for each text; nothing is asked for no texts."""
 
 
 class _Closes(Protocol):
