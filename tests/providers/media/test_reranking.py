@@ -26,7 +26,7 @@ async def test_texts_are_rated_in_their_order_and_tokens_are_counted() -> None:
         "model": "fake-rerank", "query": "Who repaired the boiler?", "documents": [*TEXTS[:2], " "],
     }  # fmt: skip
     assert rated.scores[0] > rated.scores[1]
-    assert (len(rated.scores), rated.model, rated.usage) == (3, "fake-rerank", Usage(22))
+    assert (len(rated.scores), rated.model, rated.usage) == (3, "fake-rerank", Usage(21))
 
 
 async def test_answer_without_usage_and_by_the_other_name_is_read() -> None:
