@@ -1,7 +1,7 @@
 """Memory over the kernel: what it takes up, and what it does by itself."""
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -107,12 +107,9 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     jobs = [
         Job("memory_files", look),
         Job("memory_background", lambda running: background.run(running.background)),
+        *_model_jobs(service, embedder, asked),
         *er1_jobs,
     ]
-    if asked is not None:
-        jobs.append(Job("memory_searches", lambda running: asked.run(running.background)))
-    if embedder is not None:
-        jobs.append(Job("memory_embedding", partial(_embed, service, embedder)))
     return Contribution(
         provides={
             MemorySearch: service,
@@ -126,6 +123,14 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
         prompt_sections=(profile, *_sections(kernel, service, expertise)),
         status=status,
     )
+
+
+def _model_jobs(service: MemoryService, embedder: MemoryEmbedder | None, asked: SearchModel | None) -> Iterator[Job]:
+    """What is done with the models that its owner has named."""
+    if embedder is not None:
+        yield Job("memory_embedding", partial(_embed, service, embedder))
+    if asked is not None:
+        yield Job("memory_searches", lambda running: asked.run(running.background))
 
 
 def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper) -> Sequence[PromptSection]:
