@@ -609,6 +609,7 @@ export interface MemoryItemAnswer {
 export interface MemoryItemsAnswer {
   items: MemoryItemAnswer[];
   problem: string;
+  unassisted: string;
 }
 
 /** Memory in figures. */

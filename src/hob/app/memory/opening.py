@@ -66,9 +66,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     settings = kernel.config[MemorySettings]
     notify = embedder.notify if embedder is not None else _nothing
     files = FileIndexer(kernel.store.items, kernel.config[WorkspaceSettings].path, kernel.files.load)
-
     documents = DocumentIndexer(kernel.store.items, kernel.store.channel_state)
-
     er1_jobs, er1_view = _er1(kernel, notify)
     policy = MemoryPolicy(kernel.config[PolicySettings])
     budget = make_budget(kernel)
