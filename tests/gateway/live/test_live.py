@@ -210,10 +210,17 @@ async def test_slow_reader_is_told_and_closed_and_finds_the_rest(hob: Machine, m
 
 
 async def test_token_does_what_its_scopes_allow(hob: Machine) -> None:
-    allowed = {CHAT: {"send", "follow", "stop"}, READ: {"subscribe", "approvals"}, APPROVE: {"answer"}}
+    allowed = {
+        CHAT: {"send", "follow", "stop"},
+        READ: {"subscribe", "approvals"},
+        APPROVE: {"answer"},
+        ADMIN: {"canvas", "canvas_answer"},
+    }
     fields: dict[str, dict[str, Any]] = {
         "send": {"key": "k", "message": "hi"},
         "answer": {"approval": "a_x", "allowed": True},
+        "canvas": {},
+        "canvas_answer": {"ask": "q_x", "text": "x"},
     }
     async with reached(hob) as at:
         for scope, may in allowed.items():

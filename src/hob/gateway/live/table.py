@@ -205,12 +205,11 @@ async def canvas(said: ClientRequest[ShowingCanvas]) -> None:
 async def canvas_answer(said: ClientRequest[CanvasSaid]) -> None:
     """Say what a canvas page answered; `taken` is false where nobody waits for it any more."""
     asked = said.asked
-    taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:MOST_SAID], asked.failed))
+    taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
     await said.say("canvas_answered", ask=asked.ask, taken=taken)
 
 
-MOST_SAID = 16_000
-"""Characters of what a canvas page says."""
+_MOST_SAID = 16_000  # characters of what a canvas page says
 HELLO = "hello"
 _LIFE = ("accepted", "delta", "reasoning", "retracted", "progress", "question", "result")
 
@@ -242,13 +241,13 @@ KINDS: tuple[MessageKind[Any], ...] = (
     MessageKind(
         "canvas",
         canvas,
-        TokenScope.CHAT,
+        TokenScope.ADMIN,
         ShowingCanvas,
         ("canvas_shown", "canvas_ask"),
         lasts=True,
         single=True,
     ),
-    MessageKind("canvas_answer", canvas_answer, TokenScope.CHAT, CanvasSaid, ("canvas_answered",)),
+    MessageKind("canvas_answer", canvas_answer, TokenScope.ADMIN, CanvasSaid, ("canvas_answered",)),
     MessageKind("ping", ping, None, Nothing, ("pong",)),
 )
 
