@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hob.core.settings import Secret
-from hob.providers.media.media import EMBEDDING, KINDS, SPEECH, TRANSCRIPTION, VISION, Media, open_media
+from hob.providers.media.media import EMBEDDING, IMAGES, KINDS, SPEECH, TRANSCRIPTION, VISION, Media, open_media
 from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings, ProviderSettings
 from hob.testing.clock import ManualClock
@@ -34,17 +34,18 @@ async def test_openai_does_all_of_it() -> None:
         TRANSCRIPTION: "openai/gpt-4o-mini-transcribe",
         SPEECH: "openai/gpt-4o-mini-tts",
         VISION: "openai/gpt-6.1-terra",
+        IMAGES: "openai/gpt-image-1-mini",
     }
 
 
 async def test_ollama_embeds() -> None:
     models = await found({}, name="ollama/qwen3:8b")
-    assert models == {EMBEDDING: "ollama/nomic-embed-text", TRANSCRIPTION: "", SPEECH: "", VISION: ""}
+    assert models == {EMBEDDING: "ollama/nomic-embed-text", TRANSCRIPTION: "", SPEECH: "", VISION: "", IMAGES: ""}
 
 
 async def test_claude_sees() -> None:
     models = await found({"ANTHROPIC_API_KEY": "sk-x"})
-    assert models == {EMBEDDING: "", TRANSCRIPTION: "", SPEECH: "", VISION: "anthropic/claude-sonnet-5-5"}
+    assert models == {EMBEDDING: "", TRANSCRIPTION: "", SPEECH: "", VISION: "anthropic/claude-sonnet-5-5", IMAGES: ""}
 
 
 async def test_configured_media_models_are_used() -> None:
