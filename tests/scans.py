@@ -44,6 +44,7 @@ WALKS: Mapping[str, str] = {
     "store/memory/lifecycle.py": "what has expired, or is too much, is looked for once a day",
     "store/audit/audit.py": "the whole chain is checked",
     "store/memory/working_notes.py": "a short note for each conversation, counted when the owner looks at memory",
+    "store/turns/failed.py": "turns that failed for want of a model are looked for once, when one is connected",
     "store/tools/open_groups.py": "read once at the start; a few short rows",
 }
 """The modules, or folders, that may walk through tables, and why."""

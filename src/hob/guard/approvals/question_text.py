@@ -16,7 +16,7 @@ from hob.core.ids import ApprovalId
 from hob.core.translation.language import say, translated
 from hob.guard.approvals.question import Question
 from hob.guard.policy.addresses import ascii_form
-from hob.guard.policy.call_analysis import without_rule
+from hob.guard.policy.reasons import without_rule
 
 BAR = "│ "
 """Before every line of a question that a call brings along."""

@@ -9,12 +9,13 @@ from urllib.parse import unquote_plus
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
-from hob.core.translation.language import Translatable, translatable
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.guard.policy.addresses import Target, host, recipient
 from hob.guard.policy.context import Sandbox
 from hob.guard.policy.modes import Act
 from hob.guard.policy.places import Places, is_secret_file, patched_files
+from hob.guard.policy.reasons import RISK
 from hob.guard.shell.command_context import ShellFinding, ShellSeverity
 
 _REMEMBERED = re.compile(  # aliases, the history, positional parameters
@@ -24,8 +25,6 @@ _REMEMBERED = re.compile(  # aliases, the history, positional parameters
 )
 _PLACE = re.compile(r"\{(\w+)\}")
 _LONGEST_SAID = 80
-RISK = "{reason} ({rule})"
-"""What a rule of the shell found, as a reason."""
 _TIME = re.compile(r"[\d:.+TZ -]{0,35}", re.ASCII)
 _TIERS: Mapping[Act, Tier] = {
     Act.READ: Tier.READ,
@@ -200,14 +199,6 @@ def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: S
             writes = bool(spec.effects & {Effect.WRITES, Effect.WRITES_FINALLY})
             analysis = replace(analysis, paths=paths, replaces=writes and any(map(reader.stands, paths)))
     return replace(analysis, acts=frozenset(_acts(analysis, sandbox, reader.places)))
-
-
-def without_rule(reason: str) -> str:
-    """What was found, for people: without the name of the rule of the shell that found it."""
-    if not isinstance(reason, Translatable):
-        return reason
-    values = {name: without_rule(each) if isinstance(each, str) else each for name, each in reason.values.items()}
-    return str(values["reason"]) if reason.message == RISK else Translatable(reason.message, values)
 
 
 def _strings(arguments: Mapping[str, Any], names: Iterable[str]) -> Iterable[str]:

@@ -8,10 +8,11 @@ from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
 from hob.core.tools import Tier, ToolCall, ToolSpec
 from hob.core.translation.language import Translatable, joined, translatable
-from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call, without_rule
+from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis, read_call
 from hob.guard.policy.context import Context
 from hob.guard.policy.modes import ACTS, Act
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
+from hob.guard.policy.reasons import without_rule
 from hob.guard.policy.rule_names import sentence_of
 
 STAGE_NAMES: Mapping[str, str] = {

@@ -27,6 +27,7 @@ from hob.store.messages.outbox import revive, write_outbounds
 from hob.store.spending.model_calls import settle_rest
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
+from hob.store.turns.failed import failed_turns
 
 MOST_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
@@ -403,11 +404,7 @@ class TurnRows(TimedStorePart):
 
     async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
         """The turns that failed for this reason, not those brought back or erased since; the oldest first."""
-        sql = (
-            "SELECT DISTINCT t.id, t.seq FROM turns t JOIN inbox i ON i.turn = t.id JOIN content c ON c.id = i.body"
-            " WHERE t.state = 'failed' AND t.reason = ? AND t.retried_by IS NULL AND c.text IS NOT NULL ORDER BY t.seq"
-        )
-        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql, (reason,))))
+        return await self._readers.read(lambda c: failed_turns(c, reason))
 
     async def retry(self, id: str) -> TurnId | None:
         """Try a failed or set-aside turn again, by the id of it, of one of its messages, or of one of its chunks.
