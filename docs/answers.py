@@ -123,7 +123,7 @@ class CanvasAnsweredMessage(TypedDict):
     """An answer of the page came."""
 
     ask: Annotated[str, "the question's id"]
-    taken: Annotated[bool, "false where nobody waits for it any more"]
+    taken: Annotated[bool, "false if it came too late"]
 
 
 class ErrorMessage(TypedDict):

@@ -49,7 +49,7 @@ class CanvasViewers:
             del self._waiting[question.id]
 
     def answer(self, question: str, answer: CanvasAnswer) -> bool:
-        """What a page said; False where nobody waits for it any more."""
+        """What a page said; False if it came too late."""
         waiting = self._waiting.get(question)
         if waiting is None or waiting.done():
             return False

@@ -39,7 +39,7 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
         Metric(
             "hob_replies",
             "gauge",
-            "Replies now: to be sent (pending; owed is its name until 1.0), given up, waiting to be fetched.",
+            "Replies by state: pending (until 1.0 counted as owed too), given up, waiting to be fetched.",
             replies,
         ),
         *(  # the second is its name until 1.0

@@ -67,7 +67,7 @@ def add(
     url: Annotated[str, Parameter(help="Where it answers, if it is no program.")] = "",
     env: Annotated[list[str] | None, Parameter(help="NAME=VALUE; the value may be env:VARIABLE or file:PATH.")] = None,
     header: Annotated[list[str] | None, Parameter(help="NAME=VALUE, likewise.")] = None,
-    client_id: Annotated[str, Parameter(help="Who Hob is to its login, if you have registered it there.")] = "",
+    client_id: Annotated[str, Parameter(help="The OAuth client id, if you registered Hob there by hand.")] = "",
     client_secret: Annotated[str, Parameter(help="The secret of that client: env:VARIABLE or file:PATH.")] = "",
     host: Annotated[list[str] | None, Parameter(help="A host that the program may reach.")] = None,
     read: Annotated[list[str] | None, Parameter(help="A folder that it may read.")] = None,

@@ -203,7 +203,7 @@ async def canvas(said: ClientRequest[ShowingCanvas]) -> None:
 
 
 async def canvas_answer(said: ClientRequest[CanvasSaid]) -> None:
-    """Say what a canvas page answered; `taken` is false where nobody waits for it any more."""
+    """Say what a canvas page answered; `taken` is false if it came too late."""
     asked = said.asked
     taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
     await said.say("canvas_answered", ask=asked.ask, taken=taken)

@@ -20,7 +20,7 @@ class McpServer:
     url: str = setting("", "Where it answers, if it is no program of this machine.", problem=_url_problem)
     env: dict[str, Secret] = setting({}, "Variables that the program is given: values, or references to secrets.")
     headers: dict[str, Secret] = setting({}, "Headers of every request to the address.")
-    client_id: str = setting("", "Who Hob is to its login, where it registers nobody by itself.")
+    client_id: str = setting("", "The OAuth client id, if you registered Hob there by hand.")
     client_secret: Secret | None = setting(None, "The secret of that client, if it has one.")
     hosts: list[str] = setting(
         [], "Hosts that the program may reach: names, *.names, or groups such as group:packages.", problem=host_problem
