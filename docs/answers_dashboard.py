@@ -55,6 +55,7 @@ class MemoryTotals(TypedDict):
 
     total_chunks: int
     max_chunks: Annotated[int, "most items of the layers that expire"]
+    permanent_chunks: Annotated[int, "those that never expire; `hob memory stats` warns of more than `max_chunks`"]
     oldest: float | None
     newest: float | None
 

@@ -111,6 +111,26 @@ def tame(text: str) -> str:
 _TAMED = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"} | {0x0D: None}
 
 
+class ProgressLine:
+    """What is being done, on one line of standard error that goes away again; only where somebody sits there."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr is not None and sys.stderr.isatty()
+        self._open = False
+
+    def show(self, text: str) -> None:
+        """In place of what was shown before."""
+        if self._live:
+            print(f"\r\033[K{paint(text, 'dim', sys.stderr)}", end="", file=sys.stderr, flush=True)
+            self._open = True
+
+    def end(self) -> None:
+        """Whatever is shown next stands alone."""
+        if self._open:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self._open = False
+
+
 class LiveOutput:
     """What a command writes while it runs, dimmed on standard error where that is a terminal; at most so much of it."""
 

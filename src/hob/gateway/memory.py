@@ -112,6 +112,36 @@ class DeletedAnswer(TypedDict):
     deleted: int
 
 
+class FilesAnswer(TypedDict):
+    """How far reading documents is.
+
+    files: that could be read
+    new: sections that were not remembered before
+    seen: files that were looked at so far
+    of: files that there are
+    problems: what could not be read; told when all files were looked at
+    """
+
+    files: int
+    new: int
+    seen: int
+    of: int
+    problems: list[str]
+
+
+class ImportedAnswer(TypedDict):
+    """How far keeping items is.
+
+    items: that were looked at so far
+    new: that were not there before
+    of: items that there are
+    """
+
+    items: int
+    new: int
+    of: int
+
+
 class ItemFilter(NamedTuple):
     """Which items: by words, or by what they are. `since` is in Unix seconds."""
 
@@ -170,8 +200,9 @@ class MemoryControl(Protocol):
     async def add(self, text: str, source: str = "") -> MemoryItemAnswer:
         """Remember what the owner says. Raises InvalidRequest."""
 
-    async def add_files(self, path: str) -> Mapping[str, Any]:
-        """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
+    def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
+        """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,
+        and at last the whole. Raises NotFound."""
 
     async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
         """The facts for which the filter holds, with what they were taken from."""
@@ -197,5 +228,8 @@ class MemoryControl(Protocol):
     def export(self) -> AsyncIterator[str]:
         """Every item as a line of JSON, the oldest first."""
 
-    async def take_in(self, lines: Iterable[str]) -> Mapping[str, Any]:
-        """Keep items that were carried out, each once. Raises InvalidRequest for what is none."""
+    def take_in(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
+        """Keep items that were carried out, each once; how far it is now and then, and at last the whole.
+
+        Raises InvalidRequest for what is none.
+        """

@@ -18,6 +18,7 @@ from hob.memory.settings import MemorySettings
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import KIND as GOAL
 from hob.store.memory.items import StoredItems
+from hob.store.memory.lifecycle import MemoryLifecycle
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,18 @@ class MemoryService:
         self._clock = clock
         self._allows = allows
         self._untold = True
+        self.permanent = 0
+        """How many items never go by themselves, when they were counted last."""
+
+    async def prune(self, lifecycle: MemoryLifecycle) -> int:
+        """Let go of what has expired and of what is too much, and count what stays; how many go. Raises StoreErrors."""
+        gone = await lifecycle.prune(self.settings.max_items)
+        await self.count(lifecycle)
+        return gone
+
+    async def count(self, lifecycle: MemoryLifecycle) -> None:
+        """Count what stays. Raises StoreErrors."""
+        self.permanent = await lifecycle.permanent()
 
     async def prepare(self) -> None:
         """Take into memory what finds by meaning in the owner's memory. Raises StoreErrors."""

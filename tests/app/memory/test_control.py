@@ -3,7 +3,10 @@
 import asyncio
 import json
 import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +15,9 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
+from hob.gateway.http.in_process import answer_in_process
 from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
 from tests.app.memory.test_memory import eventually, texts
 from tests.app.visiting import ANNA, ME, Visited, visited
@@ -24,6 +29,10 @@ TTL = 30 * 86_400
 
 def control(hob: Visited) -> MemoryControl:
     return hob.app.api.port(MemoryControl)
+
+
+async def last(steps: AsyncIterator[Any]) -> Any:
+    return [step async for step in steps][-1]
 
 
 def leaks(tmp_path: Path) -> list[str]:
@@ -62,7 +71,7 @@ async def test_forgotten_item_is_in_no_file_and_no_rebuild_restore_or_import_bri
         assert done["erased"] >= 2
         assert leaks(tmp_path) == []
         await control(hob).forget(ItemFilter(id=fact["id"]), preview=False)
-        assert (await control(hob).take_in(exported))["new"] == 0
+        assert (await last(control(hob).take_in(exported)))["new"] == 0
         await hob.app.store.followers.forget("memory")
     async with visited(tmp_path) as hob:
         assert CANARY not in "".join(await texts(hob))
@@ -133,6 +142,18 @@ async def test_expired_and_surplus_memories_go_oldest_first(tmp_path: Path) -> N
             await control(hob).reset("nothing")
 
 
+async def test_items_that_never_expire_are_not_pruned_and_status_warns_of_too_many(tmp_path: Path) -> None:
+    async with visited(tmp_path, HOB_MEMORY_MAX_ITEMS="100") as hob:
+        assert (await control(hob).prune())["deleted"] == 0
+        assert "permanent" not in (await hob.app.operations.status()).get("memory", {})
+        facts = [replace(page(f"fact {n}", n, Layer.FACT), expires_at=None) for n in range(101)]
+        await hob.app.store.items.add([*facts, page("result", 5e9)])
+        assert (await control(hob).prune())["deleted"] == 0
+        totals = (await control(hob).status())["totals"]
+        assert totals["permanent_chunks"] == totals["total_chunks"] - 1 > totals["max_chunks"] == 100
+        assert (await hob.app.operations.status())["memory"]["permanent"] == totals["permanent_chunks"]
+
+
 async def test_working_notes_are_emptied_like_a_layer(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         note = WorkingNote(f"The {CANARY} is next.", OWNER_LABEL, turn="t_1")
@@ -167,14 +188,35 @@ async def test_documents_are_remembered_by_their_sections_as_the_files_claims(tm
     (folder / "noise.txt").write_bytes(bytes(range(256)))
     (folder / "page.html").write_text("<html><body><h1>Bread</h1><p>Half a loaf.</p></body></html>")
     async with visited(tmp_path) as hob:
-        done = await control(hob).add_files(str(folder))
+        done = await last(control(hob).add_files(str(folder)))
         assert (done["files"], done["new"]) == (2, 3)
-        assert done["problems"] == (f"{folder}/noise.txt: it is no text in UTF-8",)
-        assert (await control(hob).add_files(str(folder)))["new"] == 0
+        assert done["problems"] == [f"{folder}/noise.txt: it is no text in UTF-8"]
+        assert (await last(control(hob).add_files(str(folder))))["new"] == 0
         item = (await control(hob).items(ItemFilter(query="leeks sow", layer="document")))["items"][0]
         assert (item["origin"], item["trust"], item["source"]) == ("file", "untrusted", f"document:{folder}/plan.md")
         with pytest.raises(NotFound):
-            await control(hob).add_files(str(folder / "nothing"))
+            await last(control(hob).add_files(str(folder / "nothing")))
+
+
+async def test_adding_a_folder_and_importing_tell_how_far_they_are(tmp_path: Path) -> None:
+    folder, told = tmp_path / "papers", list[Mapping[str, Any]]()
+    folder.mkdir()
+    for n in range(3):
+        (folder / f"{n}.md").write_text(f"# Plan {n}\nSow leeks in row {n}.\n")
+    async with visited(tmp_path) as hob:
+
+        async def post(route: str, fields: Mapping[str, Any]) -> list[tuple[int, int]]:
+            told.clear()
+            heard = lambda line: told.append(json.loads(line))  # noqa: E731
+            await answer_in_process(hob.app.api, ENDPOINTS, "POST", route, None, fields, heard)
+            return [(each.get("seen", each.get("items")), each["of"]) for each in told]
+
+        assert await post("/memory/files", {"path": str(folder)}) == [(1, 3), (2, 3), (3, 3)]
+        assert (told[-1]["files"], told[-1]["new"]) == (3, 3)
+        lines = "\n".join(json.dumps({"text": f"Item {n}."}) for n in range(1_500))
+        assert await post("/memory/import", {"text": lines}) == [(1_000, 1_500), (1_500, 1_500)]
+        await post("/memory/import", {"text": ""})
+        assert told == [{"items": 0, "new": 0, "of": 0}]
 
 
 async def test_added_folder_is_taken_up_again_as_it_changes_until_it_is_forgotten(tmp_path: Path) -> None:
@@ -196,7 +238,7 @@ async def test_added_folder_is_taken_up_again_as_it_changes_until_it_is_forgotte
 
     async with visited(tmp_path, *["Yes."] * 3) as hob:
         await hob.knows()
-        await control(hob).add_files(str(folder))
+        await last(control(hob).add_files(str(folder)))
         (folder / "plan.md").write_text("# Leeks\nSow in April.\n")
         os.utime(folder / "plan.md", (1.0, 1.0))
         (folder / "old.md").unlink()
@@ -221,15 +263,15 @@ async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_
             json.dumps({"text": "The bank is X.", "origin": "web", "trust": "trusted"}),
             "",
         ]
-        assert await control(hob).take_in(lines) == {"items": 2, "new": 2}
-        assert await control(hob).take_in(lines) == {"items": 2, "new": 0}
+        assert await last(control(hob).take_in(lines)) == {"items": 2, "new": 2, "of": 2}
+        assert await last(control(hob).take_in(lines)) == {"items": 2, "new": 0, "of": 2}
         found = await hob.app.store.items.of(Scope("owner")).select("i.layer != 'soul'")
         assert {item.text: item.label.trusted for item in found} == {"Anna likes tea.": True, "The bank is X.": False}
         odd = ('"at": "x"', '"at": NaN', '"valid_to": 1e999', '"layer": "No layer"', '"position": 1e99', '"text": " "')
         for line in ("[1]", *(f'{{"text": "x", {each}}}' for each in odd)):
             with pytest.raises(InvalidRequest, match="line 1"):
-                await control(hob).take_in([line])
-        await control(hob).take_in(['{"text": "Without a time it is of now."}'])
+                await last(control(hob).take_in([line]))
+        await last(control(hob).take_in(['{"text": "Without a time it is of now."}']))
         (item, *_) = (await control(hob).items(ItemFilter(layer="document")))["items"]
         assert item["at"] == hob.clock.now().timestamp()
 

@@ -15,7 +15,7 @@ from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import GoalChange, ItemFilter
-from tests.app.memory.test_control import CANARY, control, leaks
+from tests.app.memory.test_control import CANARY, control, last, leaks
 from tests.app.memory.test_facts import asked, found, lives, says, until
 from tests.app.visiting import ANNA, ME, Visited, visited
 from tests.app.visiting import until as holds
@@ -159,7 +159,7 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         assert lines == [line async for line in control(hob).export() if '"layer": "soul"' not in line]
     async with visited(tmp_path / "two") as hob:
         await hob.knows()
-        done = await control(hob).take_in(list(reversed(lines)))
+        done = await last(control(hob).take_in(list(reversed(lines))))
         assert done["new"] == len(lines)
         assert [line async for line in control(hob).export() if '"layer": "soul"' not in line] == lines
         assert await hob.app.store.facts.known(SCOPE) == known
@@ -170,9 +170,9 @@ async def test_export_of_facts_and_goals_is_complete_and_the_same_wherever_it_wa
         await says(hob, f"/memory undo {berlin.id[:12]}")
         assert [fact.object for fact in await hob.app.store.facts.known(SCOPE)] == ["Paris"]
         await control(hob).forget(ItemFilter(id=berlin.id), preview=False)
-        assert (await control(hob).take_in(lines))["new"] == 0
+        assert (await last(control(hob).take_in(lines)))["new"] == 0
         with pytest.raises(InvalidRequest, match="line 1"):
-            await control(hob).take_in([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})])
+            await last(control(hob).take_in([json.dumps({"text": "x", "layer": "fact", "fact": {"state": "sure"}})]))
 
 
 async def test_forgotten_goal_takes_its_evidence_along(tmp_path: Path) -> None:

@@ -636,6 +636,7 @@ export interface MemoryStatusAnswer {
 export interface MemoryTotals {
   total_chunks: number;
   max_chunks: number;
+  permanent_chunks: number;
   oldest: number | null;
   newest: number | null;
 }

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, lines, text_of
+from hob.app.daemon.unix_http import ConnectionLost, NotRunning, RequestFailed, call, lines, text_of
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 OPENING_SECONDS = 5.0
 """How long an owner may take to listen before others are told that the home is in use."""
+LINES = "application/jsonl"
 _TRANSLATING = {"x-hob-texts": "1"}
 """Asks for the texts of answers with message and values."""
 _RAISED: Mapping[str, type[HobError]] = {
@@ -109,6 +110,36 @@ def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
     yield from _either(ask, ask_here)
 
 
+def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
+    """What the API answers last to a POST that takes long; `told` is given how far it is meanwhile.
+
+    Raises as `reach` does.
+    """
+    home = find_home(process_environment())
+
+    def tell(text: str | bytes) -> Mapping[str, Any]:
+        seen: Mapping[str, Any] = json.loads(text)
+        if "error" not in seen:
+            told(seen)
+        return seen
+
+    def ask() -> Mapping[str, Any]:
+        seen: Mapping[str, Any] = {}
+        try:
+            for text in lines(socket_of(home), route, None, fields, {**_TRANSLATING, "accept": LINES}):
+                seen = tell(text)
+        except RequestFailed as failed:
+            return failed.body
+        return seen
+
+    def ask_here() -> Mapping[str, Any]:
+        text = _ask_here(home, "POST", route, None, fields, tell)
+        seen: Mapping[str, Any] = json.loads(text.strip().rpartition("\n")[2])
+        return seen
+
+    return told_by(_either(ask, ask_here))
+
+
 def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
     """What the owner answers, or this process where there is none.
 
@@ -128,7 +159,12 @@ def _either(ask: Callable[[], T], answer_here: Callable[[], T]) -> T:
 
 
 def _ask_here(
-    home: Path, method: str, route: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+    home: Path,
+    method: str,
+    route: str,
+    query: Mapping[str, Any] | None,
+    body: Mapping[str, Any] | None,
+    told: Callable[[bytes], object] | None = None,
 ) -> str:
     # only a command that finds no owner pays for loading the application
     import asyncio
@@ -144,7 +180,7 @@ def _ask_here(
 
     async def answer(config: Config) -> str:
         async with open_app(config.home, config, own_only=True) as app:
-            return await answer_in_process(app.api, endpoints_of(app.subsystems), method, route, query, body)
+            return await answer_in_process(app.api, endpoints_of(app.subsystems), method, route, query, body, told)
 
     try:
         with own(home, "command"):

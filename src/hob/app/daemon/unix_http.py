@@ -35,6 +35,7 @@ class RequestFailed(HobError):
     """The owner of the home could not do it."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
+        self.body = body
         error = body.get("error", {})
         super().__init__(text_of(error))
         self.code: str = error.get("code", "")
@@ -91,10 +92,16 @@ def upload(path: Path, route: str, data: bytes, headers: Mapping[str, str] = _BY
         return HttpAnswer(response.status, _json(response.read()))
 
 
-def lines(path: Path, route: str, query: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The lines of a streamed answer."""
+def lines(
+    path: Path,
+    route: str,
+    query: Mapping[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """The lines of a streamed answer; with a body to a POST. Raises RequestFailed."""
     with _Exchange(path, None) as exchange:
-        response = exchange.send("GET", route, query, None, {})
+        response = exchange.send("GET" if body is None else "POST", route, query, body, headers)
         if response.status != 200:
             raise RequestFailed(_json(response.read()))
         for line in response:

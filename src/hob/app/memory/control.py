@@ -34,8 +34,10 @@ from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
     FactFilter,
+    FilesAnswer,
     ForgottenAnswer,
     GoalChange,
+    ImportedAnswer,
     ItemFilter,
     MemoryItemsAnswer,
     RecalledAnswer,
@@ -58,6 +60,8 @@ from hob.store.store import Store
 _log = logging.getLogger(__name__)
 _REASON = "its owner wanted it forgotten"
 _MOST = 10_000
+_AT_ONCE = 1_000
+"""So many items that are carried in are kept in one transaction."""
 _TURNS = 20
 """Among so many turns the newest is looked for that was shown memories."""
 _NOTES = "working_memory"
@@ -104,7 +108,7 @@ class OwnerMemory:
         """The layers and totals, with the seed's fields and colours."""
         counts, layers = await self._counted()
         total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
-        limited = sum(each.items for each in counts.values() if layers[each.layer].days)
+        expiring = sum(each.expiring for each in counts.values())
         return {
             "layers": [
                 {
@@ -120,6 +124,7 @@ class OwnerMemory:
             "totals": {
                 "total_chunks": total,
                 "max_chunks": most,
+                "permanent_chunks": total - expiring,
                 "oldest": min((each.oldest for each in counts.values()), default=None),
                 "newest": max((each.newest for each in counts.values()), default=None),
             },
@@ -128,7 +133,7 @@ class OwnerMemory:
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
-            "led": led(total, limited / most),
+            "led": led(total, expiring / most),
             "embedding": await self._embedding(),
             "background": {**await self._budget.view(), **await self._waiting()},
             **await self._observed(),
@@ -263,11 +268,13 @@ class OwnerMemory:
         found = await self._store.items.of(self._scope).select("i.layer = 'fact'", limit=20)
         return item_view(Recalled(next(each for each in found), 0.0))
 
-    async def add_files(self, path: str) -> Mapping[str, Any]:
+    async def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
         """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
-        added = await self._documents.add(Path(path))
-        self._notify()
-        return {"files": added.files, "new": added.new, "problems": added.problems}
+        async for each in self._documents.add(Path(path)):
+            if each.seen == each.of:
+                await self._service.count(self._store.memory_lifecycle)
+                self._notify()
+            yield {"files": each.files, "new": each.new, "seen": each.seen, "of": each.of, "problems": [*each.problems]}
 
     async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
         """The facts for which the filter holds, with what they were taken from."""
@@ -346,7 +353,7 @@ class OwnerMemory:
 
     async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""
-        return {"status": "ok", "deleted": await self._store.memory_lifecycle.prune(self._service.settings.max_items)}
+        return {"status": "ok", "deleted": await self._service.prune(self._store.memory_lifecycle)}
 
     async def reset(self, layer: str) -> DeletedAnswer:
         """Empty a layer, the working notes (`working_memory`), or `all`. Raises InvalidRequest."""
@@ -363,17 +370,22 @@ class OwnerMemory:
         for each in await self._store.memory_carrier.carried(self._scope):
             yield json.dumps(carried_view(each), ensure_ascii=False) + "\n"
 
-    async def take_in(self, lines: Iterable[str]) -> Mapping[str, Any]:
+    async def take_in(self, lines: Iterable[str]) -> AsyncIterator[ImportedAnswer]:
         """Keep items that were carried out, each once. What is not the owner's own words stays untrusted.
 
-        Raises InvalidRequest for what is none.
+        Raises InvalidRequest for what is none, before anything is kept.
         """
         now = self._clock.now().timestamp()
         carried = [loaded(line, number, now) for number, line in enumerate(lines, 1) if line.strip()]
-        new = await self._store.memory_carrier.take_in(carried)
-        self._withdrawn()
-        self._notify()
-        return {"items": len(carried), "new": new}
+        new = 0
+        for start in range(0, len(carried) or 1, _AT_ONCE):
+            some = carried[start : start + _AT_ONCE]
+            new += await self._store.memory_carrier.take_in(some)
+            if start + len(some) == len(carried):
+                await self._service.count(self._store.memory_lifecycle)
+                self._withdrawn()
+                self._notify()
+            yield {"items": start + len(some), "new": new, "of": len(carried)}
 
     def _notify(self) -> None:
         if self._embedder is not None:

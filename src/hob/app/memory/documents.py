@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 from hob.core.content.documents import Documents, DocumentUnreadable
@@ -29,10 +30,15 @@ _MOST_FILES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """How many files were read, how many of their sections are new, and what could not be read."""
+    """How many files were read, and how many of their sections are new; `seen` is how many of all were looked at.
+
+    When all were, it tells what could not be read.
+    """
 
     files: int
     new: int
+    seen: int
+    of: int
     problems: tuple[str, ...] = ()
 
 
@@ -45,13 +51,18 @@ class DocumentIndexer:
         self._read: dict[Path, float] = {}
         """When what was read was last changed, also where nothing of it is remembered."""
 
-    async def add(self, path: Path) -> Added:
-        """A file, or all documents below a folder; hidden ones and links are passed over. Raises NotFound."""
+    async def add(self, path: Path) -> AsyncIterator[Added]:
+        """A file, or all documents below a folder, but hidden ones and links: how far it is after each, and at last.
+
+        Raises NotFound.
+        """
         if not await asyncio.to_thread(path.exists):
             raise NotFound(translatable("there is no file {path}", path=str(path)))
-        added = await self._take_up(path)
-        await self._state.put(*_STATE, {str(path): "watched"})
-        return added
+        async with aclosing(self._take_up(path)) as progress:
+            async for added in progress:
+                if added.seen == added.of:
+                    await self._state.put(*_STATE, {str(path): "watched"})
+                yield added
 
     async def watched(self) -> list[str]:
         """What was added."""
@@ -65,10 +76,10 @@ class DocumentIndexer:
         new = 0
         for path in map(Path, await self.watched()):
             if await asyncio.to_thread(path.exists):
-                done = await self._take_up(path)
+                async for done in self._take_up(path):
+                    for problem in done.problems:
+                        log.warning("not remembered: %s", problem)
                 new += done.new
-                for problem in done.problems:
-                    log.warning("not remembered: %s", problem)
         return new
 
     async def stop_watching(self, source: str) -> None:
@@ -77,14 +88,16 @@ class DocumentIndexer:
         gone = [each for each in await self.watched() if path and Path(each).is_relative_to(path)]
         await self._state.put(*_STATE, dict.fromkeys(gone, ""))
 
-    async def _take_up(self, path: Path) -> Added:
+    async def _take_up(self, path: Path) -> AsyncGenerator[Added]:
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
         files = await asyncio.to_thread(_files, path)
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
         reader, read, new, problems = DocumentReader(), 0, 0, []
         try:
-            for file in files:
+            for seen, file in enumerate(files):
+                if seen:
+                    yield Added(read, new, seen, len(files))
                 source = f"{Layer.DOCUMENT}:{file}"
                 try:
                     at = (await asyncio.to_thread(file.stat)).st_mtime
@@ -108,7 +121,7 @@ class DocumentIndexer:
         for source in known:
             if Path(source.partition(":")[2]).is_relative_to(path):  # what is left is no longer there
                 await self._items.replace_source(_OWNER, source, [])
-        return Added(read, new, tuple(problems))
+        yield Added(read, new, len(files), len(files), tuple(problems))
 
 
 def _files(path: Path) -> list[Path]:

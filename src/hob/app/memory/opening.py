@@ -93,7 +93,8 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     def status() -> Mapping[str, Any]:
         meaning = {"embedder": embedder.name, "problem": embedder.problem} if embedder else {}
         helped = {"unassisted": assistance.problem} if assistance else {}
-        memory = {**background.view(), **meaning, **helped}
+        many = {"permanent": service.permanent} if service.permanent > service.settings.max_items else {}
+        memory = {**background.view(), **meaning, **helped, **many}
         return {**({"memory": memory} if memory else {}), **({"er1": er1_view()} if er1_view else {})}
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
@@ -158,7 +159,7 @@ def _looking(
             while True:
                 await files.sync()
                 if kernel.clock.monotonic() - pruned > PRUNE_SECONDS:
-                    await kernel.store.memory_lifecycle.prune(service.settings.max_items)
+                    await service.prune(kernel.store.memory_lifecycle)
                     pruned = kernel.clock.monotonic()
                 if kernel.clock.monotonic() - walked > WALK_SECONDS:
                     await documents.sync()

@@ -2,7 +2,6 @@
 
 import logging
 import platform
-import sys
 from typing import Annotated
 
 import apsw
@@ -16,7 +15,7 @@ from hob.app.plugins.loading import checks_of_plugins
 from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.findings import report_view, show_report
 from hob.cli.language import _
-from hob.cli.output import paint, print_json
+from hob.cli.output import ProgressLine, paint, print_json
 from hob.config.environment import find_home, process_environment
 
 
@@ -34,12 +33,18 @@ def doctor(
     logging.basicConfig(level=logging.CRITICAL)  # what is wrong is told as a finding
     environ = process_environment()
     home = find_home(environ)
-    progress = _Progress()
+    progress = ProgressLine()
+
+    def begin(check: Check) -> None:
+        progress.end()
+        if check.slow:
+            progress.show(_(check.question))
+
     checks = (*checks_of(SUBSYSTEMS), *(each for each in checks_of_plugins(home) if not each.audit))
-    report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin, checks)
+    report = examine_house(DiagnosticContext(home, environ, online=not offline), begin, checks)
     mended = list(mend(home, report.findings)) if fix else []
     if mended:
-        report = examine_house(DiagnosticContext(home, environ, online=not offline), progress.begin, checks)
+        report = examine_house(DiagnosticContext(home, environ, online=not offline), begin, checks)
     progress.end()
     versions = {"hob": __version__, "python": platform.python_version(), "sqlite": apsw.sqlite_lib_version()}
     skipped = [{"id": id, "reason": reason} for id, reason in report.skipped]
@@ -50,22 +55,3 @@ def doctor(
         print(paint(told.format(**versions, home=home), "dim"))
         show_report(report, mended)
     return 1 if report.worst is Severity.CRITICAL else 0
-
-
-class _Progress:
-    """What is being asked, on one line of standard error that goes away again; only where somebody sits there."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr is not None and sys.stderr.isatty()
-        self._open = False
-
-    def begin(self, check: Check) -> None:
-        self.end()
-        if self._live and check.slow:
-            print(paint(_(check.question), "dim", sys.stderr), end="", file=sys.stderr, flush=True)
-            self._open = True
-
-    def end(self) -> None:
-        if self._open:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-            self._open = False

@@ -129,6 +129,9 @@ def _show_store(seen: Mapping[str, Any]) -> None:
         _row("memory", told, "red")
     if problem := seen.get("memory", {}).get("unassisted"):
         _row("memory", _("no model helps with searches: {problem}").format(problem=line(problem, 200)), "yellow")
+    if count := seen.get("memory", {}).get("permanent"):
+        told = _("{count} items never expire, more than memory.max_items; see `hob memory stats`")
+        _row("memory", told.format(count=number(count, 0)), "yellow")
     if problem := seen.get("knowledge", {}).get("problem"):
         _row("knowledge", _("failed: {problem}").format(problem=line(_(problem), 200)), "red")
     for job in seen.get("jobs", ()):

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hob.app.daemon.daemon_client import reach, reach_lines
+from hob.app.daemon.daemon_client import reach, reach_lines, reach_long
 from hob.cli.language import _
-from hob.cli.output import confirm, line, number, paint, print_json, printed_json, when
+from hob.cli.output import ProgressLine, confirm, line, number, paint, print_json, printed_json, when
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled
@@ -199,8 +199,11 @@ def add(text: str, *, json: Json = False) -> None:
     """Remember a text, a file, or a folder of files, by section; changed files are read again."""
     path = Path(text).expanduser()
     looks = len(text) < 1_000 and "\n" not in text and (bool(_PATH.fullmatch(text)) or path.exists())
-    done = reach("POST", "/memory/files" if looks else "/memory/items",
-                 {"path": str(path.resolve())} if looks else {"text": text}, timeout=None)  # fmt: skip
+    if looks:
+        shown = _("files {seen:,}/{of:,}, {new:,} new sections")
+        done = _followed("/memory/files", {"path": str(path.resolve())}, shown)
+    else:
+        done = reach("POST", "/memory/items", {"text": text}, timeout=None)
     if json:
         print_json(done)
     elif looks:
@@ -247,6 +250,9 @@ def stats(*, json: Json = False) -> None:
     totals = seen["totals"]
     print(_("{total:,} items; at most {most:,} of those that expire").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
+    if totals["permanent_chunks"] > totals["max_chunks"]:
+        told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")
+        print(paint(told.format(count=number(totals["permanent_chunks"], 0)), "yellow"))
     embedding = seen["embedding"]
     if embedding["model"]:
         waits = _("found by meaning too: {model}; {count:,} items are not prepared for that yet")
@@ -325,7 +331,7 @@ def import_(file: Path, *, json: Json = False) -> None:
         text = file.expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(_("{file} cannot be read: {error}").format(file=file, error=error)) from error
-    done = reach("POST", "/memory/import", {"text": text}, timeout=None)
+    done = _followed("/memory/import", {"text": text}, _("items {items:,}/{of:,}, {new:,} new"))
     if not printed_json(done, json):
         print(_("{items} items read, {new} of them new.").format(items=done["items"], new=done["new"]))
 
@@ -370,6 +376,15 @@ async def _evaluated(file: Path, model: Path | None) -> Report:
         return await evaluate(labelled, embedder)
     finally:
         await embedder.aclose()
+
+
+def _followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, Any]:
+    """What is answered last; how far it is is shown meanwhile."""
+    progress = ProgressLine()
+    try:
+        return reach_long(route, fields, lambda step: progress.show(shown.format(**step)))
+    finally:
+        progress.end()
 
 
 def _moment(day: str) -> float:

@@ -18,7 +18,7 @@ from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.run import carry_out, look_closer, make_plan
 from hob.app.imports.setting_mapping import ELSEWHERE
 from hob.cli.language import _, ngettext
-from hob.cli.output import confirm, line, paint, print_json
+from hob.cli.output import ProgressLine, confirm, line, paint, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
@@ -87,17 +87,22 @@ def import_(
     home = find_home(process_environment())
     with ExitStack() as stack:
         plan = make_plan(chosen, path or _usual_place(chosen), process_environment(), Path.home(), stack, mine=mine)
-        progress = _Progress()
+        progress = ProgressLine()
+
+        def told(total: int, done: int, messages: int) -> None:
+            text = _("conversations {done}/{total}, {messages:,} messages")
+            progress.show(text.format(done=done, total=total, messages=messages))
+
         only_look = dry_run or (json and not yes)
         if only_look:
-            plan = look_closer(plan, home, progress.show)
+            plan = look_closer(plan, home, told)
         progress.end()
         if not json:
             _show_plan(plan)
         if not only_look:
             if not yes and plan.open and not confirm("Take this over?"):
                 return 1
-            plan = carry_out(plan, home, progress.show)
+            plan = carry_out(plan, home, told)
             progress.end()
             _reload(home, plan, as_json=json)
     if json:
@@ -152,25 +157,6 @@ def _reload(home: Path, plan: ImportPlan, *, as_json: bool) -> None:
         print(told.format(problem=problem), file=sys.stderr)
     elif not as_json:
         print(_("The running daemon has read settings and secrets again."))
-
-
-class _Progress:
-    """One line on standard error, where somebody looks."""
-
-    def __init__(self) -> None:
-        self._shown = False
-
-    def show(self, total: int, done: int, messages: int) -> None:
-        if sys.stderr.isatty():
-            told = _("conversations {done}/{total}, {messages:,} messages")
-            told = told.format(done=done, total=total, messages=messages)
-            print(f"\r\033[K{told}", end="", file=sys.stderr, flush=True)
-            self._shown = True
-
-    def end(self) -> None:
-        if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-            self._shown = False
 
 
 def _show_plan(plan: ImportPlan) -> None:

@@ -1,13 +1,14 @@
 """The API asked from within its own process, as its owner at the Unix socket."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import httpx2
+from starlette.types import Message, Receive, Scope, Send
 
 from hob.gateway.api import Api
 from hob.gateway.http.asgi import build_api
-from hob.gateway.http.endpoint import Endpoint
+from hob.gateway.http.endpoint import LINES, Endpoint
 from hob.gateway.http.reply import TEXTS
 
 
@@ -18,8 +19,19 @@ async def answer_in_process(
     route: str,
     query: Mapping[str, Any] | None,
     body: Mapping[str, Any] | None,
+    told: Callable[[bytes], object] | None = None,
 ) -> str:
-    """The body of the answer, also of one that tells of a failure."""
-    transport = httpx2.ASGITransport(build_api(api, local=True, endpoints=endpoints))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://hob") as client:
-        return (await client.request(method, route, params=query, json=body, headers={TEXTS: "1"})).text
+    """The body of the answer, also of one that tells of a failure; `told` is given its lines as they come."""
+    app = build_api(api, local=True, endpoints=endpoints)
+
+    async def heard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def both(message: Message) -> None:
+            if told is not None and (piece := message.get("body")):
+                told(piece)
+            await send(message)
+
+        await app(scope, receive, both)
+
+    headers = {TEXTS: "1", **({"accept": LINES} if told is not None else {})}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(heard), base_url="http://hob") as client:
+        return (await client.request(method, route, params=query, json=body, headers=headers)).text

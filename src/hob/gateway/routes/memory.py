@@ -1,7 +1,8 @@
 """What Hob remembers, for its owner."""
 
-from collections.abc import AsyncIterator
-from typing import Any
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, TypeVar
 
 from starlette.responses import Response, StreamingResponse
 
@@ -11,21 +12,25 @@ from hob.core.memory import FactAction
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.http.endpoint import LINES, Endpoint, EndpointCall
+from hob.gateway.http.endpoint import JSON, LINES, Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
     FactFilter,
+    FilesAnswer,
     ForgottenAnswer,
     GoalChange,
+    ImportedAnswer,
     ItemFilter,
     MemoryControl,
     MemoryItemsAnswer,
     RecalledAnswer,
     ReindexedAnswer,
 )
+
+T = TypeVar("T", bound=Mapping[str, Any])
 
 _MOST_BYTES = 64_000_000
 
@@ -183,9 +188,12 @@ async def add(call: EndpointCall[Adding]) -> JsonResponse[MemoryItemAnswer]:
     return json_response(await _memory(call).add(call.asked.text))
 
 
-async def add_files(call: EndpointCall[Files]) -> Response:
-    """Remember a file, or a folder of them, by their sections, now and when they change."""
-    return json_response(await _memory(call).add_files(call.asked.path))
+async def add_files(call: EndpointCall[Files]) -> JsonResponse[FilesAnswer] | Response:
+    """Remember a file, or a folder of them, by their sections, now and when they change.
+
+    With `Accept: application/jsonl` a line tells after each file how far it is.
+    """
+    return await _progress(call, _memory(call).add_files(call.asked.path))
 
 
 async def facts(call: EndpointCall[Facts]) -> Response:
@@ -242,9 +250,28 @@ async def export(call: EndpointCall[Nothing]) -> Response:
     return StreamingResponse(lines(), media_type=LINES)
 
 
-async def take_in(call: EndpointCall[Lines]) -> Response:
-    """Keep items that were carried out, each once."""
-    return json_response(await _memory(call).take_in(call.asked.text.split("\n")))
+async def take_in(call: EndpointCall[Lines]) -> JsonResponse[ImportedAnswer] | Response:
+    """Keep items that were carried out, each once.
+
+    With `Accept: application/jsonl` a line tells now and then how far it is.
+    """
+    return await _progress(call, _memory(call).take_in(call.asked.text.split("\n")))
+
+
+async def _progress(call: EndpointCall[Any], steps: AsyncIterator[T]) -> JsonResponse[T] | Response:
+    """The last of these; or, where the caller wants lines, each as it comes."""
+    step = await anext(steps)  # what is wrong is told before the answer has begun
+    if not call.wants(LINES):
+        async for each in steps:
+            step = each
+        return json_response(step)
+
+    async def lines() -> AsyncIterator[str]:
+        yield json.dumps(step) + "\n"
+        async for each in steps:
+            yield json.dumps(each) + "\n"
+
+    return StreamingResponse(lines(), media_type=LINES)
 
 
 ENDPOINTS = (
@@ -262,8 +289,14 @@ ENDPOINTS = (
     Endpoint("POST", "/memory/goals", set_goal, TokenScope.ADMIN, GoalSetting, errors=("not_found",), local=True),
     Endpoint("POST", "/memory/items", add, TokenScope.ADMIN, Adding, local=True),
     Endpoint("POST", "/memory/forget", forget, TokenScope.ADMIN, Forgetting, errors=("not_found",), local=True),
-    Endpoint("POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True),
+    Endpoint(
+        "POST", "/memory/files", add_files, TokenScope.ADMIN, Files, errors=("not_found",), local=True,
+        media=(JSON, LINES),
+    ),
     Endpoint("POST", "/memory/prune", prune, TokenScope.ADMIN, Nothing),
     Endpoint("POST", "/memory/reset", reset, TokenScope.ADMIN, ALayer, local=True),
-    Endpoint("POST", "/memory/import", take_in, TokenScope.ADMIN, Lines, most_bytes=_MOST_BYTES, local=True),
-)
+    Endpoint(
+        "POST", "/memory/import", take_in, TokenScope.ADMIN, Lines, most_bytes=_MOST_BYTES, local=True,
+        media=(JSON, LINES),
+    ),
+)  # fmt: skip

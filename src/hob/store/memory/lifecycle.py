@@ -11,7 +11,13 @@ from hob.store.database.part import TimedStorePart
 from hob.store.database.rows import all_rows, marks
 from hob.store.memory.items import erase_items
 
-_COUNTS = "SELECT layer, count(*), min(at), max(at) FROM memory_items WHERE scope = ? AND agent = ? GROUP BY layer"
+_COUNTS = (
+    "SELECT layer, count(*), count(expires_at), min(at), max(at) FROM memory_items"
+    " WHERE scope = ? AND agent = ? GROUP BY layer"
+)
+_PERMANENT = (
+    "SELECT (SELECT count(*) FROM memory_items) - (SELECT count(*) FROM memory_items WHERE expires_at IS NOT NULL)"
+)
 _EXPIRED = "SELECT seq FROM memory_items WHERE expires_at <= ? ORDER BY expires_at LIMIT ?"
 _TOO_MANY = "SELECT seq FROM memory_items WHERE expires_at IS NOT NULL ORDER BY at DESC, seq DESC LIMIT ? OFFSET ?"
 _OF_LAYERS = "SELECT seq FROM memory_items WHERE scope = ? AND agent = ? AND layer IN ({}) LIMIT ?"
@@ -20,10 +26,11 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class LayerCount:
-    """How many items a layer has, and when the oldest and the newest were said (Unix seconds)."""
+    """How many items a layer has, how many of them expire, and when the oldest and newest were said (Unix seconds)."""
 
     layer: str
     items: int
+    expiring: int
     oldest: float
     newest: float
 
@@ -35,6 +42,10 @@ class MemoryLifecycle(TimedStorePart):
         """The layers that have items. Raises StoreErrors."""
         rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
         return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
+
+    async def permanent(self) -> int:
+        """How many items never go by themselves. Raises StoreErrors."""
+        return int((await self._readers.read(lambda connection: all_rows(connection, _PERMANENT)))[0][0])
 
     async def prune(self, most: int) -> int:
         """Let go of what has expired, and of the oldest beyond `most` that expire; how many. Raises StoreErrors."""

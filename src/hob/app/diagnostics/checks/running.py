@@ -94,6 +94,11 @@ def _memory(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
             translatable("no model helps with searches in memory: {problem}", problem=problem),
             "what is found stands in Hob's own order; see model.reranking and memory.ask_model",
         )
+    if count := memory.get("permanent"):
+        yield warn(
+            translatable("{count} memories never expire, more than memory.max_items", count=f"{count:,}"),
+            "`hob memory stats` shows their layers, `hob memory forget --source SOURCE` forgets what you do not need",
+        )
 
 
 def _jobs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
@@ -167,7 +172,7 @@ RUNNING: tuple[Check, ...] = (
     Check("daemon.settings", "Does it go by the settings as they are?", _settings),
     Check("daemon.late", "Do replies arrive?", _late),
     Check("daemon.backup", "Are daily backups made?", _backup),
-    Check("daemon.memory", "Does memory find by meaning, where that is wanted?", _memory),
+    Check("daemon.memory", "Does memory find by meaning, where that is wanted, and does it stay small?", _memory),
     Check("daemon.jobs", "Do all jobs run?", _jobs),
     Check("daemon.followers", "Was every event taken?", _followers),
     Check("daemon.plugins", "Are all plug-ins open that are on?", _plugins),
