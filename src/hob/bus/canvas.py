@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hob.core.canvas import CanvasAnswer, CanvasPage, CanvasQuestion
+from hob.core.content.canvas import CanvasAnswer, CanvasPage, CanvasQuestion
 from hob.core.ids import new_span_id
 
 Shown = tuple[str, int]

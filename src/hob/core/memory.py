@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 from hob.core.ids import SessionKey
 from hob.core.trust.labels import Label
@@ -262,3 +262,34 @@ class WorkingNote:
 def is_private(session: SessionKey) -> bool:
     """Whether nothing of this session enters memory: its key tells, so that a rebuild knows it too."""
     return session.replace("/", ":").rpartition(":")[2].startswith(PRIVATE)
+
+
+class MemoryItemAnswer(TypedDict):
+    """Something that is remembered.
+
+    score: only where something was looked for
+    parts: what the score consists of
+    """
+
+    id: str
+    layer: str
+    source: str
+    text: str
+    at: float
+    origin: str
+    trust: str
+    speaker: str
+    session: str
+    turn: str
+    color: str
+    score: NotRequired[float]
+    parts: NotRequired[dict[str, Any]]
+    position: NotRequired[int]
+    role: NotRequired[str]
+    kind: NotRequired[str]
+    importance: NotRequired[float]
+    valid_from: NotRequired[float | None]
+    valid_to: NotRequired[float | None]
+    superseded_by: NotRequired[str | None]
+    evidence: NotRequired[list[str]]
+    expires_at: NotRequired[float | None]

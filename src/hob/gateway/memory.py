@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypedDict
 
-from hob.core.answers import MemoryItemAnswer
-from hob.core.memory import FactAction
+from hob.core.memory import FactAction, MemoryItemAnswer
 
 
 class EmbeddingModelAnswer(TypedDict):

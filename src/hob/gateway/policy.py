@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from hob.core.answers import DecisionView
+from hob.guard.policy.hypothetical_calls import DecisionView
 
 
 class ExplainedAnswer(DecisionView):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict
 
-from hob.core.answers import FileAnswer, RepoRow
+from hob.core.content.repository_files import FileAnswer, RepoRow
 
 
 class WorkRepoAnswer(TypedDict):

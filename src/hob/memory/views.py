@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from hob.core.answers import MemoryItemAnswer
 from hob.core.clock import utc_day
 from hob.core.errors import InvalidRequest
 from hob.core.memory import (
@@ -18,6 +17,7 @@ from hob.core.memory import (
     GoalState,
     Layer,
     MemoryItem,
+    MemoryItemAnswer,
     MemoryLayer,
     Recalled,
     Scope,

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hob.core.canvas import CanvasPage
 from hob.core.clock import Clock
+from hob.core.content.canvas import CanvasPage
 from hob.core.errors import NotFound
 from hob.core.ids import SessionKey, TurnId
 from hob.core.translation.language import translatable

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 
 from hob.bus.canvas import CanvasViewers
-from hob.core.canvas import CanvasAnswer
 from hob.core.client_terms import ClientTerms, ClientTool
+from hob.core.content.canvas import CanvasAnswer
 from hob.core.messages import Attachment, Quoted
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.testing.attacker import hidden_order, order, orders_in

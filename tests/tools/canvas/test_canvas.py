@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hob.bus.canvas import CanvasViewers
-from hob.core.canvas import CanvasAnswer
+from hob.core.content.canvas import CanvasAnswer
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.core.ports.tools import Toolset
 from hob.core.tools import ToolResult

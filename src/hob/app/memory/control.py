@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from hob.app.memory.documents import DocumentIndexer
-from hob.core.answers import MemoryItemAnswer
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, ModelError, NotFound
 from hob.core.ids import SessionKey, TraceId, TurnId
@@ -23,6 +22,7 @@ from hob.core.memory import (
     GoalState,
     Layer,
     MemoryItem,
+    MemoryItemAnswer,
     MemoryLayer,
     Recalled,
     Scope,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from hob.core.answers import FileAnswer
+from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.repositories import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from hob.core.canvas import CanvasPage
+from hob.core.content.canvas import CanvasPage
 from hob.core.values import dataclass
 from hob.gateway.dashboard.files import FRAMED, PackageFiles
 from hob.gateway.http.endpoint import EndpointCall

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hob.core.answers import FileAnswer
+from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from hob.bus.canvas import CanvasViewers
-from hob.core.canvas import CanvasAnswer
+from hob.core.content.canvas import CanvasAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.ids import InboundId

@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from starlette.responses import Response, StreamingResponse
 
-from hob.core.answers import MemoryItemAnswer
 from hob.core.errors import InvalidRequest
-from hob.core.memory import FactAction
+from hob.core.memory import FactAction, MemoryItemAnswer
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope

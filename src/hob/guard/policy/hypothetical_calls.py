@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import field
+from typing import TypedDict
 
-from hob.core.answers import DecisionView
 from hob.core.ports.guard import Allow
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import SenderClass, Trust
@@ -36,6 +36,29 @@ class Supposed:
     group: bool = False
     unattended: bool = False
     words: str = ""
+
+
+class StageAnswer(TypedDict):
+    """What one stage of the policy said."""
+
+    stage: str
+    verdict: str
+    rule: str
+
+
+class DecisionView(TypedDict):
+    """A decision as values.
+
+    verdict: `allow`, `ask` or `deny`
+    acts: what the call would do
+    """
+
+    verdict: str
+    rule: str
+    reason: str
+    acts: list[str]
+    tier: int | None
+    stages: list[StageAnswer]
 
 
 def context_of(guarding: Guarding, supposed: Supposed) -> Context:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import unescape
 from typing import Literal, Protocol
 
-from hob.core.canvas import CanvasAnswer, CanvasPage
+from hob.core.content.canvas import CanvasAnswer, CanvasPage
 from hob.core.errors import NotFound, ToolFailed
 from hob.core.ports.tools import CallContext
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust

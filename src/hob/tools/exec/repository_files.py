@@ -4,7 +4,7 @@ import os
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
 
-from hob.core.answers import FileAnswer, RepoRow
+from hob.core.content.repository_files import FileAnswer, RepoRow
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable
 

@@ -1,0 +1,29 @@
+"""What a repository holds, as the API answers it."""
+
+from typing import TypedDict
+
+
+class RepoRow(TypedDict):
+    """Something in a folder.
+
+    type: `file`, `folder` or `link`
+    """
+
+    path: str
+    name: str
+    type: str
+    depth: int
+    size: int
+
+
+class FileAnswer(TypedDict):
+    """A file.
+
+    cut: only its beginning is told
+    """
+
+    path: str
+    content: str
+    size: int
+    binary: bool
+    cut: bool
