@@ -407,8 +407,8 @@ def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
     yield from ("| field | type | meaning |", "|---|---|---|")
     inner = []
     for name, kind in get_type_hints(answer, include_extras=True).items():
-        optional = get_origin(kind) is NotRequired
-        kind = get_args(kind)[0] if optional else kind
+        optional = name in answer.__optional_keys__
+        kind = get_args(kind)[0] if get_origin(kind) is NotRequired else kind
         kind, told = get_args(kind) if get_origin(kind) is Annotated else (kind, told_of.get(name, ""))
         inner += [kind, *get_args(kind)]
         yield f"| `{name}` | {_type_words(kind)}{', perhaps' if optional else ''} | {cell(told)} |"

@@ -6,16 +6,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import answers
-from answers import MESSAGES
 from markdown import cell
 
+from hob.gateway.approvals import ApprovalAnswer
+from hob.gateway.http.failures import ErrorBody
 from hob.gateway.http.fields import Field, fields_of
 from hob.gateway.http.listener import PING_SECONDS
 from hob.gateway.live import connected, connection, frames
 from hob.gateway.live.kinds import MessageKind
+from hob.gateway.live.messages import MESSAGES
 from hob.gateway.live.table import CLOSES, KINDS
-from hob.gateway.routes.views import UsageAnswer
+from hob.gateway.routes.views import EventAnswer, UsageAnswer
 
 
 def live(
@@ -45,16 +46,16 @@ def live(
         "",
         "| type | meaning | fields |",
         "|---|---|---|",
-        *(f"| `{name}` | {cell(meaning)} | {_fields(answer, words)} |" for name, (answer, meaning) in MESSAGES.items()),
+        *(f"| `{each.name}` | {cell(each.meaning)} | {_fields(each.form, words)} |" for each in MESSAGES.values()),
         "",
         "More fields, and more types, may come: ignore those that you do not know.",
         "",
     ]
-    answers_of_routes = [each for each in vars(answers).values() if isinstance(each, type) and not _is_live(each)]
-    shown = [UsageAnswer, *answers_of_routes]
-    for answer, _ in MESSAGES.values():
-        if answer not in shown and answer.__annotations__:
-            lines += answer_table(answer, shown)
+    shown = [UsageAnswer, ErrorBody, *(each.form for each in MESSAGES.values() if not _is_live(each.form))]
+    shown += [ApprovalAnswer, EventAnswer]  # the API's page has them
+    for message in MESSAGES.values():
+        if message.form.__annotations__:
+            lines += answer_table(message.form, shown)
     lines += [
         "## How it ends",
         "",
@@ -104,7 +105,7 @@ def _kind(kind: MessageKind[Any], told: Callable[[Field], str]) -> Iterator[str]
         yield ""
     sample = {"type": kind.name, "ref": "1", **_SAMPLES.get(kind.name, {})}
     yield from ("```json", json.dumps(sample), "```", "")
-    named = ", ".join(f"`{name}`" for name in kind.answers)
+    named = ", ".join(f"`{each.name}`" for each in kind.answers)
     codes = ", ".join(f"`{code}`" for code in kind.errors)
     yield f"Answered with {named}{f'; may fail with {codes}' if codes else ''}."
     yield ""
@@ -122,7 +123,7 @@ _SAMPLES: dict[str, dict[str, Any]] = {
 
 def _is_live(answer: Any) -> bool:
     """Whether it is a message of `/ws` alone, and no route's answer."""
-    return any(answer is each for each, _ in MESSAGES.values()) and answer.__name__.endswith("Message")
+    return answer.__name__.endswith("Message")
 
 
 def _fields(answer: Any, words: Callable[[Any], str]) -> str:

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import apsw
-from answers import MESSAGES
 from openapi import openapi
 from usage import functions, options_of
 from wording import EVENTS, REASONS
@@ -35,6 +34,7 @@ from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS
 from hob.gateway.http.fields import choices_of, fields_of
+from hob.gateway.live.messages import MESSAGES
 from hob.gateway.live.table import CLOSES, KINDS
 from hob.guard.policy.rule_names import RULES
 from hob.providers.catalog.catalog import PROVIDERS
@@ -280,9 +280,9 @@ def websocket() -> Iterator[str]:
         for field in fields_of(kind.takes):
             words = "|".join(field.bounds.one_of or choices_of(field.kind))
             yield f"say {kind.name} {field.name}{'' if field.required else '?'} {words}".strip()
-    for name, (answer, _) in MESSAGES.items():
-        yield f"told {name}"
-        yield from (f"told {name} {field}" for field in get_type_hints(answer))
+    for message in MESSAGES.values():
+        yield f"told {message.name}"
+        yield from (f"told {message.name} {field}" for field in get_type_hints(message.form))
     yield from (f"close {code}" for code in CLOSES)
 
 

@@ -10,8 +10,6 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from answers import answers_of, failure_of
-from answers_dashboard import ANSWERS
 from markdown import answer_words
 
 from hob import __version__
@@ -20,7 +18,7 @@ from hob.gateway.http.endpoint import JSON, Endpoint
 from hob.gateway.http.failures import BUSY, STATUS, Failed
 from hob.gateway.http.fields import MOST, Field, choices_of, fields_of
 from hob.gateway.http.reply import PROBLEM, JsonResponse, Problem, problem_response
-from hob.gateway.openai.answers import Completion, ResponseAnswer
+from hob.gateway.openai.answers import Completion, OpenAIFailed, ResponseAnswer
 from hob.gateway.routes.views import ChatAnswer
 
 _PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"
@@ -82,15 +80,12 @@ def openapi(endpoints: Iterable[Endpoint[Any]], server: str = "http://127.0.0.1:
 
 
 def answers_here(endpoint: Endpoint[Any]) -> tuple[tuple[int, Any], ...]:
-    """The bodies of a route's answers by status: what its handler returns, or what is written down of it."""
+    """The bodies of a route's answers by status: what its handler returns, else any object."""
     declared = get_type_hints(endpoint.handler).get("return")
     for kind in (declared, *get_args(declared)):
         if get_origin(kind) is JsonResponse:
             return tuple((status, get_args(kind)[0]) for status in endpoint.statuses)
-    if endpoint.failing is not problem_response and endpoint.scope is not None:
-        return answers_of(endpoint.method, endpoint.path)
-    known = ANSWERS.get((endpoint.method, endpoint.path))
-    return known or answers_of(endpoint.method, endpoint.path.removeprefix("/api/v1"))
+    return tuple((status, dict[str, Any]) for status in endpoint.statuses)
 
 
 def codes_of(endpoint: Endpoint[Any]) -> dict[int, list[str]]:
@@ -262,6 +257,10 @@ def _ref(cls: type) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{cls.__name__}"}
 
 
+def _failed(endpoint: Endpoint[Any]) -> Any:
+    return OpenAIFailed if endpoint.path.startswith("/v1/") else Failed
+
+
 def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for status, kind in answers_here(endpoint):
@@ -270,7 +269,7 @@ def _responses(endpoint: Endpoint[Any], schemas: dict[str, Any]) -> dict[str, An
         if status == 202 and kind in _WAITS:
             found["202"]["headers"] = {name: {"schema": {"type": "string"}} for name in _WAITS[kind]}
     problems = endpoint.failing is problem_response
-    failed, form = (Problem, PROBLEM) if problems else (failure_of(endpoint.path), JSON)
+    failed, form = (Problem, PROBLEM) if problems else (_failed(endpoint), JSON)
     for status, codes in codes_of(endpoint).items():
         schema = _of_answer(failed, schemas)
         told = "Nothing was done: " + ", ".join(f"`{code}`" for code in codes) + "." if codes else ""

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from docs.answers import MESSAGES
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -15,6 +14,7 @@ from hob.app.endpoints import ENDPOINTS
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.listener import serve
 from hob.gateway.http.sockets import bind_tcp
+from hob.gateway.live.messages import MESSAGES
 from tests.gateway.conftest import TOKEN, Machine
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -33,7 +33,7 @@ class Client:
         """The next message, which holds what the table says. Raises ConnectionClosed."""
         async with asyncio.timeout(10):
             found: dict[str, Any] = json.loads(await self.wire.recv())
-        declared, told = MESSAGES[found["type"]][0], found.keys() - {"type", "ref"}
+        declared, told = MESSAGES[found["type"]].form, found.keys() - {"type", "ref"}
         assert declared.__required_keys__ <= told <= declared.__required_keys__ | declared.__optional_keys__, found
         return found
 

@@ -26,9 +26,10 @@ from hob.core.errors import InvalidRequest, ModelError, NotAllowed, NotFound
 from hob.core.ids import OutboxId, SessionKey, TurnId, new_event_id
 from hob.core.lazy import Lazy
 from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
-from hob.core.models import Spent
+from hob.core.models import PromptAnswer, Spent
 from hob.core.translation.language import translatable
-from hob.gateway.answers import ReplayAnswer, SettingAnswer, SpendingAnswer, UndoneAnswer
+from hob.gateway.administration import Probe, TriedAnswer
+from hob.gateway.answers import ReplayAnswer, SettingAnswer, SpendingAnswer, StatusAnswer, UndoneAnswer
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
 from hob.providers.routing.failover_model import RouteHealthPort
@@ -52,7 +53,7 @@ class DaemonOperations:
         compactor: Compactor,
         inspector: Inspector,
         accounts: UsageReport,
-        probe: Callable[[str, str], Awaitable[Mapping[str, Any]]],
+        probe: Probe,
         models: ModelRouter,
         tool_runtime: LazyToolRuntime,
         conversations: OwnerSessions,
@@ -95,8 +96,10 @@ class DaemonOperations:
         turns = await self._store.turns.counts()
         outbox = await self._store.outbox.counts()
         health = self._store.health()
-        return {
+        own: StatusAnswer = {
             "version": __version__,
+            "mode": self.mode(),
+            "ready": health.problem is None and self.accepting(),
             "pid": os.getpid(),
             "since": self._began,
             "address": self._address or None,
@@ -119,7 +122,6 @@ class DaemonOperations:
             "oldest_owed_seconds": outbox.oldest_age,
             "oldest_waiting_seconds": self._age(inbox.oldest),
             "writer_queue": health.queue,
-            **await self._views(),
             "settings": self._reloading.view(),
             "model": self._models.choice.line(),
             "resting": [
@@ -135,6 +137,7 @@ class DaemonOperations:
                 "free": health.free,
             },
         }
+        return {**own, **await self._views()}
 
     def _age(self, since: float | None) -> float:
         return 0.0 if since is None else max(0.0, self._clock.now().timestamp() - since)
@@ -160,14 +163,14 @@ class DaemonOperations:
     async def spent_by_model(self, since: float) -> Sequence[tuple[str, Spent]]:
         return in_order(await self._store.ledger.sums("model", since))
 
-    async def probe_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+    async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
         return await self._probe(name, draft)
 
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         rows = await self._store.tasks.find(20, open_only=True)
         return [(row.id, row.state.value, row.title) for row in rows]
 
-    async def prompt(self, session: str) -> Mapping[str, Any]:
+    async def prompt(self, session: str) -> PromptAnswer:
         return await self._inspector.inspect(named_key("local", session))
 
     async def stop(self, session: SessionKey, reason: str) -> bool:

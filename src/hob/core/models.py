@@ -326,3 +326,30 @@ class Entry:
     is_error: bool = False
     images: tuple[Image, ...] = field(default=())
     continuation: Continuation | None = None
+
+
+class SectionAnswer(TypedDict):
+    """A section of a prompt.
+
+    seed: `Identity`, `Bootstrap`, `Working Memory`, `Observations`, `Skills Summary`, `RAG`, `Conversation`
+    """
+
+    name: str
+    seed: str
+    bytes: int
+    tokens: int
+    cached: bool
+
+
+class PromptAnswer(TypedDict):
+    """What the next request of a session would hold.
+
+    limit: the most tokens it may have
+    """
+
+    session: str
+    model: str
+    sections: list[SectionAnswer]
+    bytes: int
+    tokens: int
+    limit: int

@@ -1,7 +1,7 @@
 """How Hob's house is, for its owner: the port behind the routes."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, NotRequired, Protocol, TypedDict
 
 
 class LogLineAnswer(TypedDict):
@@ -65,6 +65,40 @@ class PluginAnswer(TypedDict):
     commands: list[str]
 
 
+class TriedAnswer(TypedDict):
+    """What came of trying a model.
+
+    tools: whether it calls tools
+    trouble: why not
+    first: seconds to the first piece
+    cost: in micro-dollars
+    """
+
+    model: str
+    ok: bool
+    tools: bool | None
+    trouble: str
+    first: NotRequired[float]
+    seconds: NotRequired[float]
+    cost: NotRequired[int | None]
+    answer: NotRequired[str]
+
+
+class ConnectedAnswer(TypedDict):
+    """What came of connecting a model.
+
+    tools: whether it calls tools
+    trouble: why not
+    kept: it is written down, and asked from now on
+    """
+
+    model: str
+    ok: bool
+    tools: bool | None
+    trouble: str
+    kept: bool
+
+
 class LogFilter(NamedTuple):
     """Which lines of the log: at least that weighty, with this text, of this trace; the newest `limit`."""
 
@@ -87,7 +121,7 @@ class NewModel(NamedTuple):
     anyway: bool = False
 
 
-Probe = Callable[[str, str], Awaitable[Mapping[str, Any]]]
+Probe = Callable[[str, str], Awaitable[TriedAnswer]]
 """Asks a model of this name with a draft for a word and a tool call."""
 
 
@@ -106,7 +140,7 @@ class Administration(Protocol):
     async def plugins(self) -> Sequence[PluginAnswer]:
         """The plug-ins that are installed here."""
 
-    async def connect(self, asked: NewModel, probe: Probe) -> Mapping[str, Any]:
+    async def connect(self, asked: NewModel, probe: Probe) -> ConnectedAnswer:
         """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""
 
 

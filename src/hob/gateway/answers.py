@@ -1,6 +1,6 @@
 """What the owner's operations answer, field by field; times are Unix seconds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 
@@ -221,3 +221,81 @@ class ViewAnswer(TypedDict):
     name: str
     title: str
     asks: list[str]
+
+
+class JobAnswer(TypedDict):
+    """Work that goes on as long as Hob runs."""
+
+    name: str
+    state: str
+    restarts: int
+    problem: str | None
+
+
+class PublicStatusAnswer(TypedDict):
+    """How Hob is, for everybody.
+
+    mode: `remote`: other machines reach Hob; `full`: it is in chats too; else `standalone`
+    ready: messages are accepted
+    """
+
+    version: str
+    mode: str
+    ready: bool
+
+
+class StatusAnswer(PublicStatusAnswer, total=False):
+    """How Hob is. Without a token only version, mode and readiness are told; features add more by their names.
+
+    since: when it was started
+    address: where the API can be reached, `hob.sock` apart; null where it listens nowhere else
+    model: the model in use, and where it was chosen
+    halted: since when everything self-made is held
+    for_approval: turns that wait for approval
+    for_leave: `for_approval`, its name until 1.0
+    for_answer: turns that wait for an answer
+    pending: replies that are to be sent
+    owed: `pending`, its name until 1.0
+    stuck: those that could not be delivered
+    unread: answers that nobody has fetched yet
+    oldest_owed_seconds: `oldest_pending_seconds`, its name until 1.0
+    writer_queue: what waits to be written
+    settings: when they were read, what waits for a start, what is wrong with them
+    resting: models that are not asked for a while, and why
+    unaccepted: identity files that are new or changed
+    store: `ok`, or what is wrong with it
+    jobs: work that goes on as long as Hob runs
+    connected: WebSockets that are open
+    """
+
+    pid: int
+    since: float
+    agent_id: str
+    uptime_seconds: int
+    group_enabled: bool
+    orchestrator_enabled: bool
+    address: str | None
+    model: str
+    halted: float | None
+    running: int
+    waiting: int
+    parked: int
+    for_approval: int
+    for_leave: int
+    for_answer: int
+    pending: int
+    owed: int
+    undeliverable: int
+    stuck: list[dict[str, Any]]
+    unread: int
+    oldest_pending_seconds: float
+    oldest_owed_seconds: float
+    oldest_waiting_seconds: float
+    writer_queue: int
+    settings: Mapping[str, Any]
+    resting: list[Mapping[str, Any]]
+    unaccepted: list[str]
+    store: str
+    store_health: Mapping[str, Any]
+    jobs: list[JobAnswer]
+    connected: list[dict[str, Any]]

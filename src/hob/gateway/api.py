@@ -9,9 +9,11 @@ from hob.bus.notices import Hub
 from hob.core.clock import Clock
 from hob.core.content.media import Embeddings
 from hob.core.ids import SessionKey, TurnId
+from hob.core.models import PromptAnswer
 from hob.core.ports.accept import Accept
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
+from hob.gateway.administration import TriedAnswer
 from hob.gateway.answers import (
     ForkedAnswer,
     ReplayAnswer,
@@ -106,7 +108,7 @@ class Operations(Protocol):
         """Bring back every turn that failed for this reason, which is a code of an error."""
 
     async def status(self) -> Mapping[str, Any]:
-        """How Hob is."""
+        """How Hob is: `StatusAnswer`, and what features add to it."""
 
     def mode(self) -> str:
         """`remote` where other machines reach Hob, `full` where it is in chats too, else `standalone`."""
@@ -126,10 +128,10 @@ class Operations(Protocol):
         Raises InvalidRequest.
         """
 
-    async def probe_model(self, name: str, draft: str = "") -> Mapping[str, Any]:
+    async def probe_model(self, name: str, draft: str = "") -> TriedAnswer:
         """Ask a model for a word and for a call, within the limits of spending; as it would be with a draft."""
 
-    async def prompt(self, session: str) -> Mapping[str, Any]:
+    async def prompt(self, session: str) -> PromptAnswer:
         """What the next request of a session would hold, in bytes and tokens by section."""
 
     async def undo(self, id: str, session: str, *, preview: bool) -> UndoneAnswer:

@@ -74,12 +74,66 @@ class MemoryItemsAnswer(TypedDict):
     unassisted: str
 
 
-class RecalledItemAnswer(MemoryItemAnswer, total=False):
-    """A memory that a prompt showed, or named where it is untrusted.
+class LayerAnswer(TypedDict):
+    """A layer of memory.
 
-    forgotten: it is no longer there; then only id, score and parts are told
+    ttl_days: 0: its items stay
     """
 
+    name: str
+    source_prefix: str
+    description: str
+    ttl_days: float
+    chunk_count: int
+    color: str
+
+
+class MemoryTotals(TypedDict):
+    """All layers together.
+
+    max_chunks: most items of the layers that expire
+    permanent_chunks: those that never expire; `hob memory stats` warns of more than `max_chunks`
+    """
+
+    total_chunks: int
+    max_chunks: int
+    permanent_chunks: int
+    oldest: float | None
+    newest: float | None
+
+
+class ObservedAnswer(TypedDict):
+    """What memory takes from conversations by itself."""
+
+    working_memory: dict[str, Any]
+    observer: dict[str, Any]
+    observations: list[dict[str, Any]]
+
+
+class MemoryStatusAnswer(ObservedAnswer):
+    """How much is remembered.
+
+    watched: files and folders that are looked at again
+    led: `grey`: empty; `purple`; `amber`: more than 70 % full; `red`: more than 90 %
+    """
+
+    layers: list[LayerAnswer]
+    totals: MemoryTotals
+    watched: list[str]
+    er1: dict[str, Any]
+    led: str
+    embedding: Mapping[str, Any]
+    background: Mapping[str, Any]
+    expertise: list[dict[str, Any]]
+    config: dict[str, Any]
+
+
+class ForgottenItemAnswer(TypedDict):
+    """A memory that a prompt showed, and that is no longer there."""
+
+    id: str
+    score: float
+    parts: dict[str, float]
     forgotten: bool
 
 
@@ -87,7 +141,7 @@ class RecalledAnswer(TypedDict):
     """What a turn was shown."""
 
     turn: str
-    items: list[RecalledItemAnswer]
+    items: list[MemoryItemAnswer | ForgottenItemAnswer]
 
 
 class ForgottenAnswer(TypedDict):
@@ -175,7 +229,7 @@ class GoalChange(NamedTuple):
 class MemoryControl(Protocol):
     """Looks at memory and changes it."""
 
-    async def status(self) -> Mapping[str, Any]:
+    async def status(self) -> MemoryStatusAnswer:
         """The layers and totals, with the seed's fields and colours."""
 
     async def embedding(self) -> EmbeddingStatusAnswer:

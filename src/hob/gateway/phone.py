@@ -1,7 +1,50 @@
 """The dashboard where phones reach it: the port behind the routes."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypedDict
+
+
+class PhoneChoice(TypedDict):
+    """Where the dashboard could be open to phones.
+
+    at: what `dashboard.phone` would be
+    name: by which name phones would call it
+    problem: why it cannot be opened there now; empty where it can
+    """
+
+    at: str
+    name: str
+    problem: str
+
+
+class PhoneAnswer(TypedDict):
+    """Where phones reach the dashboard.
+
+    wanted: the setting `dashboard.phone`
+    address: where it is open; empty where it is not
+    authority: the SHA-256 of the certificate that phones have to install first; empty: none
+    problem: why it is not open where it should be
+    """
+
+    wanted: str
+    address: str
+    authority: str
+    problem: str
+    choices: list[PhoneChoice]
+
+
+class PhoneLinkAnswer(TypedDict):
+    """A link that signs a phone's browser in, once.
+
+    qr: its QR code: rows of 0 (light) and 1 (dark)
+    seconds: how long it is good
+    authority: as in `GET`
+    """
+
+    url: str
+    address: str
+    qr: list[str]
+    seconds: float
+    authority: str
 
 
 class PhoneAddress(NamedTuple):
@@ -17,7 +60,7 @@ class Phone(Protocol):
     async def address(self) -> PhoneAddress:
         """Where it is open now, once that is known. Raises NotFound where it is not wanted, Unready with the reason."""
 
-    async def view(self) -> Mapping[str, Any]:
+    async def view(self) -> PhoneAnswer:
         """What is wanted, how it is, and where it could be."""
 
     def authority(self) -> bytes | None:

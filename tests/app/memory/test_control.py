@@ -136,7 +136,7 @@ async def test_expired_and_surplus_memories_go_oldest_first(tmp_path: Path) -> N
         assert (await control(hob).reset("tool"))["deleted"] == 100
         status = await control(hob).status()
         counts = {each["name"]: (each["chunk_count"], each["ttl_days"], each["color"]) for each in status["layers"]}
-        assert counts["tool"] == (0, 14, "#fb923c")
+        assert counts["tool"] == (0, 14.0, "#fb923c")
         assert counts["fact"][0] == 1
         with pytest.raises(InvalidRequest, match="soul"):
             await control(hob).reset("nothing")

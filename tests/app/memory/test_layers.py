@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,9 +37,9 @@ class Logbook:
         yield Contribution()
 
 
-async def shown(hob: Visited) -> dict[str, Any]:
+async def shown(hob: Visited) -> dict[str, object]:
     layers = (await control(hob).status())["layers"]
-    return next((each for each in layers if each["name"] == "logbook"), {})
+    return next(({**each} for each in layers if each["name"] == "logbook"), {})
 
 
 async def test_layer_of_a_plugin_is_shown_found_and_recalled_with_its_colour(tmp_path: Path) -> None:

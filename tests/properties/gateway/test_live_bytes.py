@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.answers import MESSAGES
 from hypothesis import example, given
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from hob.gateway.live import connection
+from hob.gateway.live.messages import MESSAGES
 from hob.gateway.live.table import CLOSES, KINDS
 from tests.gateway.conftest import TOKEN, machine
 from tests.gateway.lively import BEARER, reached

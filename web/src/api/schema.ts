@@ -110,11 +110,6 @@ export interface CallAnswer {
   arguments: string;
 }
 
-/** The pages that are shown. */
-export interface CanvasAnswer {
-  pages: CanvasPageAnswer[];
-}
-
 /** What becomes of a page. */
 export interface CanvasChange {
   version: number;
@@ -134,6 +129,11 @@ export interface CanvasPageAnswer {
   hidden: boolean;
   html?: string;
   versions?: number[];
+}
+
+/** The pages that are shown. */
+export interface CanvasPagesAnswer {
+  pages: CanvasPageAnswer[];
 }
 
 /** A file that was changed since the last commit. */
@@ -400,6 +400,14 @@ export interface ForgottenAnswer {
   erased: number;
 }
 
+/** A memory that a prompt showed, and that is no longer there. */
+export interface ForgottenItemAnswer {
+  id: string;
+  score: number;
+  parts: Record<string, unknown>;
+  forgotten: boolean;
+}
+
 /** A session that goes on from another one. */
 export interface ForkedAnswer {
   session: string;
@@ -626,9 +634,17 @@ export interface MemorySettingsChange {
 
 /** How much is remembered. */
 export interface MemoryStatusAnswer {
+  working_memory: Record<string, unknown>;
+  observer: Record<string, unknown>;
+  observations: Record<string, unknown>[];
   layers: LayerAnswer[];
   totals: MemoryTotals;
+  watched: string[];
+  er1: Record<string, unknown>;
   led: string;
+  embedding: Record<string, unknown>;
+  background: Record<string, unknown>;
+  expertise: Record<string, unknown>[];
   config: Record<string, unknown>;
 }
 
@@ -826,34 +842,7 @@ export interface RebuiltAnswer {
 /** What a turn was shown. */
 export interface RecalledAnswer {
   turn: string;
-  items: RecalledItemAnswer[];
-}
-
-/** A memory that a prompt showed, or named where it is untrusted. */
-export interface RecalledItemAnswer {
-  id: string;
-  layer: string;
-  source: string;
-  text: string;
-  at: number;
-  origin: string;
-  trust: string;
-  speaker: string;
-  session: string;
-  turn: string;
-  color: string;
-  score?: number;
-  parts?: Record<string, unknown>;
-  position?: number;
-  role?: string;
-  kind?: string;
-  importance?: number;
-  valid_from?: number | null;
-  valid_to?: number | null;
-  superseded_by?: string | null;
-  evidence?: string[];
-  expires_at?: number | null;
-  forgotten?: boolean;
+  items: (MemoryItemAnswer | ForgottenItemAnswer)[];
 }
 
 /** What was dropped. */
@@ -1107,29 +1096,42 @@ export interface StageAnswer {
   rule: string;
 }
 
-/** How Hob is. Without a token only the first three. */
+/** How Hob is. Without a token only version, mode and readiness are told; features add more by their names. */
 export interface StatusAnswer {
   version: string;
   mode: string;
   ready: boolean;
+  pid?: number;
+  since?: number;
   agent_id?: string;
   uptime_seconds?: number;
   group_enabled?: boolean;
   orchestrator_enabled?: boolean;
+  address?: string | null;
   model?: string;
+  halted?: number | null;
   running?: number;
   waiting?: number;
   parked?: number;
-  halted?: number | null;
   for_approval?: number;
   for_leave?: number;
   for_answer?: number;
   pending?: number;
   owed?: number;
   undeliverable?: number;
-  store?: string;
-  jobs?: JobAnswer[];
+  stuck?: Record<string, unknown>[];
+  unread?: number;
+  oldest_pending_seconds?: number;
+  oldest_owed_seconds?: number;
+  oldest_waiting_seconds?: number;
+  writer_queue?: number;
+  settings?: Record<string, unknown>;
+  resting?: Record<string, unknown>[];
   unaccepted?: string[];
+  store?: string;
+  store_health?: Record<string, unknown>;
+  jobs?: JobAnswer[];
+  connected?: Record<string, unknown>[];
 }
 
 /** How much was ended. */
@@ -1839,7 +1841,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: undefined;
-    answer: CanvasAnswer;
+    answer: CanvasPagesAnswer;
   };
   "GET /api/v1/canvas/{id}": {
     path: { id: string };

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from hob.agent.commands.model_names import real_name
 from hob.agent.ports import tools_of
@@ -12,6 +11,7 @@ from hob.agent.prompt.window import load_limit
 from hob.agent.settings import AgentSettings
 from hob.core.errors import ModelError
 from hob.core.ids import SessionKey
+from hob.core.models import PromptAnswer
 from hob.core.ports.journal import Sessions, Transcript
 from hob.core.ports.model import Model
 from hob.core.ports.tools import Toolset
@@ -38,7 +38,7 @@ class Inspector:
         self._default_model = default_model
         self._model = model
 
-    async def inspect(self, session: SessionKey) -> dict[str, Any]:
+    async def inspect(self, session: SessionKey) -> PromptAnswer:
         """Sections with bytes, tokens and whether they are cached; totals; the most tokens it may have."""
         model = (await self._sessions.get(session)).model or self._default_model()
         if model:  # else its server would be asked, for which no one here should wait

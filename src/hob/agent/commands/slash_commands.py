@@ -15,7 +15,7 @@ from hob.core.errors import HobError, ModelError, NotFound
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
 from hob.core.model_names import ChecksNames, HasAliases
-from hob.core.models import NOTHING_SPENT, Spent, Thinking
+from hob.core.models import NOTHING_SPENT, PromptAnswer, Spent, Thinking
 from hob.core.money import dollars, price
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
@@ -45,7 +45,7 @@ class CommandOperations(Protocol):
     async def tasks(self) -> Sequence[tuple[str, str, str]]:
         """Open tasks: id, state, title."""
 
-    async def prompt(self, session: str) -> Mapping[str, Any]:
+    async def prompt(self, session: str) -> PromptAnswer:
         """`sections` (name, bytes, tokens, cached), `tokens` and `limit` of the session's next request."""
 
     async def stop(self, session: SessionKey, reason: str) -> bool:

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import examine_house
@@ -23,6 +22,7 @@ from hob.core.errors import InvalidRequest, ModelError
 from hob.core.translation.language import translatable
 from hob.gateway.administration import (
     ChannelAnswer,
+    ConnectedAnswer,
     DoctorAnswer,
     LogFilter,
     LogLineAnswer,
@@ -81,7 +81,7 @@ class OwnerAdministration:
             for (name, account), channel in sorted(self._channels.all.items())
         ]
 
-    async def connect(self, asked: NewModel, probe: Probe) -> Mapping[str, Any]:
+    async def connect(self, asked: NewModel, probe: Probe) -> ConnectedAnswer:
         """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""
         candidate = _candidate(asked)
         with keyed(self._home, candidate) as draft:
@@ -93,7 +93,13 @@ class OwnerAdministration:
         kept = bool(row["ok"]) or (asked.anyway and "answer" in row)
         if kept:
             await asyncio.to_thread(save_candidate, self._home, candidate)
-        return {**{key: row.get(key) for key in ("model", "ok", "tools", "trouble")}, "kept": kept}
+        return {
+            "model": row["model"],
+            "ok": row["ok"],
+            "tools": row["tools"],
+            "trouble": row["trouble"],
+            "kept": kept,
+        }
 
     async def plugins(self) -> Sequence[PluginAnswer]:
         """The plug-ins that are installed here."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from hob.app.memory.documents import DocumentIndexer
 from hob.core.clock import Clock
@@ -36,12 +36,14 @@ from hob.gateway.memory import (
     FactFilter,
     FilesAnswer,
     ForgottenAnswer,
+    ForgottenItemAnswer,
     GoalChange,
     ImportedAnswer,
     ItemFilter,
     MemoryItemsAnswer,
+    MemoryStatusAnswer,
+    ObservedAnswer,
     RecalledAnswer,
-    RecalledItemAnswer,
     ReindexedAnswer,
 )
 from hob.memory.embedding import MemoryEmbedder
@@ -104,7 +106,7 @@ class OwnerMemory:
         self._scope = Scope(OWNER)
         self._documents = documents
 
-    async def status(self) -> Mapping[str, Any]:
+    async def status(self) -> MemoryStatusAnswer:
         """The layers and totals, with the seed's fields and colours."""
         counts, layers = await self._counted()
         total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
@@ -157,7 +159,7 @@ class OwnerMemory:
     def _view(self, found: Recalled) -> MemoryItemAnswer:
         return item_view(found, self._further)
 
-    async def _observed(self) -> Mapping[str, Any]:
+    async def _observed(self) -> ObservedAnswer:
         """The working notes and the observations, with the seed's fields."""
         work, (notes, newest) = self._store.memory_work, await self._store.working_notes.newest()
         known = await work.observations(self._scope)
@@ -247,13 +249,12 @@ class OwnerMemory:
             raise NotFound(translatable("There is no turn {turn}.", turn=turn))
         return {"turn": turn, "items": []}
 
-    async def _shown(self, memory: RecalledMemory) -> RecalledItemAnswer:
+    async def _shown(self, memory: RecalledMemory) -> MemoryItemAnswer | ForgottenItemAnswer:
         parts = dict(memory.parts)
         item = await self._service.find(memory.id, self._scope)
         if item is None:
-            gone = {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
-            return cast(RecalledItemAnswer, gone)  # nothing else is left of it
-        return cast(RecalledItemAnswer, self._view(Recalled(item, memory.score, parts)))
+            return {"id": memory.id, "score": memory.score, "parts": parts, "forgotten": True}
+        return self._view(Recalled(item, memory.score, parts))
 
     async def item(self, id: str) -> MemoryItemAnswer:
         """One item, whole. Raises NotFound."""

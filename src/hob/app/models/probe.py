@@ -23,6 +23,7 @@ from hob.core.models import ModelReply, ModelRequest, ReasoningDelta, TextDelta,
 from hob.core.tools import ToolSpec
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.core.values import dataclass
+from hob.gateway.administration import TriedAnswer
 from hob.providers.catalog.prices import ModelProfiles, PriceList, open_prices
 from hob.providers.media.media import Media
 from hob.providers.opening import open_model
@@ -75,7 +76,7 @@ def drafted(config: Config, draft: ProviderConfigDraft) -> ModelSettings:
         raise NotConfigured(str(error)) from error
 
 
-async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, draft: str) -> dict[str, Any]:
+async def probe_model(config: Config, budget: Budget, clock: Clock, name: str, draft: str) -> TriedAnswer:
     """Ask the model of this name for a word and for a call; what came of it, as a row. Raises NotConfigured.
 
     With a draft it is asked as it would be reached once that is written down. What it costs is the task `test`: it
@@ -101,8 +102,8 @@ class _Trial:
     budget: Budget
     clock: Clock
 
-    async def run(self, name: str) -> dict[str, Any]:
-        row: dict[str, Any] = {"model": name, "ok": False, "tools": None, "trouble": ""}
+    async def run(self, name: str) -> TriedAnswer:
+        row: TriedAnswer = {"model": name, "ok": False, "tools": None, "trouble": ""}
         try:
             asked = ModelRequest(name, "", (UserMessage(_QUESTION),), max_tokens=256, task=TASK)
             routed = (await self.model.route(asked)).request
@@ -111,24 +112,24 @@ class _Trial:
             )
             row["model"] = request.model
             word = await self._ask(request)
-            times = {"first": round(word.first, 3), "seconds": round(word.seconds, 3)}
-            row |= {**times, "cost": word.cost, "answer": word.reply.text.strip()}
+            row |= {"first": round(word.first, 3), "seconds": round(word.seconds, 3)}
+            row |= {"cost": word.cost, "answer": word.reply.text.strip()}
         except (ModelError, BudgetExceeded) as error:
             return row | {"trouble": str(error)}
-        return row | await self._try_tools(request)
+        return await self._try_tools(request, row)
 
-    async def _try_tools(self, request: ModelRequest) -> dict[str, Any]:
+    async def _try_tools(self, request: ModelRequest, row: TriedAnswer) -> TriedAnswer:
         """Whether the model, which answers, calls a tool too; one that the owner shows no tools need not."""
         if self.model.has_no_tools(request.first):
-            return {"ok": True}
+            return row | {"ok": True}
         tools = replace(request, messages=(UserMessage(_CALL),), tools=(_TOOL,), max_tokens=512)
         try:
             called = await self._ask(tools)
         except (ModelError, BudgetExceeded) as error:
-            return {"trouble": f"it answers, but its tool call failed: {error}"}
+            return row | {"trouble": f"it answers, but its tool call failed: {error}"}
         if not any(call.name == _TOOL.name for call in called.reply.calls):
-            return {"tools": False, "trouble": "it answers, but calls no tool when it is told to"}
-        return {"ok": True, "tools": True}
+            return row | {"tools": False, "trouble": "it answers, but calls no tool when it is told to"}
+        return row | {"ok": True, "tools": True}
 
     async def _ask(self, request: ModelRequest) -> _Answered:
         """Raises ModelError and BudgetExceeded."""

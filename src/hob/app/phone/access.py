@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
@@ -18,7 +18,7 @@ from hob.core.events.tracing import OWN
 from hob.core.lazy import Lazy
 from hob.core.translation.language import translatable
 from hob.gateway.dashboard.settings import DashboardSettings
-from hob.gateway.phone import Phone, PhoneAddress
+from hob.gateway.phone import Phone, PhoneAddress, PhoneAnswer, PhoneChoice
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def _find_place() -> Callable[[str, Path, Mapping[str, str]], PhonePlace]:
 
 
 @Lazy
-def _choices() -> Callable[[Mapping[str, str]], Sequence[Mapping[str, str]]]:
+def _choices() -> Callable[[Mapping[str, str]], list[PhoneChoice]]:
     from hob.app.phone.places import choices
 
     return choices
@@ -99,7 +99,7 @@ class PhoneAccess:
             raise self._problem or NotFound()
         return self._open
 
-    async def view(self) -> Mapping[str, Any]:
+    async def view(self) -> PhoneAnswer:
         if self._wanted:
             await self._known.wait()
         opened = self._open or PhoneAddress("")

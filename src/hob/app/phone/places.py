@@ -11,6 +11,7 @@ from hob.app.phone.own_authority import OwnAuthority, check_private
 from hob.app.phone.tailnet import fetch_certificate, find_tailnet
 from hob.core.errors import NotConfigured
 from hob.gateway.dashboard.settings import TAILNET
+from hob.gateway.phone import PhoneChoice
 
 
 def find_place(wanted: str, folder: Path, environ: Mapping[str, str]) -> PhonePlace:
@@ -26,9 +27,9 @@ def find_place(wanted: str, folder: Path, environ: Mapping[str, str]) -> PhonePl
     return PhonePlace(wanted, wanted, certificate, own.fingerprint)
 
 
-def choices(environ: Mapping[str, str]) -> list[dict[str, str]]:
+def choices(environ: Mapping[str, str]) -> list[PhoneChoice]:
     """What the setting could be, by which name phones would call it, and why it cannot, if so. Blocks."""
-    found = [{"at": TAILNET, "name": "", "problem": ""}]
+    found: list[PhoneChoice] = [{"at": TAILNET, "name": "", "problem": ""}]
     try:
         found[0]["name"] = find_tailnet(environ).name
     except NotConfigured as error:

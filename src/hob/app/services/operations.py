@@ -20,6 +20,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.lazy import Lazy
 from hob.core.ports.tools import Toolset
+from hob.gateway.administration import TriedAnswer
 from hob.gateway.answers import ReplayAnswer
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.erasure import Erasure
@@ -46,7 +47,7 @@ def make_operations(
     tool_runtime = features.port(LazyToolRuntime)
     erasure = erasure_of(kernel, features)
 
-    async def probe(name: str, draft: str) -> Mapping[str, Any]:
+    async def probe(name: str, draft: str) -> TriedAnswer:
         here = config if kernel.one_shot else read_config()  # its file may have changed
         return await _probe()(here, models.budget, clock, name, draft)
 
@@ -78,7 +79,7 @@ def make_operations(
 
 
 @Lazy
-def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[Mapping[str, Any]]]:
+def _probe() -> Callable[[Config, Budget, Clock, str, str], Awaitable[TriedAnswer]]:
     from hob.app.models.probe import probe_model
 
     return probe_model

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any, cast
 
 from hob.core.errors import HobError, NotFound, Stopping, StoreDamaged
 from hob.core.events.notices import Delta, Notice, Progress, Retracted, Settled
 from hob.core.ids import InboundId, TraceId
 from hob.core.messages import FETCHED_CHANNELS, Inbound
 from hob.core.ports.accept import Accepted
-from hob.core.states import InboxState, TurnState
+from hob.core.states import TurnState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.api import Api
@@ -18,14 +17,14 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import ClientEvent, is_own
 from hob.gateway.chat.uploads import note_taken
 from hob.gateway.http.failures import failure_of
-from hob.gateway.routes.views import FINAL, chat_view
+from hob.gateway.routes.views import FINAL, ChatAnswer, chat_view
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
     """The message waits for people; the view says for what. `begun`: it did so before anybody looked."""
 
-    view: dict[str, Any]
+    view: ChatAnswer
     begun: bool
 
 
@@ -36,9 +35,7 @@ async def accept(api: Api, inbound: Inbound) -> Accepted:
     return accepted
 
 
-async def outcome(
-    api: Api, accepted: Accepted, wait: float, *, known: bool = False, fresh: bool = False
-) -> dict[str, Any]:
+async def outcome(api: Api, accepted: Accepted, wait: float, *, known: bool = False, fresh: bool = False) -> ChatAnswer:
     """The view of the message once it is settled or people are asked, or as it is when the time is up.
 
     A question that stands already is not waited at, unless it is `known`. `fresh`: see `watch`.
@@ -56,7 +53,7 @@ async def outcome(
 
 async def watch(
     api: Api, accepted: Accepted, wait: float, *, fresh: bool = False
-) -> AsyncGenerator[Notice | OpenQuestion | dict[str, Any], None]:
+) -> AsyncGenerator[Notice | OpenQuestion | ChatAnswer, None]:
     """The notices about a message, what people are asked, and, last, its view.
 
     `fresh`: nothing else has run since it was queued, so nothing can have become of it and the store need not be asked.
@@ -65,14 +62,14 @@ async def watch(
     # Watching begins before the store is read, so the end is seen either here or there. A message may be settled
     # under another one's trace (it joined its turn), so the whole session is watched.
     with api.hub.subscribe(session=accepted.session) as notices:
-        view = {"state": InboxState.WAITING} if fresh else await _view(api, accepted)
-        traces = {accepted.trace} if fresh else {accepted.trace, await _trace(api, view)}
-        if _waits(view):
+        view = None if fresh else await _view(api, accepted)
+        traces = {accepted.trace} if view is None else {accepted.trace, await _trace(api, view)}
+        if view is not None and _waits(view):
             yield OpenQuestion(view, begun=True)
         deadline = asyncio.get_running_loop().time() + wait
-        if api.store.damage and view["state"] not in FINAL:
+        if api.store.damage and (view is None or view["state"] not in FINAL):
             raise StoreDamaged(api.store.damage)
-        while view["state"] not in FINAL:
+        while view is None or view["state"] not in FINAL:
             try:
                 async with asyncio.timeout_at(deadline):
                     notice = await anext(notices)
@@ -91,22 +88,22 @@ async def watch(
     yield view
 
 
-def _waits(view: dict[str, Any]) -> bool:
+def _waits(view: ChatAnswer) -> bool:
     """Whether people are asked, or the program itself."""
     return "question" in view or "waits_for" in view
 
 
-async def _trace(api: Api, view: dict[str, Any]) -> TraceId:
+async def _trace(api: Api, view: ChatAnswer) -> TraceId:
     """That of the turn which the message is in, e.g. as the answer to a question."""
-    first = await api.store.inbox.find_result(view["merged_into"]) if "merged_into" in view else None
+    first = await api.store.inbox.find_result(InboundId(view["merged_into"])) if "merged_into" in view else None
     return TraceId(view["trace_id"]) if first is None else first.trace
 
 
-async def _view(api: Api, accepted: Accepted) -> dict[str, Any]:
+async def _view(api: Api, accepted: Accepted) -> ChatAnswer:
     result = await api.store.inbox.find_result(accepted.id)
     if result is None:
         raise NotFound(translatable("no message has this id"))
-    return cast(dict[str, Any], chat_view(result))
+    return chat_view(result)
 
 
 async def follow(api: Api, inbound: Inbound, wait: float) -> AsyncGenerator[ClientEvent, None]:
@@ -138,7 +135,7 @@ async def _follow(api: Api, accepted: Accepted, wait: float) -> AsyncGenerator[C
     await pick_up(api, accepted.id)
 
 
-async def _asked(api: Api, view: dict[str, Any]) -> ClientEvent:
+async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
     """The view, and beside it everything about each approval that stands."""
     found = [await api.store.approvals.find(id) for id in view.get("approvals", ())]
     asked = [
@@ -170,7 +167,7 @@ async def find_own(api: Api, id: InboundId, caller: ApiCaller) -> Accepted:
     return accepted
 
 
-def _event(item: Notice | dict[str, Any]) -> ClientEvent:
+def _event(item: Notice | ChatAnswer) -> ClientEvent:
     match item:
         case Delta():
             return ClientEvent("reasoning" if item.reasoning else "delta", {"text": item.text})
@@ -181,4 +178,4 @@ def _event(item: Notice | dict[str, Any]) -> ClientEvent:
         case Settled():
             return ClientEvent("progress", {"what": "settled", "name": "", "text": item.state.value})
         case dict():
-            return ClientEvent("result", item)
+            return ClientEvent("result", {**item})

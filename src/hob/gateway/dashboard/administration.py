@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from starlette.responses import Response
-
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.administration import (
     Administration,
     ChannelAnswer,
+    ConnectedAnswer,
     DoctorAnswer,
     LazyAdministration,
     LogFilter,
@@ -97,7 +96,7 @@ async def models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer]:
     return etagged(call.request, {"models": list(call.api.models.names())})
 
 
-async def connect(call: EndpointCall[ModelConnection]) -> Response:
+async def connect(call: EndpointCall[ModelConnection]) -> JsonResponse[ConnectedAnswer]:
     """Ask a model for a word and a tool call with a key that is not kept yet; if it answers, it is Hob's from now on.
 
     What was kept while there was no model is answered then. What it costs is the task `test`.

@@ -5,16 +5,14 @@ import hashlib
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
-
-from starlette.responses import Response
+from typing import NotRequired, TypedDict
 
 from hob.core.content.canvas import CanvasPage
 from hob.core.values import dataclass
 from hob.gateway.dashboard.files import FRAMED, PackageFiles
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
 
 _FOLDER = "canvas_frame"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -39,6 +37,33 @@ def canvas_frames() -> Mapping[str, PackageFiles]:
     }
 
 
+class CanvasPageAnswer(TypedDict):
+    """One version of a page that a session shows.
+
+    at: when it was presented (Unix seconds)
+    scripts: they run in it
+    html: what it holds; untrusted
+    versions: those that are kept, oldest first
+    """
+
+    id: str
+    name: str
+    title: str
+    session: str
+    version: int
+    at: float
+    scripts: bool
+    hidden: bool
+    html: NotRequired[str]
+    versions: NotRequired[list[int]]
+
+
+class CanvasPagesAnswer(TypedDict):
+    """The pages that are shown."""
+
+    pages: list[CanvasPageAnswer]
+
+
 @dataclass(frozen=True, slots=True)
 class WhichVersion:
     """A version of a page."""
@@ -55,13 +80,13 @@ class CanvasChange:
     scripts: bool = field("let the scripts of this version run", False)
 
 
-async def pages(call: EndpointCall[Nothing]) -> Response:
+async def pages(call: EndpointCall[Nothing]) -> JsonResponse[CanvasPagesAnswer]:
     """The pages that are shown, those presented last first."""
     found = await call.api.store.canvas.pages()
     return etagged(call.request, {"pages": [_view(page) for page in found if not page.hidden]})
 
 
-async def page(call: EndpointCall[WhichVersion]) -> Response:
+async def page(call: EndpointCall[WhichVersion]) -> JsonResponse[CanvasPageAnswer]:
     """One version of a page, with its HTML, and which versions there are."""
     kept = call.api.store.canvas
     found = await kept.find(call.id, call.asked.version)
@@ -69,7 +94,7 @@ async def page(call: EndpointCall[WhichVersion]) -> Response:
     return etagged(call.request, {**_view(found), "html": await kept.html(found), "versions": versions})
 
 
-async def change(call: EndpointCall[CanvasChange]) -> Response:
+async def change(call: EndpointCall[CanvasChange]) -> JsonResponse[CanvasPageAnswer]:
     """Hide a page, or let its scripts run."""
     kept, asked = call.api.store.canvas, call.asked
     found = await kept.find(call.id, asked.version)
@@ -80,7 +105,7 @@ async def change(call: EndpointCall[CanvasChange]) -> Response:
     return json_response(_view(await kept.find(call.id, asked.version)))
 
 
-def _view(page: CanvasPage) -> dict[str, Any]:
+def _view(page: CanvasPage) -> CanvasPageAnswer:
     return {
         "id": page.id,
         "name": page.name,

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from starlette.requests import Request
-from starlette.responses import Response
 
 from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.core.values import dataclass
-from hob.gateway.answers import SessionsAnswer, ViewAnswer
+from hob.gateway.answers import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import SocketOwner, Visitor
@@ -21,7 +20,7 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.routes.sessions import ASession, SessionsQuery
-from hob.gateway.routes.state import TasksQuery
+from hob.gateway.routes.state import TasksQuery, status_view
 from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view, tasks_view
 from hob.store.audit.audit import AuditRow
 
@@ -104,25 +103,21 @@ async def health(call: EndpointCall[Nothing]) -> JsonResponse[AliveAnswer]:
     return json_response({"ok": ok}, 200 if ok else 503)
 
 
-async def status(call: EndpointCall[Nothing]) -> Response:
+async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | JsonResponse[PublicStatusAnswer]:
     """How Hob is; anyone who has shown no token learns only version, mode and whether messages are taken."""
     api = call.api
-    public = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
+    public: PublicStatusAnswer = {"version": __version__, "mode": api.operations.mode(), "ready": _ready(api)}
     if _caller(call.request) is None:
         return json_response(public)
-    found = await api.operations.status()
-    since = float(found["since"])
-    return json_response(
-        {
-            **public,
-            "agent_id": f"hob-{platform.node() or 'here'}",
-            "uptime_seconds": round(api.clock.now().timestamp() - since),
-            "group_enabled": False,
-            "orchestrator_enabled": False,
-            **found,
-            "connected": api.connected.view(),
-        }
-    )
+    found = await status_view(api)
+    told: StatusAnswer = {
+        **found,
+        "agent_id": f"hob-{platform.node() or 'here'}",
+        "uptime_seconds": round(api.clock.now().timestamp() - found["since"]),
+        "group_enabled": False,
+        "orchestrator_enabled": False,
+    }
+    return json_response(told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import read
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.live.kinds import ClientRequest, Ended, MessageKind
+from hob.gateway.live import messages
+from hob.gateway.live.kinds import ClientRequest, Ended, M, MessageKind
 from hob.gateway.live.table import HELLO, KINDS, NO_HELLO, NOT_TEXT, SLOW, TOO_FAST, UNKNOWN, Hello
 
 HELLO_SECONDS = 10.0
@@ -89,7 +90,7 @@ class LiveConnection:
                     caller, token = await self._let_in()
                 self._caller, self._token = caller, token
                 known(caller)
-                await self.say(None, "welcome", **self._welcome(caller))
+                await self.say(None, messages.WELCOME, self._welcome(caller))
                 group.create_task(self._recheck())
                 await self._listen(group, caller)
         except* Ended as found:
@@ -98,7 +99,7 @@ class LiveConnection:
             with suppress(OSError):
                 await self._send({"type": "websocket.close", "code": ended.code, "reason": ended.reason})
 
-    def _welcome(self, caller: ApiCaller) -> dict[str, Any]:
+    def _welcome(self, caller: ApiCaller) -> messages.WelcomeMessage:
         return {
             "version": __version__,
             "who": caller.by,
@@ -127,16 +128,16 @@ class LiveConnection:
             failure = failure_of(error)
         except HttpRefusal as refusal:
             failure = refusal.failure
-        await self.say(ref, "error", **_view(failure))
+        await self.say(ref, messages.ERROR, _view(failure))
         raise Ended(TOO_FAST if failure.code == "too_many_attempts" else UNKNOWN, _reason(failure.message))
 
     async def _next(self) -> str:
-        message = await self._receive()
-        if message["type"] == "websocket.disconnect":
+        received = await self._receive()
+        if received["type"] == "websocket.disconnect":
             raise Ended
         if not self._pace.allows_one():
             raise Ended(TOO_FAST, f"more than {PER_SECOND:g} messages a second")
-        text = message.get("text")
+        text = received.get("text")
         if text is None:
             raise Ended(NOT_TEXT, "messages are JSON objects, as text")
         return str(text)
@@ -155,9 +156,9 @@ class LiveConnection:
                     self._begin(group, kind, said, ref)
                     continue
             except HobError as error:
-                await self.say(ref, "error", **_view(failure_of(error)))
+                await self.say(ref, messages.ERROR, _view(failure_of(error)))
             except HttpRefusal as refusal:
-                await self.say(ref, "error", **_view(refusal.failure))
+                await self.say(ref, messages.ERROR, _view(refusal.failure))
             else:
                 await self._answer(kind, said, ref)
 
@@ -185,12 +186,12 @@ class LiveConnection:
                 log.error("%s over /ws failed", kind.name, exc_info=error)
         except HttpRefusal as refusal:
             failure = refusal.failure
-        await self.say(ref, "error", **_view(failure))
+        await self.say(ref, messages.ERROR, _view(failure))
 
-    async def say(self, ref: str | None, type_: str, /, **fields: Any) -> None:
+    async def say(self, ref: str | None, message: messages.LiveMessage[M], fields: M, /) -> None:
         """Tell the client. Returns when it is on its way. Raises Ended: it is gone, slow, or not let in any more."""
         self._check()
-        told = {"type": type_, **({} if ref is None else {"ref": ref}), **fields}
+        told = {"type": message.name, **({} if ref is None else {"ref": ref}), **fields}
         text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
         async with self._sending:
             try:
@@ -201,8 +202,8 @@ class LiveConnection:
                 raise Ended(SLOW, f"nothing was read for {SLOW_SECONDS:g} s{where}") from None
             except OSError:
                 raise Ended from None
-        if "cursor" in fields:
-            self._cursor = fields["cursor"]
+        if isinstance(cursor := fields.get("cursor"), int):
+            self._cursor = cursor
 
     def _check(self) -> None:
         """Raises Ended once the token does not hold any more."""
@@ -252,9 +253,11 @@ def _kind(found: dict[str, Any], caller: ApiCaller) -> MessageKind[Any]:
     return kind
 
 
-def _view(failure: Failure) -> dict[str, Any]:
-    wait = {} if failure.retry_after is None else {"retry_after": failure.retry_after}
-    return {**failure.view(), **wait}
+def _view(failure: Failure) -> messages.ErrorMessage:
+    view: messages.ErrorMessage = {"error": failure.view()["error"]}
+    if failure.retry_after is not None:
+        view["retry_after"] = failure.retry_after
+    return view
 
 
 def _reason(message: str) -> str:

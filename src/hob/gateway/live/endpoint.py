@@ -22,4 +22,4 @@ async def open_live(call: EndpointCall[Nothing]) -> Response:
     )
 
 
-ENDPOINTS = (Endpoint("GET", "/ws", open_live, None, Nothing, closed=False, media=(), live=_enter),)
+ENDPOINTS = (Endpoint("GET", "/ws", open_live, None, Nothing, closed=False, media=(), statuses=(101,), live=_enter),)

@@ -1,19 +1,21 @@
 """One line of the table of what clients may say, and what its handler is given."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
+from hob.gateway.live.messages import LiveMessage
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Mapping[str, object])
 
 
 class SendReply(Protocol):
     """Says something to the client that asked, with the `ref` that it gave."""
 
-    async def __call__(self, type_: str, /, **fields: Any) -> None:
+    async def __call__(self, message: LiveMessage[M], fields: M, /) -> None:
         """Returns when the message is on its way; a client that is slow to read makes it wait. Raises Ended."""
 
 
@@ -41,7 +43,7 @@ class MessageKind(Generic[T]):
     handler: Callable[[ClientRequest[T]], Awaitable[None]]
     scope: TokenScope | None
     takes: type[T]
-    answers: tuple[str, ...]
+    answers: tuple[LiveMessage[Any], ...]
     errors: tuple[str, ...] = ()
     lasts: bool = False
     single: bool = False

@@ -18,6 +18,7 @@ from hob.gateway.chat.outcome import find_own, follow, follow_again
 from hob.gateway.chat.receive import receive
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing, field
+from hob.gateway.live import messages
 from hob.gateway.live.kinds import ClientRequest, MessageKind
 from hob.gateway.routes.views import event_view
 
@@ -38,7 +39,7 @@ async def hello(said: ClientRequest[Hello]) -> None:
 
 async def ping(said: ClientRequest[Nothing]) -> None:
     """A sign of life, for clients that cannot send WebSocket pings; Hob sends those by itself."""
-    await said.say("pong")
+    await said.say(messages.PONG, messages.PongMessage())
 
 
 # What the owner is asked, and the owner's answers.
@@ -55,7 +56,7 @@ class Answering:
 
 async def approvals(said: ClientRequest[Nothing]) -> None:
     """The questions for approval that stand. To hear of new ones, subscribe to events of the kind `approval`."""
-    await said.say("approvals", **await approvals_view(said.api.store, said.api.pending_approvals()))
+    await said.say(messages.APPROVALS, await approvals_view(said.api.store, said.api.pending_approvals()))
 
 
 async def answer(said: ClientRequest[Answering]) -> None:
@@ -64,7 +65,7 @@ async def answer(said: ClientRequest[Answering]) -> None:
     view = await settled_view(
         api.store, api.pending_approvals(), asked.approval, allowed=asked.allowed, scope=asked.scope, by=by
     )
-    await said.say("answered", **view)
+    await said.say(messages.ANSWERED, view)
 
 
 # Messages: sent, followed while they are answered, stopped.
@@ -107,7 +108,7 @@ async def stop(said: ClientRequest[AMessage]) -> None:
     """End the turn that works on this message, or take the message out of the queue."""
     accepted = await find_own(said.api, InboundId(said.asked.id), said.caller)
     stopped = await said.api.operations.cancel(accepted.id, "/stop")
-    await said.say("stopped", id=accepted.id, stopped=stopped)
+    await said.say(messages.STOPPED, messages.StoppedMessage(id=accepted.id, stopped=stopped))
 
 
 async def _tell(
@@ -117,7 +118,8 @@ async def _tell(
         async for event in events:
             if event.name == "accepted":
                 id = event.data["id"]
-            await said.say(event.name, **({"id": id} if id else {}), **_without_id(event))
+            told = {**({"id": id} if id else {}), **_without_id(event)}
+            await said.say(messages.MESSAGES[event.name], told)
 
 
 def _without_id(event: ClientEvent) -> dict[str, object]:
@@ -151,20 +153,20 @@ async def subscribe(said: ClientRequest[Subscribing]) -> None:
     after = newest if asked.after is None else asked.after
     if after > newest:
         raise NotFound(f"there is no event {after} yet, the newest is {newest}; an older database may have come back")
-    await said.say("subscribed", cursor=after)
+    await said.say(messages.SUBSCRIBED, messages.CursorMessage(cursor=after))
     told = False
     with timeline.news() as news:
         while True:
             news.clear()  # before reading: what is committed from now on sets it again
             found = await timeline.follow(after, _PAGE, sessions=asked.sessions, kinds=asked.kinds)
             for cursor, event in found.events:
-                await said.say("event", cursor=cursor, event=event_view(event))
+                await said.say(messages.EVENT, messages.EventMessage(cursor=cursor, event=event_view(event)))
             after = found.upto
             if len(found.events) == _PAGE:
                 continue
             if not told:
                 told = True
-                await said.say("caught_up", cursor=after)
+                await said.say(messages.CAUGHT_UP, messages.CursorMessage(cursor=after))
             await news.wait()
 
 
@@ -194,33 +196,32 @@ async def canvas(said: ClientRequest[ShowingCanvas]) -> None:
     A question without a script asks how the page looks. What a page says is untrusted.
     """
     page, version = said.asked.page, said.asked.version
-    await said.say("canvas_shown", page=page, version=version)
+    await said.say(messages.CANVAS_SHOWN, messages.CanvasShownMessage(page=page, version=version))
     if page:
         with said.api.port(CanvasViewers).showing(page, version) as questions:
             while True:
                 question = await questions.get()
-                await said.say("canvas_ask", ask=question.id, script=question.script)
+                await said.say(messages.CANVAS_ASK, messages.CanvasAskMessage(ask=question.id, script=question.script))
 
 
 async def canvas_answer(said: ClientRequest[CanvasSaid]) -> None:
     """Say what a canvas page answered; `taken` is false if it came too late."""
     asked = said.asked
     taken = said.api.port(CanvasViewers).answer(asked.ask, CanvasAnswer(asked.text[:_MOST_SAID], asked.failed))
-    await said.say("canvas_answered", ask=asked.ask, taken=taken)
+    await said.say(messages.CANVAS_ANSWERED, messages.CanvasAnsweredMessage(ask=asked.ask, taken=taken))
 
 
 _MOST_SAID = 16_000  # characters of what a canvas page says
 HELLO = "hello"
-_LIFE = ("accepted", "delta", "reasoning", "retracted", "progress", "question", "result")
 
 KINDS: tuple[MessageKind[Any], ...] = (
-    MessageKind(HELLO, hello, None, Hello, ("welcome",), ("unauthorized", "too_many_attempts")),
+    MessageKind(HELLO, hello, None, Hello, (messages.WELCOME,), ("unauthorized", "too_many_attempts")),
     MessageKind(
         "subscribe",
         subscribe,
         TokenScope.READ,
         Subscribing,
-        ("subscribed", "event", "caught_up"),
+        (messages.SUBSCRIBED, messages.EVENT, messages.CAUGHT_UP),
         ("not_found",),
         lasts=True,
         single=True,
@@ -230,25 +231,25 @@ KINDS: tuple[MessageKind[Any], ...] = (
         send,
         TokenScope.CHAT,
         Sending,
-        _LIFE,
+        messages.LIFE,
         (*BUSY, "model_not_found", "not_allowed", "stopping", "store_full"),
         lasts=True,
     ),
-    MessageKind("follow", follow_message, TokenScope.CHAT, AMessage, _LIFE[1:], ("not_found",), lasts=True),
-    MessageKind("stop", stop, TokenScope.CHAT, AMessage, ("stopped",), ("not_found",)),
-    MessageKind("approvals", approvals, TokenScope.READ, Nothing, ("approvals",)),
-    MessageKind("answer", answer, TokenScope.APPROVE, Answering, ("answered",), ("not_found", "not_allowed")),
+    MessageKind("follow", follow_message, TokenScope.CHAT, AMessage, messages.LIFE[1:], ("not_found",), lasts=True),
+    MessageKind("stop", stop, TokenScope.CHAT, AMessage, (messages.STOPPED,), ("not_found",)),
+    MessageKind("approvals", approvals, TokenScope.READ, Nothing, (messages.APPROVALS,)),
+    MessageKind("answer", answer, TokenScope.APPROVE, Answering, (messages.ANSWERED,), ("not_found", "not_allowed")),
     MessageKind(
         "canvas",
         canvas,
         TokenScope.ADMIN,
         ShowingCanvas,
-        ("canvas_shown", "canvas_ask"),
+        (messages.CANVAS_SHOWN, messages.CANVAS_ASK),
         lasts=True,
         single=True,
     ),
-    MessageKind("canvas_answer", canvas_answer, TokenScope.ADMIN, CanvasSaid, ("canvas_answered",)),
-    MessageKind("ping", ping, None, Nothing, ("pong",)),
+    MessageKind("canvas_answer", canvas_answer, TokenScope.ADMIN, CanvasSaid, (messages.CANVAS_ANSWERED,)),
+    MessageKind("ping", ping, None, Nothing, (messages.PONG,)),
 )
 
 NOT_TEXT, TOO_FAST, SLOW, UNKNOWN, NO_HELLO, RESTART = 1003, 4429, 4000, 4401, 4408, 1012

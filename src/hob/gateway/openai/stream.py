@@ -134,7 +134,7 @@ class Stream(Response):
         try:
             async with aclosing(watch(api, self._asked.accepted, _FOR_EVER)) as life:
                 async for item in life:
-                    if isinstance(item, OpenQuestion | dict):
+                    if isinstance(item, dict) or isinstance(item, OpenQuestion):  # noqa: SIM101 - narrows the types
                         break
                     if not self._checked:
                         await self._piece(sending, notifier.hear(item))

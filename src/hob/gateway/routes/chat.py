@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any, cast
 
 from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
@@ -66,7 +65,7 @@ async def get(call: EndpointCall[WaitQuery]) -> JsonResponse[ChatAnswer] | Respo
     return _told(api, await outcome(api, await find_accepted(api, id), wait, known=True))
 
 
-def _deprecated(call: EndpointCall[ChatRequest], view: dict[str, Any]) -> Response:
+def _deprecated(call: EndpointCall[ChatRequest], view: ChatAnswer) -> Response:
     """The answer to a message in the address: its text alone, as such clients expect, unless they ask for JSON."""
     told: Response = _told(call.api, view)
     if told.status_code == 200 and view["reply"] is not None and not call.wants(JSON):
@@ -75,9 +74,8 @@ def _deprecated(call: EndpointCall[ChatRequest], view: dict[str, Any]) -> Respon
     return told
 
 
-def _told(api: Api, found: dict[str, Any]) -> JsonResponse[ChatAnswer]:
+def _told(api: Api, view: ChatAnswer) -> JsonResponse[ChatAnswer]:
     """What the view shows; an outcome counts as fetched once it was sent."""
-    view = cast(ChatAnswer, found)
     status, id = chat_status(view), InboundId(view["id"])
     if status == 202:  # it may end before this is sent, without the end being seen
         return json_response(view, status, {"location": f"/chat/{id}"})

@@ -1,19 +1,24 @@
 """What commands need of the dashboard; reached through the socket alone."""
 
-from typing import Any
-
-from starlette.responses import Response
+from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
 from hob.gateway.auth.callers import WITH_THE_TOKEN, TokenScope
 from hob.gateway.auth.login_codes import LASTS_SECONDS
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing
-from hob.gateway.http.reply import json_response
-from hob.gateway.phone import Phone
+from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.phone import Phone, PhoneAnswer, PhoneLinkAnswer
 
 
-async def link(call: EndpointCall[Nothing]) -> Response:
+class DashboardLinkAnswer(TypedDict):
+    """A link that signs a browser in, once."""
+
+    address: str
+    url: str
+
+
+async def link(call: EndpointCall[Nothing]) -> JsonResponse[DashboardLinkAnswer]:
     """A link that signs one browser in as the owner, once, within five minutes."""
     api = call.api
     if not api.dashboard:
@@ -23,12 +28,12 @@ async def link(call: EndpointCall[Nothing]) -> Response:
     return json_response({"address": api.dashboard, "url": f"{api.dashboard}/#login={code}"})
 
 
-async def phone(call: EndpointCall[Nothing]) -> Response:
+async def phone(call: EndpointCall[Nothing]) -> JsonResponse[PhoneAnswer]:
     """Where phones reach the dashboard, whether it is open there, and where it could be (`dashboard.phone`)."""
     return json_response(await call.api.port(Phone).view())
 
 
-async def phone_link(call: EndpointCall[Nothing]) -> Response:
+async def phone_link(call: EndpointCall[Nothing]) -> JsonResponse[PhoneLinkAnswer]:
     """The same link for a phone, and its QR code: rows of 0 (light) and 1 (dark), the light edge among them."""
     import segno  # for who wants a code
 

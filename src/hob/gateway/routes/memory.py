@@ -25,6 +25,7 @@ from hob.gateway.memory import (
     ItemFilter,
     MemoryControl,
     MemoryItemsAnswer,
+    MemoryStatusAnswer,
     RecalledAnswer,
     ReindexedAnswer,
 )
@@ -142,7 +143,7 @@ def _memory(call: EndpointCall[Any]) -> MemoryControl:
     return call.api.port(MemoryControl)
 
 
-async def status(call: EndpointCall[Nothing]) -> Response:
+async def status(call: EndpointCall[Nothing]) -> JsonResponse[MemoryStatusAnswer]:
     """How much Hob remembers, by layer."""
     return json_response(await _memory(call).status())
 

@@ -2,16 +2,25 @@
 
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from starlette.responses import Response, StreamingResponse
 
 from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
+from hob.core.models import PromptAnswer
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.gateway.answers import AllRetriedAnswer, ReplayAnswer, RetriedAnswer, SpendingAnswer, UndoneAnswer
+from hob.gateway.administration import TriedAnswer
+from hob.gateway.answers import (
+    AllRetriedAnswer,
+    ReplayAnswer,
+    RetriedAnswer,
+    SpendingAnswer,
+    StatusAnswer,
+    UndoneAnswer,
+)
 from hob.gateway.api import Api
 from hob.gateway.http.endpoint import LINES, EndpointCall
 from hob.gateway.http.fields import Nothing, field
@@ -151,9 +160,14 @@ async def health(call: EndpointCall[Nothing]) -> JsonResponse[HealthAnswer]:
     return json_response(body, 200 if ready else 503)
 
 
-async def status(call: EndpointCall[Nothing]) -> Response:
+async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer]:
     """What is waiting, running, pending and spent."""
-    return json_response({**await call.api.operations.status(), "connected": call.api.connected.view()})
+    return json_response(await status_view(call.api))
+
+
+async def status_view(api: Api) -> StatusAnswer:
+    """The same as values; features have names of their own in it."""
+    return cast(StatusAnswer, {**await api.operations.status(), "connected": api.connected.view()})
 
 
 async def metrics(call: EndpointCall[Nothing]) -> Response:
@@ -187,7 +201,7 @@ async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAn
     return json_response(view)
 
 
-async def prompt(call: EndpointCall[ASession]) -> Response:
+async def prompt(call: EndpointCall[ASession]) -> JsonResponse[PromptAnswer]:
     """What a session's next request would hold, by section."""
     return json_response(await call.api.operations.prompt(call.asked.session))
 
@@ -262,7 +276,7 @@ async def reload(call: EndpointCall[Nothing]) -> Response:
     return json_response(call.api.operations.reload())
 
 
-async def probe_model(call: EndpointCall[ModelProbeRequest]) -> Response:
+async def probe_model(call: EndpointCall[ModelProbeRequest]) -> JsonResponse[TriedAnswer]:
     """Ask a model for a word and for a call; what that costs is counted as the task `test`."""
     return json_response(await call.api.operations.probe_model(call.asked.model, call.asked.draft))
 

@@ -157,5 +157,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         Nothing,
         errors=("not_allowed",),
         local=True,
+        statuses=(202,),
     ),
 )

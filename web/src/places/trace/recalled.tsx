@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { call } from "../../api/client";
-import type { RecalledItemAnswer } from "../../api/schema";
+import type { ForgottenItemAnswer, MemoryItemAnswer } from "../../api/schema";
 import { t, tn } from "../../i18n";
 import { Badge, Card } from "../../parts/basics";
 import { ScoreBar, ScoreParts } from "../../parts/score";
@@ -33,21 +33,22 @@ export function Recalled({ turn, memories }: { turn: string; memories: RecalledM
   );
 }
 
-function Memory({ memory, told, best }: { memory: RecalledMemory; told: RecalledItemAnswer | undefined; best: number }) {
-  const gone = told?.forgotten;
+function Memory({ memory, told, best }: { memory: RecalledMemory; told: MemoryItemAnswer | ForgottenItemAnswer | undefined; best: number }) {
+  const gone = told && "forgotten" in told;
+  const item = gone ? undefined : told;
   return (
     <li className="flex flex-col gap-2 px-4 py-3">
       <div className="flex items-start gap-3">
-        <span aria-hidden className={`mt-1.5 size-2.5 shrink-0 rounded-full ${gone ? "border border-muted" : "bg-muted"}`} style={told?.color && !gone ? { background: told.color } : {}} />
+        <span aria-hidden className={`mt-1.5 size-2.5 shrink-0 rounded-full ${gone ? "border border-muted" : "bg-muted"}`} style={item?.color ? { background: item.color } : {}} />
         <div className="min-w-0 flex-1">
           {gone ? (
             <p className="text-muted italic">{t("forgotten since")}</p>
           ) : (
-            <Link href={`/memory?id=${encodeURIComponent(told?.id ?? memory.id)}`} dir="auto" className="block break-words hover:underline">{told?.text || memory.id.slice(0, 12)}</Link>
+            <Link href={`/memory?id=${encodeURIComponent(item?.id ?? memory.id)}`} dir="auto" className="block break-words hover:underline">{item?.text || memory.id.slice(0, 12)}</Link>
           )}
           <p className="mt-1 flex flex-wrap items-center gap-3 text-xs text-muted">
-            {told && !gone && <span>{t(told.layer)}</span>}
-            {told?.trust === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
+            {item && <span>{t(item.layer)}</span>}
+            {item?.trust === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
           </p>
         </div>
         <ScoreBar score={memory.score} best={best} />

@@ -1,0 +1,202 @@
+"""What clients of `/ws` are told, message by message."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, NotRequired, TypedDict, TypeVar
+
+from hob.core.values import dataclass
+from hob.gateway.approvals import ApprovalAnswer, ApprovalsAnswer, SettledAnswer
+from hob.gateway.http.failures import ErrorBody
+from hob.gateway.routes.views import ChatAnswer, EventAnswer
+
+T = TypeVar("T", bound=Mapping[str, object])
+
+
+class WelcomeMessage(TypedDict):
+    """The token is good: from now on everything may be said.
+
+    who: whose token it is: `api:` and its name, or `local:owner` at the Unix socket
+    sender_class: whose words come in with it: `owner`, `member` or `stranger`
+    """
+
+    version: str
+    who: str
+    sender_class: str
+    scopes: list[str]
+
+
+class CursorMessage(TypedDict):
+    """A place among the events.
+
+    cursor: go on with `after` this
+    """
+
+    cursor: int
+
+
+class EventMessage(TypedDict):
+    """Something that happened.
+
+    cursor: go on with `after` this
+    event: as `GET /timeline` tells it ([kinds](timeline.md))
+    """
+
+    cursor: int
+    event: EventAnswer
+
+
+class AcceptedMessage(TypedDict):
+    """The message is durable.
+
+    id: the message's id
+    """
+
+    id: str
+    session: str
+    trace_id: str
+
+
+class PieceMessage(TypedDict):
+    """Text, as it grows.
+
+    id: the message's id
+    """
+
+    id: str
+    text: str
+
+
+class RetractedMessage(TypedDict):
+    """Something streamed is void.
+
+    id: the message's id
+    """
+
+    id: str
+
+
+class ProgressMessage(TypedDict):
+    """What is going on.
+
+    id: the message's id
+    """
+
+    id: str
+    what: str
+    name: str
+    text: str
+
+
+class QuestionMessage(ChatAnswer):
+    """The message as it is, and what is asked.
+
+    asked: each question for approval; none where words answer it: `send` them
+    """
+
+    asked: list[ApprovalAnswer]
+
+
+class StoppedMessage(TypedDict):
+    """A stop was asked for.
+
+    id: the message's id
+    stopped: false where nothing was left to stop; its `result` tells how it ended
+    """
+
+    id: str
+    stopped: bool
+
+
+class PongMessage(TypedDict):
+    """A sign of life."""
+
+
+class CanvasShownMessage(TypedDict):
+    """Which canvas page this browser shows.
+
+    page: its id; empty: none
+    """
+
+    page: str
+    version: int
+
+
+class CanvasAskMessage(TypedDict):
+    """A question to the page.
+
+    ask: the question's id
+    script: what is to be run in it; empty: how does it look
+    """
+
+    ask: str
+    script: str
+
+
+class CanvasAnsweredMessage(TypedDict):
+    """An answer of the page came.
+
+    ask: the question's id
+    taken: false if it came too late
+    """
+
+    ask: str
+    taken: bool
+
+
+class ErrorMessage(TypedDict):
+    """What was said had no effect, or its following has ended.
+
+    id: the message's id, where there is one
+    retry_after: seconds after which to try again
+    """
+
+    error: ErrorBody
+    id: NotRequired[str]
+    retry_after: NotRequired[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMessage(Generic[T]):
+    """A type of message, the form of its fields beside `type` and `ref`, and what it says."""
+
+    name: str
+    form: type[T]
+    meaning: str
+
+
+WELCOME = LiveMessage("welcome", WelcomeMessage, "the token is good; without `ref` where it was shown in the header")
+SUBSCRIBED = LiveMessage("subscribed", CursorMessage, "events after this cursor follow")
+EVENT = LiveMessage("event", EventMessage, "something happened")
+CAUGHT_UP = LiveMessage(
+    "caught_up", CursorMessage, "all up to this cursor was shown; from here on events come as they happen"
+)
+ACCEPTED = LiveMessage("accepted", AcceptedMessage, "the message is durable: whatever happens now, it is answered")
+DELTA = LiveMessage("delta", PieceMessage, "a piece of the answer")
+REASONING = LiveMessage("reasoning", PieceMessage, "a piece of the model's reasoning, not part of the answer")
+RETRACTED = LiveMessage(
+    "retracted", RetractedMessage, "what was streamed since the last round is void; it is written anew"
+)
+PROGRESS = LiveMessage(
+    "progress", ProgressMessage, "a tool began or ended, the model is slow, the turn waits, a note (`remark`)"
+)
+QUESTION = LiveMessage(
+    "question", QuestionMessage, "people are asked and the turn waits; it goes on when they have answered"
+)
+RESULT = LiveMessage("result", ChatAnswer, "last: what became of the message")
+STOPPED = LiveMessage("stopped", StoppedMessage, "the turn ends")
+APPROVALS = LiveMessage("approvals", ApprovalsAnswer, "the questions that stand")
+ANSWERED = LiveMessage("answered", SettledAnswer, "the question as it stands now")
+CANVAS_SHOWN = LiveMessage("canvas_shown", CanvasShownMessage, "Hob knows which canvas page this browser shows")
+CANVAS_ASK = LiveMessage("canvas_ask", CanvasAskMessage, "Hob asks the canvas page something")
+CANVAS_ANSWERED = LiveMessage("canvas_answered", CanvasAnsweredMessage, "Hob has what the canvas page said")
+PONG = LiveMessage("pong", PongMessage, "Hob is there")
+ERROR = LiveMessage("error", ErrorMessage, "it had no effect, or cannot be followed any more")
+
+LIFE = (ACCEPTED, DELTA, REASONING, RETRACTED, PROGRESS, QUESTION, RESULT)
+"""What a message that was sent goes through."""
+MESSAGES: Mapping[str, LiveMessage[Any]] = {
+    each.name: each
+    for each in (
+        *(WELCOME, SUBSCRIBED, EVENT, CAUGHT_UP, *LIFE, STOPPED, APPROVALS, ANSWERED),
+        *(CANVAS_SHOWN, CANVAS_ASK, CANVAS_ANSWERED, PONG, ERROR),
+    )
+}
