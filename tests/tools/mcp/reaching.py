@@ -24,12 +24,13 @@ from hob.tools.sandbox.settings import SandboxSettings
 from tests.tools.keeping import FolderBlobs
 
 SCRIPT = Path(__file__).with_name("serving.py")
-_PYTHON = (sys.prefix, sys.base_prefix, str(SCRIPT.parents[3] / "tests"))
+# A Python of the system is under /usr, which every command sees anyway.
+_PYTHON = [path for path in (sys.prefix, sys.base_prefix, str(SCRIPT.parents[3] / "tests")) if path != "/usr"]
 
 
 def ours(*arguments: str) -> McpServer:
     """Our server as a program."""
-    return McpServer(command=[sys.executable, str(SCRIPT), "stdio", *arguments], read=list(_PYTHON))
+    return McpServer(command=[sys.executable, str(SCRIPT), "stdio", *arguments], read=_PYTHON)
 
 
 def around(home: Path, clock: Clock | None = None) -> ServerEnvironment:
