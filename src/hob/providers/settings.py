@@ -10,7 +10,7 @@ from hob.core.values import dataclass
 from hob.providers.catalog.catalog import WIRES
 from hob.providers.http.headers import find_wrong_header
 
-TASKS = ("summary", "facts", "observer", "reflector", "consolidation", "rewriting", "reranking")
+TASKS = ("summary", "facts", "observer", "reflector", "consolidation", "rewriting", "reranking", "sampling")
 """What a model of its own may be chosen for."""
 
 
@@ -61,7 +61,9 @@ class ModelSettings:
     fallbacks: list[str] = setting([], "Models that stand in for it, in this order.")
     aliases: dict[str, str] = setting({}, "Names of your own for models.")
     tasks: dict[str, str] = setting(
-        {}, "Models for tasks of their own: summary, facts, observer, reflector, consolidation, rewriting, reranking."
+        {},
+        "Models for tasks of their own: summary, facts, observer, reflector, consolidation, rewriting, reranking, "
+        "sampling.",
     )
     thinking: str = setting(
         "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True

@@ -36,7 +36,7 @@ class Cut:
     error: HobError
 
 
-_BACKGROUND = frozenset({"facts", "observer", "reflector", "consolidation", "rewriting", "reranking"})
+_BACKGROUND = frozenset({"facts", "observer", "reflector", "consolidation", "rewriting", "reranking", "sampling"})
 Line = str | ModelReply | HobError | Silence | Cut | Callable[[ModelRequest], "str | ModelReply"]
 
 

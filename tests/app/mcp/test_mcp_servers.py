@@ -11,7 +11,8 @@ from typing import Any
 from hob.app.composition import App, open_app
 from hob.app.settings_sections import SECTIONS
 from hob.config.loading import Config, load_config
-from hob.core.models import ModelRequest
+from hob.core.ids import SessionKey
+from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.steps import UserAsked
 from hob.core.turns import WaitsFor
 from hob.gateway.chat.inbound import owners_inbound
@@ -23,12 +24,12 @@ from tests.stand_ins import stand_ins
 from tests.tools.mcp.reaching import accept, connected, ours
 
 
-def configured(home: Path) -> Config:
+def configured(home: Path, sampling: int = 0) -> Config:
     server = ours()
     home.mkdir(parents=True, exist_ok=True)
     (home / "config.toml").write_text(
         f'[mcp.notes]\nabout = "what is in the house"\ncommand = {json.dumps(server.command)}\n'
-        f"read = {json.dumps(server.read)}\n"
+        f"read = {json.dumps(server.read)}\nsampling = {sampling}\n"
     )
     environ = {
         "HOB_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
@@ -40,8 +41,10 @@ def configured(home: Path) -> Config:
 
 
 @asynccontextmanager
-async def hob_with_notes(home: Path, model: ScriptedModel, *, protocol: str = "") -> AsyncIterator[App]:
-    config = configured(home)
+async def hob_with_notes(
+    home: Path, model: ScriptedModel, *, protocol: str = "", sampling: int = 0
+) -> AsyncIterator[App]:
+    config = configured(home, sampling)
     async with connected(home, ours()) as connection:
         accepted = await accept(connection)
     save_accepted(home, replace(accepted, protocol=protocol or accepted.protocol))
@@ -80,7 +83,7 @@ async def test_server_is_one_line_and_unreached_until_a_tool_of_it_is_called(tmp
         loader = model.requests[0].tools[-1]
         assert "\nmcp_notes: what is in the house" in loader.description
         assert "notes__get_note" not in tool_names(model.requests[0])
-        assert (await app.operations.status())["mcp"] == {"notes": {"state": "idle", "tools": 5}}
+        assert (await app.operations.status())["mcp"] == {"notes": {"state": "idle", "tools": 6}}
         assert (await said(app, "what do I need?"))["reply"] == "Green tea."
         assert "notes__get_note" in tool_names(model.requests[-1])
         assert "Buy green tea." in model.requests[-1].messages[-1].text
@@ -113,3 +116,22 @@ async def test_server_that_is_switched_off_is_gone_with_the_next_reading_of_the_
         await said(app, "hi again")
         assert "mcp_notes" in model.requests[0].tools[-1].description
         assert "mcp_notes" not in model.requests[1].tools[-1].description
+
+
+async def test_server_asks_the_model_within_its_own_tokens_of_a_day(tmp_path: Path) -> None:
+    reading = calls(("notes__get_poem", '{"name": "tea"}'))
+    model = ScriptedModel(calls(("load_tools", '{"names": ["notes__get_poem"]}')), reading, "Done.", reading, "Done.")
+    model.background += [ModelReply("Leaves unfold", usage=Usage(300, 200))]
+    async with hob_with_notes(tmp_path / "home", model, sampling=500) as app:
+        await said(app, "read me the poem about tea")
+        assert "tea: Leaves unfold" in model.requests[2].messages[-1].text
+        asked = model.background_requests[-1]
+        assert (asked.tools, asked.max_tokens) == ((), 60)
+        assert asked.messages[-1].text == "A line about Buy green tea."
+        spent = await app.store.ledger.spent(task="sampling", session=SessionKey("mcp:notes"))
+        assert (spent.usage.input, spent.usage.output) == (300, 200)
+        await said(app, "again")
+        assert "0 are left today" in model.requests[4].messages[-1].text
+        assert len(model.background_requests) == 1
+        noted = await app.store.audit.latest(50, "action")
+        assert [row.entry.outcome for row in noted if row.entry.name == "sampling"] == ["done", "refused"]

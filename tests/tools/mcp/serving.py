@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Context, Resolve, Sample
+from mcp_types import CreateMessageResult, SamplingMessage, TextContent
 from pydantic import BaseModel
 
 NOTES = {"tea": "Buy green tea."}
@@ -15,6 +16,11 @@ class Sure(BaseModel):
     """What is asked before something is deleted."""
 
     sure: bool
+
+
+def poem(name: str) -> Sample:
+    wanted = SamplingMessage(role="user", content=TextContent(type="text", text=f"A line about {NOTES[name]}"))
+    return Sample([wanted], max_tokens=60)
 
 
 def make(twist: str = "") -> MCPServer:
@@ -36,11 +42,15 @@ def make(twist: str = "") -> MCPServer:
     def tea() -> str:
         return NOTES["tea"]
 
+    def get_poem(name: str, sampled: Annotated[CreateMessageResult, Resolve(poem)]) -> str:
+        return f"{name}: {sampled.content.text if isinstance(sampled.content, TextContent) else ''}"
+
     def summary(topic: str) -> str:
         return f"Sum up {topic}."
 
     server.add_tool(get_note, description=f"Read a note.{twist}")
     server.add_tool(delete_note, description="Delete a note.")
+    server.add_tool(get_poem, description="A line of verse about a note.")
     server.add_tool(crash, description="End the server in the middle of a call.")
     server.resource("note://tea")(tea)
     server.prompt(description="Ask for a summary.")(summary)

@@ -43,8 +43,8 @@ async def call(tools: McpToolset, tool: str, /, *answers: str, **arguments: Any)
 
 
 async def test_program_in_the_sandbox_is_called_and_its_words_are_untrusted(notes: McpToolset) -> None:
-    names = [spec.name for spec in notes.specs()]
-    assert names == [f"notes__{each}" for each in ("get_note", "delete_note", "crash", "resources", "prompts")]
+    names = [spec.name.removeprefix("notes__") for spec in notes.specs()]
+    assert names == ["get_note", "delete_note", "get_poem", "crash", "resources", "prompts"]
     result = await call(notes, "notes__get_note", name="tea")
     assert (result.text, result.label.origin, result.label.trusted) == ("Buy green tea.", Origin.MCP, False)
     assert "note://tea" in (await call(notes, "notes__resources")).text

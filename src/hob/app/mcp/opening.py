@@ -5,9 +5,10 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from hob.app.contribution import Contribution
+from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
 from hob.app.mcp.port import McpTools
+from hob.app.mcp.sampling import ServerSampling
 from hob.bus.waiting import one_failure_as_itself
 from hob.core.errors import StoreError
 from hob.core.translation.language import translatable, translated
@@ -53,17 +54,20 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
         if decision.credential:
             tasks.create_task(note(server, decision))
 
+    sampling = ServerSampling(kernel)
     with one_failure_as_itself():
         async with asyncio.TaskGroup() as tasks:
             around = ServerEnvironment(
-                config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes, decided=decided
-            )
+                config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes, decided=decided,
+                sample=sampling.ask,
+            )  # fmt: skip
             servers = McpServers(around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks)
             servers.become(config[McpSettings])
             try:
                 yield Contribution(
                     provides={McpTools: servers},
                     tool_groups=servers,
+                    jobs=(Job("mcp_sampling", sampling.run),),
                     status=servers.view,
                     on_settings=lambda config: servers.become(config[McpSettings]),
                 )

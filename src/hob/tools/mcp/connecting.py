@@ -10,6 +10,7 @@ from hob.tools.mcp.accepted import FOLDER
 from hob.tools.mcp.connection import Connection, Transport
 from hob.tools.mcp.http import open_http
 from hob.tools.mcp.oauth import auth_of
+from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.stdio import StderrTail, open_streams
@@ -44,7 +45,10 @@ def connection_to(name: str, server: McpServer, around: ServerEnvironment, proto
     else:
         raise NotConfigured(translatable("mcp.{name} has neither a command nor a url", name=name))
     patient = around.login is not None
-    return Connection(name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient)
+    sampling = Sampling(name, server.sampling, around.sample) if server.sampling and around.sample else None
+    return Connection(
+        name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient, sampling=sampling
+    )
 
 
 async def start_program(

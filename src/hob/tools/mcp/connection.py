@@ -15,10 +15,14 @@ from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
+    INVALID_REQUEST,
     CallToolResult,
+    CreateMessageRequestParams,
+    CreateMessageResult,
     ElicitRequestFormParams,
     ElicitRequestParams,
     ElicitResult,
+    ErrorData,
     Implementation,
     Tool,
     ToolListChangedNotification,
@@ -33,6 +37,7 @@ from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
 from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
+from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams
 from hob.tools.messages.conversation import is_attended
 
@@ -78,12 +83,21 @@ class Connection:
     """To one server. `run` has to be running while calls are made."""
 
     def __init__(
-        self, name: str, way: Transport, clock: Clock, *, seconds: float, protocol: str = "", patient: bool = False
+        self,
+        name: str,
+        way: Transport,
+        clock: Clock,
+        *,
+        seconds: float,
+        protocol: str = "",
+        patient: bool = False,
+        sampling: Sampling | None = None,
     ) -> None:
         """`seconds` is how long a call may take; `protocol` is the version that the server spoke before.
 
-        `patient`: opening waits for somebody to log in.
+        `patient`: opening waits for somebody to log in. Without `sampling` the server can ask no model.
         """
+        self._sampling = sampling
         self._name = name
         self._way = way
         self._clock = clock
@@ -148,6 +162,7 @@ class Connection:
             self._way.streams(self._broken.set),
             mode="legacy" if self._protocol and self._protocol <= _LEGACY else "auto",
             client_info=Implementation(name="hob", version=__version__),
+            sampling_callback=None if self._sampling is None else self._sample,
             elicitation_callback=self._elicit,
             message_handler=self._hear,
             cache=None,
@@ -220,6 +235,8 @@ class Connection:
         finally:
             self._calls.remove(made)
             self._used = self._clock.monotonic()
+            if self._sampling is not None and not self._calls:
+                self._sampling.give_up()
 
     async def ask(self, what: str, **arguments: Any) -> Any:
         """Another request: `list_resources`, `read_resource`, `list_prompts`, `get_prompt`. Raises ToolFailed."""
@@ -254,6 +271,13 @@ class Connection:
         if isinstance(message, ToolListChangedNotification):
             self._offered = None
         await anyio.lowlevel.checkpoint()
+
+    async def _sample(
+        self, _: ClientRequestContext, wanted: CreateMessageRequestParams
+    ) -> CreateMessageResult | ErrorData:
+        if self._sampling is None or not self._calls:
+            return ErrorData(code=INVALID_REQUEST, message="a model is asked only in the course of a call")
+        return await self._sampling.answer(wanted)
 
     async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         """Ask the user on behalf of the one call that is being made; among several it would be unclear whose it is."""

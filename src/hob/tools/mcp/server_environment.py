@@ -1,6 +1,6 @@
 """What all MCP servers of a home share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,11 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
 from hob.tools.sandbox.network.hosts import Decision
 from hob.tools.sandbox.settings import SandboxSettings
+
+Sample = Callable[[str, int, str, str, int], Awaitable[str]]
+"""Asks a model for a server: within its tokens of a day, with a system prompt, a question, and the most of an answer.
+
+Raises HobErrors."""
 
 
 def unnoted(_server: str, _decision: Decision) -> None:
@@ -28,3 +33,5 @@ class ServerEnvironment:
     """A person who is there to log in: a `Login`, whose module takes a while to load."""
     decided: Callable[[str, Decision], None] = unnoted
     """Hears of every connection of a program, and of each use of a credential."""
+    sample: Sample | None = None
+    """None: no server can ask a model here."""

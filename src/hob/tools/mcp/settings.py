@@ -30,6 +30,9 @@ class McpServer:
     tools: list[str] = setting([], "Which of its tools are offered: names, or patterns such as get_*; empty: all.")
     rename: dict[str, str] = setting({}, "Other names for its tools.")
     timeout: float = setting(60.0, "Seconds that a call may take.", at_least=1, at_most=3600)
+    sampling: int = setting(
+        0, "Tokens a day that it may ask your model for (sampling), sent and received; 0: none.", at_least=0
+    )
     on: bool = setting(True, "Whether it is used.")
 
 

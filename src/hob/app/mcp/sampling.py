@@ -1,0 +1,76 @@
+"""What MCP servers ask of the owner's model: each within its own tokens of a day, booked and audited as theirs."""
+
+import asyncio
+import logging
+
+from hob.agent.budget.limits import today_since
+from hob.agent.sessions import zone_of
+from hob.agent.settings import AgentSettings
+from hob.app.kernel import Kernel
+from hob.app.running_app import Running
+from hob.core.errors import HobError
+from hob.core.ids import SessionKey
+from hob.guard.audit.entries import HOB, of_action
+from hob.memory.thinking import BackgroundModel
+
+log = logging.getLogger(__name__)
+
+TASK = "sampling"
+"""The name under which the ledger keeps what this takes; which server it was, the session tells: `mcp:NAME`."""
+
+
+class SamplingRefused(HobError):
+    """A server gets no answer."""
+
+
+class ServerSampling:
+    """Asks the model as long as something is left of a server's day."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._running: Running | None = None
+
+    async def run(self, running: Running) -> None:
+        """Ask through this Hob, until cancelled."""
+        self._running = running
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._running = None
+
+    async def ask(self, server: str, tokens: int, system: str, question: str, most: int) -> str:
+        """The answer, in what is left of `tokens` today. Raises HobError in words that the server may read."""
+        outcome = "failed"
+        try:
+            most = await self._left(server, tokens, system + question, most)
+            text = await self._model().ask(TASK, _session(server), system, question, most)
+            outcome = "done"
+            return text
+        except SamplingRefused:
+            outcome = "refused"
+            raise
+        except HobError as error:
+            log.warning("no model answers the MCP server %s: %s", server, error)
+            raise SamplingRefused("no model answers now") from error
+        finally:
+            await self._kernel.store.audit.add(of_action(TASK, outcome, HOB, target=server))
+
+    def _model(self) -> BackgroundModel:
+        if self._running is None:
+            raise SamplingRefused("a model is asked for servers by `hob serve` alone")
+        return self._running.background
+
+    async def _left(self, server: str, tokens: int, text: str, most: int) -> int:
+        """How long the answer may be. Raises SamplingRefused, StoreErrors."""
+        estimate = self._model().estimate(text)
+        since = today_since(self._kernel.clock.now(), zone_of(self._kernel.config[AgentSettings].timezone))
+        ledger = self._kernel.store.ledger
+        used = (await ledger.spent(task=TASK, session=_session(server), since=since)).usage
+        left = tokens - used.input - used.output - estimate
+        if left <= 0:
+            raise SamplingRefused(f"it takes more than {estimate:,} tokens; {max(0, left + estimate):,} are left today")
+        return min(max(most, 1), left)
+
+
+def _session(server: str) -> SessionKey:
+    return SessionKey(f"mcp:{server}")
