@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from benchmarks import (
     against,
     dashboard,
+    endpoints,
     gateway,
     guard,
     history,
@@ -42,6 +43,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "screening": screening.measure,
     "shell": shell.measure,
     "gateway": gateway.measure,
+    "endpoints": endpoints.measure,
     "dashboard": dashboard.measure,
     "guard": guard.measure,
     "masking": masking.measure,

@@ -95,13 +95,13 @@ class Client:
         assert parts.hostname is not None
         self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
 
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """The JSON of the answer. Raises RuntimeError unless the status is 200."""
+    def call(self, method: str, path: str, body: Mapping[str, Any] | Sequence[Any] | None = None) -> Any:
+        """The JSON of the answer. Raises RuntimeError unless the status is 200 or 202."""
         headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
         self._connection.request(method, path, None if body is None else json.dumps(body), headers)
         response = self._connection.getresponse()
         text = response.read()
-        if response.status != 200:
+        if response.status not in {200, 202}:
             raise RuntimeError(f"{method} {path}: {response.status} {text[:300]!r}")
         return json.loads(text)
 

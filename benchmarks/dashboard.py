@@ -39,7 +39,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         print("Chromium is not installed: the page is not measured", file=sys.stderr)
         return
     home, events = bench.home(), bench.times(EVENTS, 10_000)
-    asyncio.run(_fill(home, events))
+    asyncio.run(fill(home, events))
     with bench.daemon(home) as daemon:
         url = str(call(socket_of(home), "POST", "/dashboard/link").body["url"])
         frame, shown = asyncio.run(_looked(url, events, bench.times(200, 60)))
@@ -86,7 +86,8 @@ async def _until_over(wire: ClientConnection) -> int:
                 return count
 
 
-async def _fill(home: Path, count: int) -> None:
+async def fill(home: Path, count: int) -> None:
+    """So many events, as messages and their answers."""
     home.mkdir(exist_ok=True)
     async with open_store(home, StoreSettings(), SystemClock()) as store:
         for start in range(0, count, 2_000):

@@ -20,7 +20,8 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.MEMORY: "something was remembered of what a turn said; `classification` is its item",
     EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
     EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
-    EventKind.SYSTEM: "Hob itself; `undo` and `redo` are files put back, `status` is `kept` where some were left",
+    EventKind.SYSTEM: "Hob itself; `undo` and `redo` are files put back, `status` is `kept` where some were left;"
+    " `setting` is one that was changed while Hob ran, `status` is `unset` where that was taken back",
 }
 
 REASONS: Mapping[str, str] = {

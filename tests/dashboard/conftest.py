@@ -30,11 +30,23 @@ async def world() -> AsyncIterator[World]:
 
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
+    need_chromium()
+    async with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def voice() -> AsyncIterator[Browser]:
+    """One with a microphone that hears a beep."""
+    need_chromium()
+    async with chromium("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as opened:
+        yield opened
+
+
+def need_chromium() -> None:
     if not CHROMIUM:
         assert not os.environ.get("CI"), "CI has to have Chromium"
         pytest.skip("Chromium is not installed")
-    async with chromium() as opened:
-        yield opened
 
 
 @dataclass(frozen=True)

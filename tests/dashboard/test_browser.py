@@ -437,3 +437,141 @@ async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, br
             await page.keyboard.press(key)
         await page.get_by_role("listbox").wait_for()
         assert tab.errors == []
+
+
+WATCH_SPOKEN = """() => {
+  window.spoken = [];
+  const live = [...document.querySelectorAll('[aria-live], [role=alert], [role=log], #main [role=status]')];
+  const heard = new MutationObserver((changes) => {
+    for (const { type, target, addedNodes } of changes) {
+      for (const node of type === 'characterData' ? [target] : addedNodes) {
+        if (node.textContent) window.spoken.push(node.textContent);
+      }
+    }
+  });
+  for (const each of live) heard.observe(each, { childList: true, characterData: true, subtree: true });
+}"""
+
+
+async def test_streamed_answer_is_announced_once_when_it_is_whole(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page, conversation = tab.page, tab.page.get_by_test_id("conversation")
+        await expect(conversation.get_by_text("What shall Hob do?")).to_be_visible()
+        await page.evaluate(WATCH_SPOKEN)
+        words = "One two three four five six seven eight nine ten."
+        for heard in (1, 2):  # the same words again are said again
+            world.model.script.append(Reply(f"**{words}**", pause=0.05))
+            await say(page, "Count.")
+            await expect(conversation.get_by_text("One two")).to_have_count(heard)
+            await expect(conversation.get_by_text(words)).to_have_count(heard)
+            await page.wait_for_function("count => window.spoken.length >= count", arg=heard)
+            assert await page.evaluate("window.spoken") == [words] * heard
+        answer = conversation.get_by_text(words).first
+        assert await answer.evaluate("node => !node.closest('[aria-live], [role=status], [role=log], [role=alert]')")
+        assert tab.errors == []
+
+
+async def test_second_tab_follows_what_the_first_one_says_and_takes_out(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        other = await tab.beside()
+        await other.page.goto(f"{tab.base}/chat?session=api:main")
+        mine, theirs = (each.page.get_by_test_id("conversation") for each in (tab, other))
+        await expect(theirs.get_by_text("What shall Hob do?")).to_be_visible()
+        await say(tab.page, "/queue followup")
+        await expect(mine.get_by_text("followup").last).to_be_visible()
+        slow = "A long story that " + "goes on and " * 30 + "ends."
+        world.model.script.extend([Reply(slow, pause=0.1), Reply("Short.")])
+        await say(tab.page, "Tell a story, please, about a kettle that stood on a hob until somebody came home late.")
+        await expect(theirs.get_by_text("until somebody came home late.")).to_be_visible()
+        await tab.page.get_by_label("Message to Hob").fill("And a second one.")
+        await tab.page.keyboard.press("Enter")
+        await expect(theirs.get_by_role("button", name="Take out")).to_be_visible()
+        await other.page.reload()
+        await expect(theirs.get_by_role("button", name="Take out")).to_be_visible()
+        await theirs.get_by_role("button", name="Take out").click()
+        await expect(mine.get_by_role("button", name="Take out")).to_have_count(0)
+        await other.page.get_by_role("button", name="Stop", exact=True).click()
+        for conversation in (mine, theirs):
+            await expect(conversation.get_by_label("Hob works on it")).to_have_count(0)
+        world.model.script.clear()
+        world.model.script.append(Reply("All is well."))
+        await say(other.page, "And now?")
+        for conversation in (mine, theirs):
+            await expect(conversation.get_by_text("All is well.")).to_have_count(1)
+            await expect(conversation.get_by_text("And now?")).to_have_count(1)
+        assert tab.errors + other.errors == []
+
+
+async def test_second_tab_shows_settings_and_conversations_as_the_first_one_changes_them(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        for session in ("api:one", "api:two"):
+            await daemon.post("hello", session=session)
+        tab = await open_tab(world, browser, "/settings?tab=delivery")
+        other = await tab.beside()
+        await other.page.goto(f"{tab.base}/settings?tab=delivery")
+        await tab.page.get_by_role("switch", name="Silent mode").click()
+        await expect(other.page.get_by_role("switch", name="Silent mode")).to_be_checked()
+        await tab.page.goto(f"{tab.base}/timeline")
+        await expect(tab.page.get_by_text("delivery.silent_mode = true")).to_be_visible()
+        for each in (tab, other):
+            await each.page.goto(f"{tab.base}/chat?session=api:one")
+        listed, seen = (each.page.get_by_role("complementary", name="Conversations") for each in (tab, other))
+        await listed.get_by_role("button", name="Rename").click()
+        await listed.get_by_label("Title").fill("Plans")
+        await listed.get_by_role("button", name="Save").click()
+        await expect(seen.get_by_role("button", name="Plans")).to_be_visible()
+        await listed.get_by_role("button", name="Delete").click()
+        await listed.get_by_role("button", name="Erase for good").click()
+        await expect(seen.get_by_role("button", name="Plans")).to_have_count(0)
+        assert tab.errors + other.errors == []
+
+
+NOTIFIED = """count => new Promise((done) => {
+  const look = async () => {
+    const shown = await (await navigator.serviceWorker.ready).getNotifications();
+    if (shown.length === count) done(shown.map((each) => [each.title, each.tag]));
+    else setTimeout(look, 50);
+  };
+  look();
+})"""
+
+
+async def test_browser_tells_of_a_question_for_approval_while_nobody_looks(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        await page.context.grant_permissions(["notifications"], origin=tab.base)
+        await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+        await page.evaluate("() => { document.hasFocus = () => false; }")
+        world.model.script.append(ASKED[2])
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        assert await page.evaluate(NOTIFIED, 1) == [["Hob wants to use exec", asked["approvals"][0]]]
+        await page.get_by_role("button", name="Deny").click()
+        assert await page.evaluate(NOTIFIED, 0) == []
+        assert tab.errors == []
+
+
+async def test_voice_note_is_recorded_and_sent(world: World, voice: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, voice, "/chat?session=api:main")
+        page = tab.page
+        await page.context.grant_permissions(["microphone"], origin=tab.base)
+        world.model.script.append(Reply("Heard."))
+        await page.get_by_role("button", name="Record a voice note").click()
+        await page.wait_for_timeout(600)
+        await page.get_by_role("button", name="End the voice note").click()
+        await expect(page.get_by_text("voice.webm")).to_be_visible()
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.get_by_test_id("conversation")).to_contain_text("Heard.")
+        await page.goto(f"{tab.base}/timeline")
+        await expect(page.get_by_label("Voice note")).to_be_visible()
+        assert await page.get_by_label("Voice note").evaluate("""sound => new Promise((done) => {
+          sound.onloadeddata = () => done(true);
+          sound.onerror = () => done(false);
+          sound.load();
+        })""")
+        assert tab.errors == []

@@ -155,7 +155,7 @@ class DaemonOperations:
         return self._shown[1]
 
     async def change_settings(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
-        return await SettingsWriter(self._store, self._reloading).change(values, by)
+        return await SettingsWriter(self._store, self._reloading, self._clock).change(values, by)
 
     async def usage(self, days: int, by: str) -> SpendingAnswer:
         return await self._accounts.report(days, by)

@@ -35,8 +35,12 @@ class SkippedAnswer(TypedDict):
 
 
 class DoctorAnswer(TypedDict):
-    """What is wrong."""
+    """What is wrong.
 
+    at: when was looked, in seconds since 1970
+    """
+
+    at: float
     checks: int
     findings: list[FindingAnswer]
     skipped: list[SkippedAnswer]
@@ -131,8 +135,8 @@ class Administration(Protocol):
     async def logs(self, wanted: LogFilter) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
 
-    async def examine(self, *, online: bool) -> DoctorAnswer:
-        """What `hob doctor` finds; with `online` it asks models and other servers too."""
+    async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
+        """What `hob doctor` found in the last minutes, or with `refresh` finds now; `online`: models were asked too."""
 
     async def channels(self) -> Sequence[ChannelAnswer]:
         """The channels that run, and what each still owes."""

@@ -5,9 +5,12 @@ from collections.abc import Iterable, Mapping
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.events.timeline import TimelineEvent
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
+from hob.store.erasure.content import ContentWriter
+from hob.store.timeline import write_events
 
 _PUT = (
     "INSERT INTO settings (key, value, updated) VALUES (?, ?, ?)"
@@ -27,8 +30,10 @@ class StoredSettings:
         """All of them."""
         return dict(await self._readers.read(lambda c: all_rows(c, "SELECT key, value FROM settings ORDER BY key")))
 
-    async def change(self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = ()) -> None:
-        """Store these in place of earlier ones and forget those that are None, with what the audit log tells of it."""
+    async def change(
+        self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = (), events: Iterable[TimelineEvent] = ()
+    ) -> None:
+        """Store these, and forget those that are None, with what the audit log and the timeline tell of it."""
         at = self._clock.now().timestamp()
         kept = [(key, value, at) for key, value in values.items() if value is not None]
         gone = [(key,) for key, value in values.items() if value is None]
@@ -36,5 +41,6 @@ class StoredSettings:
         def job(connection: apsw.Connection) -> None:
             connection.executemany(_PUT, kept)
             connection.executemany("DELETE FROM settings WHERE key = ?", gone)
+            write_events(connection, ContentWriter(connection), events)
 
         await self._audit.write(job, lambda _: entries)

@@ -396,7 +396,14 @@ async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
         assert (await page.get("/api/v1/channels")).json()["channels"][0]["undelivered"] == 0
         assert (await page.get("/api/v1/plugins")).json() == {"plugins": []}
         assert (await page.get("/api/v1/people")).json()["people"] is not None
-        assert (await page.get("/api/v1/doctor")).json()["checks"] > 10
+
+
+async def test_doctor_tells_what_it_found_until_it_is_to_look_anew(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        found = (await page.get("/api/v1/doctor")).json()
+        assert found["checks"] > 10
+        assert (await page.get("/api/v1/doctor")).json() == found
+        assert (await page.get("/api/v1/doctor?refresh=true")).json()["at"] > found["at"]
 
 
 async def test_mode_tells_whether_other_machines_reach_hob(hob: Machine, tmp_path: Path) -> None:

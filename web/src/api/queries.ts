@@ -76,6 +76,8 @@ const CHANGES: Record<string, string[]> = {
   approval: ["approvals", "grants", "status", "audit"],
   policy: ["audit"],
   session: ["sessions"],
+  memory: ["memory"],
+  system: ["settings", "status", "usage", "models", "phone", "audit", "undo", "repo"],
 };
 
 /** Keeps what was asked in step with what happens; mounted once. */

@@ -241,6 +241,7 @@ export interface DiffAnswer {
 
 /** What is wrong. */
 export interface DoctorAnswer {
+  at: number;
   checks: number;
   findings: FindingAnswer[];
   skipped: SkippedAnswer[];
@@ -1461,7 +1462,7 @@ export interface Routes {
   };
   "GET /api/v1/doctor": {
     path: undefined;
-    query: { online?: boolean };
+    query: { online?: boolean; refresh?: boolean };
     body: undefined;
     answer: DoctorAnswer;
   };

@@ -1,5 +1,8 @@
 /** The German of every text of the page; the words are those of the command line. */
 export const GERMAN: Record<string, string> = {
+  "Hob wants to use {tool}": "Hob möchte {tool} benutzen",
+  "Notify me": "Benachrichtige mich",
+  "This browser can tell you when something waits for you.": "Dieser Browser kann dir sagen, wenn etwas auf dich wartet.",
   "(no text)": "(ohne Text)",
   "30 days": "30 Tage",
   "7 days": "7 Tage",
@@ -26,6 +29,7 @@ export const GERMAN: Record<string, string> = {
   "Ask Hob to show you something as a page: a chart, a table, a small tool. It appears here.":
     "Bitte Hob, dir etwas als Seite zu zeigen: ein Diagramm, eine Tabelle, ein kleines Werkzeug. Es erscheint hier.",
   "Page": "Seite",
+  "This browser does not let Hob notify you; its settings for this page say why.": "Dieser Browser lässt Hob keine Benachrichtigungen zeigen; seine Einstellungen für diese Seite sagen, warum.",
   "Version": "Version",
   "Version {version}": "Version {version}",
   "Hide": "Ausblenden",

@@ -6,6 +6,7 @@ import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
+import { useApprovalNotifications } from "./notify";
 import { Held } from "./stop";
 import { useApprovals, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
@@ -45,6 +46,7 @@ const here = (path: string, place: string) => (place === "/" ? path === "/" : pa
 
 export function Shell() {
   useLiveUpdates();
+  useApprovalNotifications();
   const [path, go] = useLocation();
   const [searching, setSearching] = useState(false);
   const [showingKeys, setShowingKeys] = useState(false);
@@ -70,6 +72,12 @@ export function Shell() {
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
+  }, [go]);
+
+  useEffect(() => {
+    const onMessage = (event: MessageEvent<{ go?: string }>) => { if (event.data.go) go(event.data.go); };
+    navigator.serviceWorker?.addEventListener("message", onMessage);
+    return () => navigator.serviceWorker?.removeEventListener("message", onMessage);
   }, [go]);
 
   const halted = useStatus().data?.halted;

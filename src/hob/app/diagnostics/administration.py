@@ -33,6 +33,8 @@ from hob.gateway.administration import (
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.store.store import Store
 
+GOOD_SECONDS = 300.0
+"""How long what the doctor found is told again without looking."""
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -44,16 +46,27 @@ class OwnerAdministration:
         self._environ = environ
         self._store = store
         self._channels = channels
+        self._clock = SystemClock()
+        self._examined: dict[bool, DoctorAnswer] = {}
+        self._examining = asyncio.Lock()
 
     async def logs(self, wanted: LogFilter) -> Sequence[LogLineAnswer]:
         """Lines of the log, the newest last."""
         return [view(line) for line in await asyncio.to_thread(_newest, self._home / "logs", wanted)]
 
-    async def examine(self, *, online: bool) -> DoctorAnswer:
-        """What `hob doctor` finds; with `online` it asks models and other servers too."""
+    async def examine(self, *, online: bool, refresh: bool) -> DoctorAnswer:
+        """What `hob doctor` found in the last minutes, or with `refresh` finds now; `online`: models were asked too."""
+        async with self._examining:  # who asks meanwhile gets what was found for the one before
+            known, now = self._examined.get(online), self._clock.now().timestamp()
+            if refresh or known is None or not 0 <= now - known["at"] < GOOD_SECONDS:
+                known = self._examined[online] = await self._look(online=online)
+            return known
+
+    async def _look(self, *, online: bool) -> DoctorAnswer:
         context = DiagnosticContext(self._home, self._environ, online=online)
         report = await asyncio.to_thread(examine_house, context)
         return {
+            "at": self._clock.now().timestamp(),
             "checks": report.checks,
             "findings": [
                 {

@@ -10,7 +10,10 @@ from hob.app.maintenance.reload import SettingsReload
 from hob.app.maintenance.settings_view import settings_view
 from hob.config.loading import Config
 from hob.config.problems import Layer, UnknownKey
+from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.core.translation.language import translatable
 from hob.gateway.answers import SettingAnswer
 from hob.store.audit.audit import AuditEntry
@@ -21,8 +24,9 @@ from hob.workspace.settings import WorkspaceSettings
 class SettingsWriter:
     """Of those keys alone that are declared to be changeable. What is stored outranks file and environment."""
 
-    def __init__(self, store: Store, reloading: SettingsReload) -> None:
+    def __init__(self, store: Store, reloading: SettingsReload, clock: Clock) -> None:
         self._store = store
+        self._clock = clock
         self._reloading = reloading
 
     async def change(self, values: Mapping[str, Any], by: str) -> Sequence[SettingAnswer]:
@@ -41,9 +45,17 @@ class SettingsWriter:
             )
             for key, text in texts.items()
         ]  # fmt: skip
-        await self._store.settings.change(texts, entries)
+        await self._store.settings.change(texts, entries, [self._event(key, text) for key, text in texts.items()])
         self._reloading.store(stored)
         return settings_view(self._reloading.config)
+
+    def _event(self, key: str, text: str | None) -> TimelineEvent:
+        """Whoever looks at the settings looks anew."""
+        told, now = key if text is None else f"{key} = {text}", self._clock.now().timestamp()
+        return TimelineEvent(
+            new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SYSTEM, "setting",
+            "ok" if text is not None else "unset", text=told,
+        )  # fmt: skip
 
 
 def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str | None]) -> None:

@@ -134,8 +134,12 @@ class OwnerRepositories:
             if not _COMMIT.fullmatch(commit):
                 raise InvalidRequest(translatable("{commit} is not a commit", commit=commit))
             return {"diff": await self._programs.git(root, "show", *plain, "--format=", commit, *only)}
-        base = await self._programs.git(root, "rev-parse", "-q", "--verify", "HEAD", fine=(0, 1))
-        said = await self._programs.git(root, "diff", *plain, base.strip() or _NOTHING, *only)
+        try:
+            said = await self._programs.git(root, "diff", *plain, "HEAD", *only)
+        except GitFailed:
+            if await self._programs.git(root, "rev-parse", "-q", "--verify", "HEAD", fine=(0, 1)):
+                raise
+            said = await self._programs.git(root, "diff", *plain, _NOTHING, *only)  # nothing was committed yet
         if path and not said:
             find_inside(root, path)
             asked = ("diff", *plain, "--no-index", "--", "/dev/null", path)

@@ -3,6 +3,7 @@
 The beginnings are those of https://www.iana.org/assignments/media-types and https://www.garykessler.net/library/file_sigs.html.
 """
 
+import re
 from fnmatch import fnmatchcase
 
 UNKNOWN = "application/octet-stream"
@@ -58,6 +59,8 @@ _BRANDS = {
     b"M4A ": "audio/mp4",
     b"qt  ": "video/quicktime",
 }
+_SOUND, _PICTURES = re.compile(rb"A_(?:OPUS|VORBIS|AAC|PCM|FLAC)"), re.compile(rb"V_(?:VP|AV1|MPEG|MS|THEORA)")
+"""Codecs of Matroska, by which a voice note that a browser recorded is told from a film."""
 _MEMBERS = (
     (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -79,10 +82,13 @@ def media_type_of(head: bytes) -> str:
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12], UNKNOWN)
     if head[4:8] == b"ftyp":
-        return _BRANDS.get(head[8:12], "video/mp4")
+        kind = _BRANDS.get(head[8:12], "video/mp4")
+        return "audio/mp4" if kind == "video/mp4" and b"soun" in head and b"vide" not in head else kind
     found = next((kind for beginning, kind in _BEGINNINGS if head.startswith(beginning)), "")
     if found == "application/zip":
         return _archive(head)
+    if found == "video/webm" and _SOUND.search(head) and not _PICTURES.search(head):
+        return "audio/webm"
     return found or _text(head)
 
 

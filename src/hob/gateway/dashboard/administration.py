@@ -62,6 +62,7 @@ class HealthQuery:
     """How far the doctor looks."""
 
     online: bool = field("ask models and other servers too", False)
+    refresh: bool = field("look now, whatever was found a few minutes ago", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,12 @@ async def logs(call: EndpointCall[LogsQuery]) -> JsonResponse[LogsAnswer]:
 
 
 async def doctor(call: EndpointCall[HealthQuery]) -> JsonResponse[DoctorAnswer]:
-    """What is wrong, and what to do about it, what matters most first. Nothing is changed."""
-    return json_response(await _administration(call).examine(online=call.asked.online))
+    """What is wrong, and what to do about it, what matters most first. Nothing is changed.
+
+    It is told again for five minutes before Hob looks anew.
+    """
+    asked = call.asked
+    return etagged(call.request, await _administration(call).examine(online=asked.online, refresh=asked.refresh))
 
 
 async def models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer]:

@@ -29,3 +29,15 @@ self.addEventListener("fetch", (event) => {
       }),
   );
 });
+
+// A question for approval: a press leads to it, in a page that is open where there is one.
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const shown = async () => {
+    const [page] = await self.clients.matchAll({ type: "window" });
+    if (!page) return self.clients.openWindow(event.notification.data);
+    await page.focus();
+    page.postMessage({ go: event.notification.data });
+  };
+  event.waitUntil(shown());
+});

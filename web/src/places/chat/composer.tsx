@@ -5,7 +5,7 @@ import { t } from "../../i18n";
 import { Button } from "../../parts/basics";
 import { COMMANDS } from "../../parts/commands";
 
-export type Draft = { text: string; files: { id: string; name: string; picture?: string }[] };
+export type Draft = { text: string; files: { id: string; name: string; picture?: string; voice?: boolean }[] };
 
 /** Where one writes: Enter sends, Shift-Enter breaks the line; files by drop, paste or choice. What is unsent is kept. */
 export function Composer({ onSend, onStop, connected, session, model }: {
@@ -27,14 +27,14 @@ export function Composer({ onSend, onStop, connected, session, model }: {
     element.style.height = `${Math.min(element.scrollHeight, 240)}px`;
   }, [text, kept]);
 
-  async function take(given: Iterable<File>) {
+  async function take(given: Iterable<File>, voice = false) {
     for (const file of given) {
       setBusy((count) => count + 1);
       setProblem("");
       try {
         const { id } = await call("POST /api/v1/attachments", { body: file });
         const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
-        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture }]);
+        setFiles((all) => [...all, { id, name: file.name.slice(0, 200) || "file", picture, voice }]);
       } catch (error) {
         setProblem(error instanceof Error ? error.message : String(error));
       }
@@ -121,7 +121,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
         <div className="flex items-center gap-2 px-2 pb-2">
           <input ref={choose} type="file" multiple hidden onChange={(event) => void take(event.target.files ?? [])} />
           <Button look="quiet" icon={Paperclip} label={t("Add files")} className="px-2" disabled={!connected} onClick={() => choose.current?.click()} />
-          <Voice disabled={!connected} onRecorded={(file) => void take([file])} onProblem={setProblem} />
+          <Voice disabled={!connected} onRecorded={(file) => void take([file], true)} onProblem={setProblem} />
           {model}
           {problem && <span role="alert" className="truncate text-sm text-bad">{problem}</span>}
           <span className="ms-auto text-xs text-muted"><span className="hidden sm:inline">{t("Shift+Enter for a new line")}</span></span>

@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Activity, ArrowDown, Copy, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
-import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Link, useLocation } from "wouter";
 import { Problem, call } from "../../api/client";
 import { live, type Message } from "../../api/live";
-import { useApprovals, useConnection, useHistory, useModels, useSessions } from "../../api/queries";
+import { useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
 import type { EntryAnswer } from "../../api/schema";
 import { clock, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -13,8 +13,8 @@ import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
 import { Composer, type Draft } from "./composer";
 
-/** What is being said: sent by this page, not yet part of the history. */
-type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean };
+/** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it. */
+type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean; late?: boolean };
 
 /** Says a message of before otherwise, in a copy of the conversation up to there. */
 const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
@@ -25,8 +25,9 @@ export function Conversation({ session }: { session: string }) {
   const connection = useConnection();
   const asked = (useApprovals().data?.approvals ?? []).filter((each) => each.session === session);
   const [growing, setGrowing] = useState<Growing[]>([]);
-  const [announced, setAnnounced] = useState("");
+  const [announced, setAnnounced] = useState({ text: "", count: 0 });
   const entries = useMemo(() => history.data?.entries ?? [], [history.data]);
+  const seen = useRef(new Set<string>());
   const isNew = history.error instanceof Problem && history.error.status === 404;
 
   const change = useCallback((key: string, with_: (one: Growing) => Partial<Growing>) => {
@@ -38,11 +39,12 @@ export function Conversation({ session }: { session: string }) {
       const text = String(message.text ?? "");
       switch (message.type) {
         case "accepted":
+          seen.current.add(String(message.id));
           return change(key, () => ({ id: String(message.id) }));
         case "delta":
-          return change(key, (one) => ({ answer: one.answer + text }));
+          return change(key, (one) => ({ answer: (one.answer || (one.late ? "… " : "")) + text }));
         case "retracted":
-          return change(key, () => ({ answer: "" }));
+          return change(key, () => ({ answer: "", late: false }));
         case "progress":
           if (message.what === "settled") return;
           return change(key, (one) => ({ steps: [...one.steps, [message.name, text].filter(Boolean).join(" ")].slice(-6) }));
@@ -50,7 +52,8 @@ export function Conversation({ session }: { session: string }) {
           return void client.invalidateQueries({ queryKey: ["approvals"] });
         case "result": {
           const error = message.error as { message: string } | undefined;
-          setAnnounced(String(message.reply ?? error?.message ?? ""));
+          const told = spoken(String(message.reply ?? error?.message ?? message.notice ?? ""));
+          if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
           void client.invalidateQueries({ queryKey: ["sessions"] });
           return void client.invalidateQueries({ queryKey: ["history", session] }).then(() => {
             if (error) change(key, () => ({ problem: error.message, over: true }));
@@ -59,8 +62,11 @@ export function Conversation({ session }: { session: string }) {
         }
         case "lost": // its answer comes with the history once the connection is back
           return change(key, () => ({ steps: [t("The connection broke; the answer comes when it is back.")] }));
-        case "error":
-          return change(key, () => ({ problem: (message.error as { message: string }).message || t("Hob cannot be reached."), over: true }));
+        case "error": {
+          const error = message.error as { code: string; message: string };
+          if (error.code === "not_found" && seen.current.has(key)) return setGrowing((all) => all.filter((one) => one.key !== key)); // somebody else's
+          return change(key, () => ({ problem: error.message || t("Hob cannot be reached."), over: true }));
+        }
       }
     },
     [change, client, session],
@@ -71,12 +77,17 @@ export function Conversation({ session }: { session: string }) {
       const key = crypto.randomUUID();
       setGrowing((all) => [...all.filter((one) => !one.over), { key, id: "", text: draft.text, answer: "", steps: [], problem: "", over: false }]);
       live.ask(
-        { type: "send", key, message: draft.text, session, ...(draft.files.length ? { attachments: draft.files.map(({ id, name }) => ({ id, name })) } : {}) },
+        { type: "send", key, message: draft.text, session, ...(draft.files.length ? { attachments: draft.files.map(({ id, name, voice }) => ({ id, name, voice })) } : {}) },
         hear(key),
       );
     },
     [hear, session],
   );
+
+  useOpen(session, growing, seen, (late) => {
+    setGrowing((all) => [...all, ...late]);
+    for (const one of late) live.ask({ type: "follow", id: one.id }, hear(one.key));
+  });
 
   const [, go] = useLocation();
   const [forked, setForked] = useState("");
@@ -165,12 +176,33 @@ export function Conversation({ session }: { session: string }) {
           <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 shadow-(--shadow)">{t("To the end")}</Button>
         </div>
       )}
-      <div className="sr-only" aria-live="polite">{announced}</div>
+      <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
       <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
         model={<ModelChoice session={session} connected={connection.state === "open"} />} />
     </Edit>
   );
 }
+
+/** What is said in this conversation and not answered yet, by whichever page or before a reload: it is followed here too. */
+function useOpen(session: string, growing: Growing[], seen: RefObject<Set<string>>, onFound: (found: Growing[]) => void) {
+  const connected = useConnection().state === "open";
+  const tasks = useTasks().data?.tasks;
+  const unnamed = growing.some((one) => !one.id && !one.over); // may be one of them
+  useEffect(() => {
+    const found = (tasks ?? []).filter((each) => each.session === session && ["pending", "running", "waiting"].includes(each.state) && !seen.current.has(each.id));
+    if (!connected || unnamed || !found.length) return;
+    for (const each of found) seen.current.add(each.id);
+    void call("GET /api/v1/timeline", { query: { session, kind: "inbound", limit: 100 } }).then(({ events }) => {
+      const texts = new Map(events.map((each) => [each.trace_id, each.text])); // a task has the beginning alone
+      onFound(found.reverse().map((each) => ({
+        key: each.id, id: each.id, text: texts.get(each.trace_id) ?? each.title, answer: "", steps: [], problem: "", over: false, late: each.state === "running",
+      })));
+    });
+  });
+}
+
+/** A text without the marks of its Markdown, as it is read out. */
+const spoken = (text: string) => text.replace(/```\w*|[*_`#|]+/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
 
 /** Keeps the end in view as long as the reader is there, and the reader's place otherwise. */
 function useEnd(changes: unknown[]) {

@@ -7,6 +7,7 @@ import type { TaskAnswer } from "../../api/schema";
 import { duration, money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
+import { NotifyChoice } from "../../parts/notify";
 import { worker } from "../../parts/worker";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
@@ -37,6 +38,7 @@ export function Home() {
         ) : (
           <div className="flex flex-col gap-3">
             {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+            {asked.length > 0 && <NotifyChoice quiet />}
             {failed.map((each) => <Failed key={each.id} task={each} />)}
             {(status.data?.unaccepted ?? []).map((file) => (
               <Card key={file} className="flex items-center gap-3 px-4 py-3">

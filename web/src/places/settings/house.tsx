@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, Info, Plug, RadioTower, Search, Stethoscope, TriangleAlert, Zap, type LucideIcon } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Link } from "wouter";
@@ -6,7 +6,7 @@ import { call } from "../../api/client";
 import { useModels, useStatus } from "../../api/queries";
 import { clock, duration, t, tn } from "../../i18n";
 import { Connect } from "../../parts/connect";
-import { Badge, Button, Card, Empty, Failure, Section, Skeleton, Wide } from "../../parts/basics";
+import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When, Wide } from "../../parts/basics";
 
 /** The models that are set up; each can be tried. */
 export function Models() {
@@ -92,19 +92,26 @@ const SEVERITIES: Record<string, [LucideIcon, string]> = {
 /** What `hob doctor` finds. */
 export function Doctor() {
   const [online, setOnline] = useState(false);
+  const client = useQueryClient();
   const found = useQuery({ queryKey: ["doctor", online], queryFn: () => call("GET /api/v1/doctor", { query: { online } }), staleTime: 0, gcTime: 0 });
+  const again = useMutation({
+    mutationFn: () => call("GET /api/v1/doctor", { query: { online, refresh: true } }),
+    onSuccess: (told) => client.setQueryData(["doctor", online], told),
+  });
+  const busy = found.isFetching || again.isPending;
   return (
     <Section
       title={found.data ? tn("{count} check", "{count} checks", found.data.checks) : t("Looking…")}
       more={
-        <div className="flex gap-2">
-          <Button icon={Stethoscope} disabled={found.isFetching} onClick={() => void found.refetch()}>{t("Look again")}</Button>
-          {!online && <Button disabled={found.isFetching} onClick={() => setOnline(true)}>{t("Ask models and servers too")}</Button>}
+        <div className="flex flex-wrap items-center gap-2">
+          {found.data && <span className="text-sm text-muted"><When at={found.data.at} /></span>}
+          <Button icon={Stethoscope} disabled={busy} onClick={() => again.mutate()}>{busy ? t("Looking…") : t("Look again")}</Button>
+          {!online && <Button disabled={busy} onClick={() => setOnline(true)}>{t("Ask models and servers too")}</Button>}
         </div>
       }
     >
-      {found.isError ? (
-        <Failure error={found.error} retry={() => void found.refetch()} />
+      {found.isError || again.isError ? (
+        <Failure error={found.error ?? again.error} retry={() => again.mutate()} />
       ) : !found.data ? (
         <Skeleton rows={4} className="h-16" />
       ) : found.data.findings.length ? (

@@ -101,6 +101,7 @@ function Line({ event }: { event: PlacedEvent }) {
       <SpanIcon type={event.span_type} />
       <span className="shrink-0">{kindOf(event.span_type).word()}</span>
       <span className="truncate font-mono text-text">{event.name || event.kind}</span>
+      {event.kind === "system" && <span dir="auto" className="truncate">{event.text.split("\n")[0]}</span>}
       {event.kind === "turn" && <span className={event.classification === "failed" ? "text-bad" : ""}>{t(event.classification)}</span>}
       {event.status !== "ok" && <span className={`truncate ${bad ? "text-bad" : ""}`}>{t(event.status)}</span>}
       <span className="ms-auto flex shrink-0 gap-4 text-xs">

@@ -6,6 +6,7 @@ import { useApprovals, useAudit, useGrants } from "../../api/queries";
 import { exact, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When, Wide } from "../../parts/basics";
+import { NotifyChoice } from "../../parts/notify";
 import { Explain } from "./explain";
 import { People } from "./people";
 
@@ -58,6 +59,7 @@ function Approvals() {
             {t("Before Hob does what cannot be undone, sends something or changes what it obeys, it asks here.")}
           </Empty>
         )}
+        <NotifyChoice />
       </Section>
       <Section title={t("Allowed for more than once")}>
         {given.length ? (

@@ -1,0 +1,120 @@
+"""What each answer of the API costs the daemon of a home in use: every GET that answers JSON, the dearest by name."""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import median
+
+from benchmarks import dashboard, history
+from benchmarks.bench import Bench, Client, Daemon
+from benchmarks.processes import cpu_of
+from benchmarks.rows import Row
+from hob.app.daemon.unix_http import call
+from hob.app.endpoints import ENDPOINTS, api_v1_of
+from hob.app.home import socket_of
+from hob.app.subsystems import SUBSYSTEMS
+from hob.gateway.http.endpoint import JSON
+
+LIMIT = 1.5
+_NAMED = 5
+_MESSAGES, _EVENTS, _MEMORIES, _FILES = 400, 10_000, 300, 60
+_PAGE = {"action": "present", "page": "sales", "html": "<!doctype html><title>Sales</title><h1>Sum</h1>"}
+_SHOWN = {"calls": [["load_tools", '{"names": ["canvas"]}']]}, {"calls": [["canvas", json.dumps(_PAGE)]]}, "There."
+_SAID = (
+    'CALL read {"path": "notes-1.md"}',
+    "Under which stone lies the key?",
+)
+_ASKED = 'CALL exec {"command": "rm -rf ."}'
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """How many answers cost more than the limit, and those that cost most."""
+    home, rounds = bench.home(), bench.times(9, 5)
+    asyncio.run(history.fill(home, _MESSAGES))
+    asyncio.run(dashboard.fill(home, _EVENTS))
+    _repository(bench.workspace(home) / "work")
+    with bench.daemon(home) as daemon:
+        socket = socket_of(home)
+        for number in range(_MEMORIES):
+            call(socket, "POST", "/memory/items", {"text": f"Anna's note {number}: the key lies under stone {number}."})
+        client, page = daemon.client(), Client(str(call(socket, "POST", "/dashboard/link").body["address"]))
+        Client(bench.model).call("POST", "/_fake/script", _SHOWN)
+        client.say("Show me the sales.")
+        examples = _examples(client, page)
+        costs = {
+            f"{path}{where}": _cost(daemon, asks, path, rounds)
+            for where, asks, rows in (("", client, ENDPOINTS), (" of the dashboard", page, api_v1_of(SUBSYSTEMS)))
+            for row in rows
+            if row.method == "GET" and row.media[:1] == (JSON,) and not row.local and 503 not in row.statuses
+            for path in (_filled(row.path, examples),)
+        }
+    for path in sorted(costs, key=costs.__getitem__, reverse=True)[:_NAMED]:
+        yield Row(f"GET {path}", costs[path], "ms CPU", LIMIT)
+    over = sum(each > LIMIT for each in costs.values())
+    yield Row(f"answers over {LIMIT} ms CPU, of {len(costs)}", over, "answers", 0)
+
+
+def _repository(folder: Path) -> None:
+    """A commit, and a change after it."""
+    folder.mkdir(parents=True)
+    for number in range(_FILES):
+        (folder / f"notes-{number}.md").write_text("milk and bread\n" * 40)
+    named = ("-c", "user.name=Anna", "-c", "user.email=anna@example.org")
+    for command in (("init", "-q"), ("add", "-A"), (*named, "commit", "-q", "-m", "Notes")):
+        subprocess.run(("git", *command), cwd=folder, check=True)
+    (folder / "notes-1.md").write_text("milk and butter\n" * 40)
+
+
+def _examples(client: Client, page: Client) -> Mapping[str, str]:
+    """What routes ask for, of things that are there."""
+    for text in _SAID:
+        client.say(text)
+    asked = client.call("POST", "/chat", {"message": _ASKED, "session": "other"})
+    tool = page.get("/api/v1/timeline?kind=tool&limit=1")["events"][0]
+    trace, turn = tool["trace_id"], tool["turn"]
+    session, task = "session=api:main", page.get("/api/v1/tasks?all=1&limit=1")["tasks"][0]["id"]
+    user = page.call("POST", "/api/v1/webusers", {"name": "Anna"})["id"]
+    response = client.call("POST", "/v1/responses", {"model": "hob", "input": "hello"})["id"]
+    canvas, item = (page.get(path) for path in ("/api/v1/canvas", "/api/v1/memory/items?limit=1"))
+    return {
+        "/chat/{id}": asked["id"],
+        "/trace/{id}": trace,
+        "/trace-graph/{id}": trace,
+        "/policy-decisions": f"?trace_id={trace}",
+        "/tasks/{id}": task,
+        "/tasks": "?all=1&limit=100",
+        "/approvals/{id}": asked["approvals"][0],
+        "/canvas/{id}": canvas["pages"][0]["id"],
+        "/memory/items/{id}": item["items"][0]["id"],
+        "/memory/recalled": f"?turn={turn}",
+        "/memory/search": "?query=stone&limit=5",
+        "/tools/{id}": "read",
+        "/weblinks": f"?web_user_id={user}",
+        "/v1/responses/{id}": response,
+        "/v1/models/{id:path}": client.get("/v1/models")["data"][0]["id"],
+        "/sessions/show": f"?{session}",
+        "/sessions/history": f"?{session}",
+        "/prompt": f"?{session}",
+        "/repo/search": "?text=milk",
+        "/repo/file": "?path=notes-1.md",
+        "/repo/diff-file": "?path=notes-1.md",
+    }
+
+
+def _filled(path: str, examples: Mapping[str, str]) -> str:
+    wanted = examples.get(path.removeprefix("/api/v1"), "")
+    head, brace, _ = path.partition("{")
+    return f"{head}{wanted}" if brace else f"{path}{wanted}"
+
+
+def _cost(daemon: Daemon, client: Client, path: str, rounds: int) -> float:
+    """The median of what a call costs, in milliseconds."""
+    spent: list[float] = []
+    for _ in range(rounds + 1):
+        before = cpu_of(daemon.pid)
+        for _ in range(10):
+            client.get(path)
+        spent.append((cpu_of(daemon.pid) - before) * 100)
+    return median(spent[1:])

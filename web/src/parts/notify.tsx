@@ -1,0 +1,44 @@
+import { Bell } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useApprovals } from "../api/queries";
+import { t } from "../i18n";
+import { Button } from "./basics";
+import { worker } from "./worker";
+
+const here = () => isSecureContext && "Notification" in window && "serviceWorker" in navigator;
+
+/** Tells of each new question for approval while nobody looks at the page, where the owner has allowed that. */
+export function useApprovalNotifications() {
+  const asked = useApprovals().data?.approvals;
+  const known = useRef<Set<string> | null>(null);
+  useEffect(() => {
+    if (!asked) return;
+    void navigator.setAppBadge?.(asked.length).catch(() => undefined);
+    const before = known.current;
+    known.current = new Set(asked.map((each) => each.id));
+    if (!here() || Notification.permission !== "granted") return;
+    void worker.then(async (there) => {
+      if (!there) return;
+      const registration = await navigator.serviceWorker.ready;
+      for (const each of await registration.getNotifications()) if (!known.current?.has(each.tag)) each.close();
+      if (!before || document.visibilityState === "visible" && document.hasFocus()) return;
+      for (const each of asked) {
+        if (before.has(each.id)) continue;
+        const title = t("Hob wants to use {tool}", { tool: each.tool });
+        await registration.showNotification(title, { body: each.reason, tag: each.id, icon: "/icon.svg", requireInteraction: true, data: "/trust" });
+      }
+    });
+  }, [asked]);
+}
+
+/** Asks once whether this browser may say that something waits; browsers want a press of a button for that. */
+export function NotifyChoice({ quiet }: { quiet?: boolean }) {
+  const [state, setState] = useState(() => (here() ? Notification.permission : "denied"));
+  if (!here() || state === "granted" || (quiet && state === "denied")) return null;
+  return (
+    <div className="mt-3 flex flex-wrap items-center gap-3 text-sm text-muted">
+      <span>{state === "denied" ? t("This browser does not let Hob notify you; its settings for this page say why.") : t("This browser can tell you when something waits for you.")}</span>
+      {state === "default" && <Button icon={Bell} onClick={() => void Notification.requestPermission().then(setState)}>{t("Notify me")}</Button>}
+    </div>
+  );
+}
