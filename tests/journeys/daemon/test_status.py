@@ -37,6 +37,16 @@ async def test_queue_and_what_lags_are_told_when_nothing_does(world: World) -> N
     )
 
 
+async def test_status_without_a_daemon_names_a_changed_identity_file_once(world: World) -> None:
+    soul = world.root / "hob" / "SOUL.md"
+    soul.parent.mkdir()
+    soul.write_text("Be kind.\n")
+    await world.hob("status")  # what stands there first is accepted
+    soul.write_text("Be rude.\n")
+    said = await world.hob("status")
+    assert (said.out + said.err).count("hob accept SOUL.md") == 1
+
+
 async def test_status_names_process_start_and_addresses(world: World) -> None:
     async with world.serve() as daemon:
         said = (await world.hob("status")).out

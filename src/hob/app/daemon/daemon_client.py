@@ -168,6 +168,7 @@ def _ask_here(
 ) -> str:
     # only a command that finds no owner pays for loading the application
     import asyncio
+    import logging
 
     from hob.app.composition import open_app
     from hob.app.endpoints import endpoints_of
@@ -176,6 +177,7 @@ def _ask_here(
     from hob.gateway.http.in_process import answer_in_process
     from hob.store.backup.inspection import database_copied, has_database
 
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")  # less stands in the answer, or in the log
     config = read_config()
 
     async def answer(config: Config) -> str:

@@ -21,7 +21,7 @@ def replay(turn: str, /, *, model: str = "", json: bool = False) -> int:
     Parameters
     ----------
     turn:
-        The id of a turn, a message or a trace (`hob timeline` and `hob tasks --all` show them).
+        An id that `hob timeline` or `hob tasks --all` shows.
     model:
         The model that is asked. Without one: only whether what was sent can be built again.
     json:

@@ -12,14 +12,15 @@ REMEMBER = ToolSpec(
     restart=Restart.AGAIN,
     roles=ArgumentRole(plain=("text",)),
 )
+_SEARCH = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}, "untrusted": {"type": "boolean"}},
+    "required": ["query"],
+}
 RECALL = ToolSpec(
     name="recall",
     description="Find what was remembered.",
-    schema={
-        "type": "object",
-        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}, "untrusted": {"type": "boolean"}},
-        "required": ["query"],
-    },
+    schema=_SEARCH,
     tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
     restart=Restart.AGAIN,
@@ -29,11 +30,7 @@ RECALL = ToolSpec(
 MEMORY_SEARCH = ToolSpec(
     name="memory_search",
     description="Search all that was said, read or noted, MEMORY.md and daily notes too; each result has an id.",
-    schema={
-        "type": "object",
-        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}, "untrusted": {"type": "boolean"}},
-        "required": ["query"],
-    },
+    schema=_SEARCH,
     tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
     restart=Restart.AGAIN,
