@@ -410,7 +410,7 @@ def _answer_table(answer: Any, shown: list[Any]) -> Iterator[str]:
         optional = name in answer.__optional_keys__
         kind = get_args(kind)[0] if get_origin(kind) is NotRequired else kind
         kind, told = get_args(kind) if get_origin(kind) is Annotated else (kind, told_of.get(name, ""))
-        inner += [kind, *get_args(kind)]
+        inner += [kind, *get_args(kind), *(part for each in get_args(kind) for part in get_args(each))]
         yield f"| `{name}` | {_type_words(kind)}{', perhaps' if optional else ''} | {cell(told)} |"
     yield ""
     for each in inner:

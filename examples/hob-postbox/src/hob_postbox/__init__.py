@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,8 +59,11 @@ class Postbox:
                     label=Label(Origin.STRANGER, Trust.UNTRUSTED),  # Hob knows who writes: `hob people link`
                     trace=new_trace_id(),
                 )
-                with suppress(NotAllowed):  # the answer says how to be let in
+                try:
                     await accept(inbound)
+                except NotAllowed as refused:
+                    if refused.line:  # how to be let in
+                        (self._out / f"{letter.stem}.refused.txt").write_text(refused.line, "utf-8")
                 letter.unlink()  # it is kept: `accept` has returned
             await asyncio.sleep(0.5)
 
