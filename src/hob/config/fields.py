@@ -137,6 +137,7 @@ def path_now(sections: Mapping[str, type], path: tuple[str, ...]) -> tuple[str, 
     return (*path[:-1], name_now(fields_of(above.kind), path[-1]) or path[-1])
 
 
+@cache
 def holds_secret(kind: Any) -> bool:
     """Whether values of this type are, or contain, secrets."""
     if is_section(kind):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -133,18 +133,16 @@ def _upgrade(copy: Path, connect: Callable[[Path], WriteConnection]) -> None:
 
 
 def apply_migrations(connection: apsw.Connection, upto: int | None = None) -> None:
-    """Perform those that the file has not seen, or as far as `upto`, each in a transaction of its own."""
+    """Perform those that the file has not seen, or as far as `upto`, each in a transaction of its own.
+
+    All are one transaction for a new file, which waits for the disk once.
+    """
     version = version_of(connection)
-    for number, file in enumerate(migrations()[version:upto], version + 1):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            connection.execute(file.read_text("utf-8"))
-            connection.execute(f"PRAGMA user_version = {number}; PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute("COMMIT")
-        except apsw.Error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+    with nullcontext() if version else connection:
+        for number, file in enumerate(migrations()[version:upto], version + 1):
+            with connection:
+                connection.execute(file.read_text("utf-8"))
+                connection.execute(f"PRAGMA user_version = {number}; PRAGMA application_id = {APPLICATION_ID}")
 
 
 def back_up_aside(connection: apsw.Connection, home: Path, occasion: str, now: datetime, keep: int) -> Path:
