@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.made_once import made_once
 from tests.scans import recorded
 
 FULL = os.environ.get("HOB_TEST_FULL") == "1"
@@ -47,6 +48,12 @@ def no_statement_walks_through_a_table_that_grows() -> Iterator[None]:
         yield
     found = sorted(statements.scans())
     assert not found, "\n".join(found)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_takes_long_is_made_once() -> Iterator[None]:
+    with made_once():
+        yield
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,11 @@ async def hob_with_notes(
 
 async def said(app: App, text: str) -> dict[str, Any]:
     inbound = owners_inbound({"message": text}, None, app.api.clock)
-    events = [event async for event in follow(app.api, inbound, 60)]
-    return dict(events[-1].data)
+    async with aclosing(follow(app.api, inbound, 60)) as events:
+        async for event in events:
+            if event.name in ("question", "result", "error"):  # what follows a question would be waited for
+                return event.data
+    raise AssertionError("nothing came of it")
 
 
 async def question(app: App) -> str:

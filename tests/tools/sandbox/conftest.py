@@ -67,7 +67,7 @@ def make_place(name: str, folder: Path, **more: object) -> Place:
     """Folders, a canary and a backend. Skips the test where the machine cannot do it."""
     folder = folder.resolve()
     for part in ("work", "outside"):
-        (folder / part).mkdir(exist_ok=True)
+        (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "outside" / "canary").write_text("sings")
     around = sandbox_environment(folder, **{"forbidden": (folder / "outside",), **more})
     return Place(make_backend(name, around), around, folder / "work", folder / "outside")

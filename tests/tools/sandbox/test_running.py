@@ -147,7 +147,7 @@ from hob.tools.sandbox.running_command import start
 from tests.tools.sandbox.conftest import make_place
 
 async def main():
-    place = make_place({place.backend.name!r}, Path({str(tmp_path)!r}))
+    place = make_place({place.backend.name!r}, Path({str(tmp_path)!r}, "hob"))
     job = place.job("sh", "-c", "(setsid sleep {mark} &) ; echo begun; sleep {mark}")
     running = await start(place.backend, job, SystemClock(), limits=Limits())
     while b"begun" not in running.output.kept:
@@ -184,7 +184,7 @@ from hob.tools.sandbox.running_command import start
 from tests.tools.sandbox.conftest import make_place
 
 async def main():
-    place = make_place("bubblewrap", Path({str(tmp_path)!r}))
+    place = make_place("bubblewrap", Path({str(tmp_path)!r}, "hob"))
     slow = replace(place.backend, program={str(slow)!r})
     running = await start(slow, place.job("true"), SystemClock(), limits=Limits())
     while not Path({str(tmp_path)!r}, "made").exists():

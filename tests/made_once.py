@@ -1,0 +1,58 @@
+"""What every home has and takes long to make is made once in this process: tests get copies of it, or links to it.
+
+The programs that tests start make it for themselves, as do the tests of the making.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+import apsw
+
+from hob.store.database import migration
+from hob.tools.sandbox import places
+
+_apply = migration.apply_migrations
+_write_etc = places.write_etc
+_files = migration.migrations()
+
+
+@contextmanager
+def made_once() -> Iterator[None]:
+    """New databases, and the /etc of commands."""
+    with ExitStack() as stack:
+        shared = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hob-etc-")))
+
+        @cache
+        def etc_of(written: frozenset[tuple[str, str]]) -> Path:
+            folder = shared / str(len(list(shared.iterdir())))
+            _write_etc(folder, dict(written))
+            return folder
+
+        def link_etc(folder: Path, written: Mapping[str, str]) -> None:
+            folder.unlink(missing_ok=True)
+            folder.symlink_to(etc_of(frozenset(written.items())))
+
+        stack.enter_context(patch.object(migration, "apply_migrations", _copy))
+        stack.enter_context(patch.object(places, "write_etc", link_etc))
+        yield
+
+
+@cache
+def _made() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    _apply(connection)
+    return connection
+
+
+def _copy(connection: apsw.Connection, upto: int | None = None) -> None:
+    # not on a disk that a test breaks, nor with other migrations
+    plain = connection.open_vfs == apsw.vfs_names()[0] and migration.migrations() == _files
+    if upto is None and plain and not migration.version_of(connection):
+        with connection.backup("main", _made(), "main") as backup:
+            backup.step()
+    else:
+        _apply(connection, upto)
