@@ -86,7 +86,7 @@ async def test_server_is_one_line_and_unreached_until_a_tool_of_it_is_called(tmp
         loader = model.requests[0].tools[-1]
         assert "\nmcp_notes: what is in the house" in loader.description
         assert "notes__get_note" not in tool_names(model.requests[0])
-        assert (await app.operations.status())["mcp"] == {"notes": {"state": "idle", "tools": 6}}
+        assert (await app.operations.status())["mcp"] == {"notes": {"state": "idle", "tools": 9}}
         assert (await said(app, "what do I need?"))["reply"] == "Green tea."
         assert "notes__get_note" in tool_names(model.requests[-1])
         assert "Buy green tea." in model.requests[-1].messages[-1].text

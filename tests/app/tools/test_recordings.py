@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from hob.core.messages import Attachment
+from hob.core.messages import Attachment, Inbound
 from hob.core.steps import Transcribed
-from hob.testing.model import Line, calls
+from hob.testing.model import Line, Silence, calls
 from hob.testing.model_server import ModelServer
 from tests.app.visiting import ME, Visited, until, visited
 from tests.guard.admission_bench import written
@@ -28,12 +28,16 @@ async def listening(home: Path, *script: Line, transcription: str = "server/whis
 
 async def speak(hob: Visited, said: str = SAID, *, voice: bool = True) -> Attachment:
     """A message without words, and a recording beside it; answered."""
+    before, made = len(hob.sent(ME)), await spoken(hob, said, voice=voice)
+    await hob.channels["telegram"].hear(made)
+    await until(lambda: len(hob.sent(ME)) > before)
+    return made.attachments[0]
+
+
+async def spoken(hob: Visited, said: str = SAID, *, voice: bool = True) -> Inbound:
     blob = await hob.app.store.blobs.put(said.encode(), "audio/ogg")
     file = Attachment("audio/ogg", "voice.ogg", blob, size=len(said), voice=voice)
-    before = len(hob.sent(ME))
-    await hob.channels["telegram"].hear(replace(written("", ME), attachments=(file,)))
-    await until(lambda: len(hob.sent(ME)) > before)
-    return file
+    return replace(written("", ME), attachments=(file,))
 
 
 def told(hob: Visited) -> str:
@@ -108,3 +112,16 @@ async def test_recording_that_was_sent_along_names_no_conversation_and_recalls_n
         assert "called Huber" not in hob.seen.partition("Memories:")[2]
         (session,) = await hob.app.store.sessions.find()
         assert session.title == ""
+
+
+async def test_recording_that_joins_a_turn_is_written_down_before_the_model_is_asked_again(tmp_path: Path) -> None:
+    async with listening(tmp_path, Silence(), "Noted.") as hob:
+        await hob.comes("What did I forget?", ME)
+        await until(lambda: len(hob.model.requests) == 1)
+        await hob.channels["telegram"].hear(await spoken(hob))
+        for _ in range(60):
+            await hob.clock.advance(1)
+            if len(hob.model.requests) > 1:
+                break
+        await until(lambda: hob.sent(ME) == ["Noted."])
+        assert f"[spoken] {SAID}" in hob.seen

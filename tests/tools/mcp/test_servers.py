@@ -44,7 +44,7 @@ async def call(tools: McpToolset, tool: str, /, *answers: str, **arguments: Any)
 
 async def test_program_in_the_sandbox_is_called_and_its_words_are_untrusted(notes: McpToolset) -> None:
     names = [spec.name.removeprefix("notes__") for spec in notes.specs()]
-    assert names == ["get_note", "delete_note", "get_poem", "crash", "resources", "prompts"]
+    assert names == ["oven", "get_note", "delete_note", "get_poem", "bake", "reword", "crash", "resources", "prompts"]
     result = await call(notes, "notes__get_note", name="tea")
     assert (result.text, result.label.origin, result.label.trusted) == ("Buy green tea.", Origin.MCP, False)
     assert "note://tea" in (await call(notes, "notes__resources")).text
@@ -108,6 +108,22 @@ async def test_changed_description_is_refused_until_the_owner_accepts_it(tmp_pat
         assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
 
 
+async def read_often(tools: McpToolset) -> None:
+    """The server's word that something has changed may come after its answer."""
+    for _ in range(100):
+        await call(tools, "notes__get_note", name="tea")
+
+
+@pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
+async def test_description_that_changes_while_the_server_runs_is_noticed(tmp_path: Path, protocol: str) -> None:
+    async with connected(tmp_path / "home", ours(), protocol=protocol) as connection:
+        tools = toolset(await accept(connection), ours(), connection, tmp_path)
+        assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."
+        await call(tools, "notes__reword")
+        with pytest.raises(ToolRefused, match="hob mcp accept notes"):
+            await read_often(tools)
+
+
 async def test_program_without_network_and_outside_of_its_folders_reaches_nothing(tmp_path: Path) -> None:
     (tmp_path / "private.txt").write_text("mine")
     probe = tmp_path / "probe.py"
@@ -129,7 +145,7 @@ async def test_program_without_network_and_outside_of_its_folders_reaches_nothin
 async def test_tools_are_filtered_and_renamed(tmp_path: Path) -> None:
     async with connected(tmp_path / "home", ours()) as connection:
         accepted = replace(await accept(connection), resources=False, prompts=False)
-        server = replace(ours(), tools=["get_*"], rename={"get_note": "read"})
+        server = replace(ours(), tools=["get_n*"], rename={"get_note": "read"})
         tools = toolset(accepted, server, connection, tmp_path)
         assert [spec.name for spec in tools.specs()] == ["notes__read"]
         assert (await call(tools, "notes__read", name="tea")).text == "Buy green tea."

@@ -15,6 +15,7 @@ from hob.agent.sessions import reset_due, resets
 from hob.agent.turn.arguments import tidy
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import Stopwatch
+from hob.agent.turn.recordings import write_down
 from hob.agent.turn.running import TurnRun, request_hash
 from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import WAITABLE
@@ -50,6 +51,7 @@ async def ask(run: TurnRun) -> None:
     record, parts = run.record, run.parts
     if record.steps:
         await run.steer()
+        await write_down(run)  # of those who joined
     watch, heard = Stopwatch.start(parts.clock), _StreamState()
     try:
         run.asked = run.asked or await real_name(parts.model, run.model)

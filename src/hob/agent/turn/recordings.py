@@ -17,7 +17,7 @@ MOST_BYTES = 25_000_000
 async def write_down(run: TurnRun) -> None:
     """Write down each recording that is not yet. Raises StoreErrors; other failures are told to the model."""
     done = {(step.inbound, step.blob) for step in run.record.steps if isinstance(step, Transcribed)}
-    for inbound in (*run.turn.inbounds, *run.turn.joined):
+    for inbound in (*run.turn.inbounds, *run.joined):
         for file in inbound.attachments:
             if is_recording(file) and (inbound.id, file.blob) not in done:
                 step = await _written_down(run, inbound, file)

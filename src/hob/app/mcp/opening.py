@@ -61,7 +61,9 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 config.home, config[SandboxSettings], kernel.environ, kernel.clock, kernel.processes, decided=decided,
                 sample=sampling.ask,
             )  # fmt: skip
-            servers = McpServers(around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks)
+            servers = McpServers(
+                around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks, kernel.store.canvas.present
+            )
             servers.become(config[McpSettings])
             try:
                 yield Contribution(

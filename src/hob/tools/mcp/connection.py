@@ -4,13 +4,13 @@ import asyncio
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import asdict, field
 from typing import Any
 
 import anyio
 import httpx2
-from mcp.client import Client
+from mcp.client import Client, advertise
 from mcp.client.session import ClientRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -35,10 +35,12 @@ from hob.core.errors import AnswerNeeded, HobError, ToolFailed
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
+from hob.tools.mcp.apps import APPS, MIME
 from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams
+from hob.tools.mcp.tasks import Tasks
 from hob.tools.messages.conversation import is_attended
 
 log = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ _OPENING_SECONDS = 30.0
 _LOGIN_SECONDS = 600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
 _STEADY = 60.0  # seconds after which a connection is no failure, however it ends
+_DEAF_SECONDS = 30.0  # after a server has stopped telling of changes
 _MOST_PAGES = 50
 _MOST_TOOLS = 1_000
 _LEGACY = "2025-11-25"  # and before: a server that spoke it is not asked for a newer one again
@@ -134,7 +137,10 @@ class Connection:
                     began = self._clock.monotonic()
                     if opened is not None and not opened.done():
                         opened.set_result(client)
-                    await self._linger()
+                    async with asyncio.TaskGroup() as tasks:
+                        hearing = tasks.create_task(self._hear_changes(client))
+                        await self._linger()
+                        hearing.cancel()
                     if self._clock.monotonic() - began > _STEADY:
                         self._failures = 0
                     if self._broken.is_set():
@@ -164,6 +170,7 @@ class Connection:
             client_info=Implementation(name="hob", version=__version__),
             sampling_callback=None if self._sampling is None else self._sample,
             elicitation_callback=self._elicit,
+            extensions=[Tasks(self._waits), advertise(APPS, {"mimeTypes": [MIME]})],
             message_handler=self._hear,
             cache=None,
         )
@@ -266,6 +273,20 @@ class Connection:
             case ValidationError() | RuntimeError():
                 return ToolFailed(f"{self._name} answered what is no MCP: {_reason(error)[:500]}")
         return None
+
+    def _waits(self) -> bool:
+        return any(call.asking is not None for call in self._calls)
+
+    async def _hear_changes(self, client: Client) -> None:
+        """A server of the newer protocol tells who listens that its tools are others; the older tells in any case."""
+        tools = client.server_capabilities.tools
+        while client.protocol_version > _LEGACY and tools is not None and tools.list_changed:
+            with suppress(*_FAILURES):
+                async with client.listen(tools_list_changed=True) as changes:
+                    self._offered = None
+                    async for _ in changes:
+                        self._offered = None
+            await self._clock.sleep(_DEAF_SECONDS)
 
     async def _hear(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):

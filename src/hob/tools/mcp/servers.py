@@ -11,6 +11,7 @@ from hob.core.libraries import install_command
 from hob.core.ports.tools import Blobs, Toolset
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import FOLDER, load_accepted
+from hob.tools.mcp.apps import Present
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import Changed, McpToolset
@@ -45,7 +46,15 @@ class McpServers(Mapping[str, Group]):
     `changed` hears which tools are described otherwise than was accepted. Connections are tasks of `tasks`.
     """
 
-    def __init__(self, around: ServerEnvironment, blobs: Blobs, changed: Changed, tasks: asyncio.TaskGroup) -> None:
+    def __init__(
+        self,
+        around: ServerEnvironment,
+        blobs: Blobs,
+        changed: Changed,
+        tasks: asyncio.TaskGroup,
+        present: Present | None = None,
+    ) -> None:
+        self._present = present
         self._around = around
         self._blobs = blobs
         self._changed = changed
@@ -80,7 +89,9 @@ class McpServers(Mapping[str, Group]):
             if before is not None and before.made_of == made_of:
                 found[group] = before
                 continue
-            toolset = McpToolset(accepted, server, partial(self._connect, name), self._blobs, self._changed)
+            toolset = McpToolset(
+                accepted, server, partial(self._connect, name), self._blobs, self._changed, self._present
+            )
             line = " ".join((server.about or accepted.title or name).split())[:_LONGEST_LINE]
             found[group] = _Offered(made_of, server, accepted.protocol, Group(line, toolset))
         gone = [offered for group, offered in self._offered.items() if found.get(group) is not offered]

@@ -13,6 +13,7 @@ from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
+from hob.tools.mcp.apps import Present, address_of, hosted, html_of, page_of
 from hob.tools.mcp.settings import McpServer
 
 MCP_LABEL = Label(Origin.MCP, Trust.UNTRUSTED)
@@ -36,7 +37,10 @@ class McpToolset:
         connect: Callable[[], Awaitable[Any]],
         blobs: Blobs,
         changed: Changed,
+        present: Present | None = None,
     ) -> None:
+        """`present` keeps pages that belong to results; without it there are none."""
+        self._present = present
         self._server = server
         self._connect = connect
         self._blobs = blobs
@@ -70,8 +74,31 @@ class McpToolset:
                 parts.append(_text(block))
         if result.structured_content is not None and not any(part.strip() for part in parts):
             parts.append(json.dumps(result.structured_content, ensure_ascii=False))
+        if not result.is_error and (shown := await self._show(tool, arguments, result, connection, context)):
+            parts.append(shown)
         text = "\n".join(filter(None, parts)) or ("(a picture)" if images else "(nothing)")
         return ToolResult(call.id, text, MCP_LABEL, result.is_error, images=tuple(images))
+
+    async def _show(
+        self, tool: AcceptedTool, arguments: Mapping[str, Any], result: Any, connection: Any, context: CallContext
+    ) -> str:
+        """Present the page that belongs to the result, if one does; what the model is told of that."""
+        address = address_of((await connection.tools())[tool.name]) if self._present is not None else ""
+        if self._present is None or not address:
+            return ""
+        try:
+            html = html_of(await connection.ask("read_resource", uri=address))
+        except ToolFailed as error:  # the result stands all the same
+            return f"(its page cannot be shown: {error})"
+        if not html:
+            return f"(its page cannot be shown: {address} is no page, or one that is too long)"
+        told = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        page = page_of(self._server.name, tool.name, context.turn, html)
+        page = await self._present(page, hosted(html, arguments, told))
+        return (
+            f"(the user sees it as a page in the dashboard, /canvas/{page.id}, where they can let its scripts run; "
+            "what they do there you are not told)"
+        )
 
     async def _check(self, tool: AcceptedTool, connection: Any) -> None:
         """Raises ToolRefused where the server describes the tool otherwise than the owner has accepted."""

@@ -1,0 +1,131 @@
+"""Calls that a server answers with a task: it is asked after until it is done, and given up with the call."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Literal
+
+import anyio
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
+from mcp.client.session import ClientRequestContext, ClientSession
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    CallToolResult,
+    EmptyResult,
+    ErrorData,
+    InputRequest,
+    Request,
+    RequestParams,
+    Result,
+)
+from pydantic import TypeAdapter, ValidationError
+
+_SHORTEST, _LONGEST = 0.1, 30.0  # seconds between two questions, whatever the server proposes
+_USUAL = 1_000  # milliseconds
+_GIVING_UP = 2.0
+_MOST_QUESTIONS = 20
+_GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
+_REQUEST: TypeAdapter[InputRequest] = TypeAdapter(InputRequest)
+
+
+class _Named(RequestParams):  # type: ignore[misc]
+    task_id: str
+
+
+class _Answers(_Named):
+    input_responses: dict[str, Any]
+
+
+class _Get(Request[_Named, Literal["tasks/get"]]):  # type: ignore[misc]
+    method: Literal["tasks/get"] = "tasks/get"
+    name_param = "taskId"
+
+
+class _Update(Request[_Answers, Literal["tasks/update"]]):  # type: ignore[misc]
+    method: Literal["tasks/update"] = "tasks/update"
+    name_param = "taskId"
+
+
+class _Cancel(Request[_Named, Literal["tasks/cancel"]]):  # type: ignore[misc]
+    method: Literal["tasks/cancel"] = "tasks/cancel"
+    name_param = "taskId"
+
+
+class _Created(Result):  # type: ignore[misc]
+    """A task instead of a result. `poll_interval_ms`: when the server wants to be asked after it."""
+
+    result_type: Literal["task"]
+    task_id: str
+    poll_interval_ms: int | None = None
+
+
+class _Task(Result):  # type: ignore[misc]
+    """How a task stands."""
+
+    task_id: str
+    status: Literal["working", "input_required", "completed", "failed", "cancelled"]
+    status_message: str | None = None
+    poll_interval_ms: int | None = None
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    input_requests: dict[str, Any] | None = None
+
+
+class Tasks(ClientExtension):  # type: ignore[misc]
+    """Hob's side of the extension. `waits` tells whether the call that is made now waits for the user."""
+
+    identifier = "io.modelcontextprotocol/tasks"
+
+    def __init__(self, waits: Callable[[], bool]) -> None:
+        self._waits = waits
+
+    def claims(self) -> Sequence[ResultClaim[Any]]:
+        """An answer that is a task becomes what the task comes to."""
+        return (ResultClaim(result_type="task", model=_Created, resolve=self.finish),)
+
+    async def finish(self, created: _Created, context: ClaimContext) -> CallToolResult:
+        """The result of a task. Raises MCPError where it has none; whoever gives the call up gives the task up."""
+        session, asking = context.session, _Get(params=_Named(task_id=created.task_id))
+        answered: set[str] = set()
+        seen: _Created | _Task = created
+        try:
+            while isinstance(seen, _Created) or seen.status in {"working", "input_required"}:
+                await anyio.sleep(min(max((seen.poll_interval_ms or _USUAL) / 1000, _SHORTEST), _LONGEST))
+                seen = await session.send_request(asking, _Task, context.read_timeout_seconds)
+                await self._answer(seen, session, answered)
+        except BaseException:
+            await _give_up(session, created.task_id)
+            raise
+        return _outcome(seen)
+
+    async def _answer(self, task: _Task, session: ClientSession, answered: set[str]) -> None:
+        """What the task wants to know is asked once, and said to it. Raises MCPError where there is no answer yet."""
+        answers = {}
+        for key in (task.input_requests or {}).keys() - answered:
+            if len(answered) >= _MOST_QUESTIONS:
+                raise MCPError(INTERNAL_ERROR, f"the task asked for more than {_MOST_QUESTIONS} things")
+            answered.add(key)
+            asked = _REQUEST.validate_python((task.input_requests or {})[key])
+            said = await session.dispatch_input_request(ClientRequestContext(session=session, request_id=key), asked)
+            if isinstance(said, ErrorData):
+                raise MCPError(said.code, said.message)
+            answers[key] = said.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if self._waits():
+            raise MCPError(INTERNAL_ERROR, "the task waits for the user")
+        if answers:
+            params = _Answers(task_id=task.task_id, input_responses=answers)
+            await session.send_request(_Update(params=params), EmptyResult)
+
+
+def _outcome(task: _Task) -> CallToolResult:
+    """What came of it. Raises MCPError where that is no result."""
+    if task.status == "completed":
+        return CallToolResult.model_validate(task.result)
+    told = (task.error or {}).get("message") or task.status_message or f"the task is {task.status}"
+    raise MCPError(INTERNAL_ERROR, str(told))
+
+
+async def _give_up(session: ClientSession, task: str) -> None:
+    """Tell the server that nobody waits for the task any more, as far as it can be told."""
+    with anyio.move_on_after(_GIVING_UP, shield=True), suppress(MCPError, ValidationError, *_GONE):
+        await session.send_request(_Cancel(params=_Named(task_id=task)), EmptyResult)

@@ -1,0 +1,88 @@
+"""Tasks and Apps: calls that take their time, and results that come with a page."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hob.core.content.canvas import CanvasPage
+from hob.core.errors import AnswerNeeded, ToolFailed
+from hob.core.ids import CallId
+from hob.core.ports.tools import CallContext
+from hob.core.tools import ToolCall
+from hob.tools.mcp.connection import Connection
+from hob.tools.mcp.toolset import McpToolset
+from tests.bus.bench import until
+from tests.tools.keeping import FolderBlobs
+from tests.tools.mcp.reaching import Told, a_turn, accept, connected, ours
+
+
+@pytest.fixture
+async def notes(tmp_path: Path) -> AsyncIterator[Connection]:
+    async with connected(tmp_path / "home", ours()) as connection:
+        yield connection
+
+
+async def bake(notes: Connection, what: str, *answers: str) -> str:
+    result = await notes.call("bake", {"what": what}, a_turn(*answers))
+    return str(result.content[0].text)
+
+
+def is_given_up(home: Path, task: str) -> bool:
+    return (home / "mcp" / "data" / "notes" / f"{task}.cancelled").exists()
+
+
+async def test_call_that_is_answered_with_a_task_waits_for_it(notes: Connection) -> None:
+    assert await bake(notes, "bread") == "bread is baked"
+
+
+async def test_task_that_fails_says_why(notes: Connection) -> None:
+    with pytest.raises(ToolFailed, match="stones do not bake"):
+        await bake(notes, "stone")
+
+
+async def test_task_asks_the_user_and_is_begun_anew_with_the_answer(notes: Connection, tmp_path: Path) -> None:
+    with pytest.raises(AnswerNeeded, match="With nuts"):
+        await bake(notes, "cake")
+    assert is_given_up(tmp_path / "home", "cake")
+    assert await bake(notes, "cake", "yes") == "cake is baked accept"
+
+
+async def test_task_is_given_up_with_its_call(notes: Connection, tmp_path: Path) -> None:
+    await notes.tools()
+    call = asyncio.create_task(bake(notes, "forever"))
+    await until(lambda: (tmp_path / "home/mcp/data/notes/forever.begun").exists())
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert is_given_up(tmp_path / "home", "forever")
+
+
+@pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
+async def test_page_of_a_result_is_shown_with_what_was_called_and_its_scripts_off(
+    tmp_path: Path, protocol: str
+) -> None:
+    shown: list[tuple[CanvasPage, str]] = []
+
+    async def present(page: CanvasPage, html: str) -> CanvasPage:
+        shown.append((page, html))
+        return replace(page, version=1)
+
+    async with connected(tmp_path / "home", ours(), protocol=protocol) as connection:
+
+        async def connect() -> Connection:
+            return connection
+
+        tools = McpToolset(await accept(connection), ours(), connect, FolderBlobs(tmp_path), Told(), present)
+        call = ToolCall(CallId("c"), "notes__oven", json.dumps({"room": "</script>kitchen"}))
+        result = await tools.call(call, CallContext(a_turn()))
+    ((page, html),) = shown
+    assert result.text.startswith("180 degrees in the </script>kitchen\n(the user sees it as a page")
+    assert f"/canvas/{page.id}" in result.text
+    assert (page.name, page.title, page.scripts) == ("notes: oven", "The oven", False)
+    assert html.startswith("<!doctype html><html><head><script>")
+    assert '"arguments": {"room": "\\u003c/script>kitchen"}' in html
+    assert html.index("180 degrees") < html.index("<title>The oven")
