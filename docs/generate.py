@@ -31,7 +31,7 @@ from wording import EVENT_KINDS, EVENTS, REASONS, REFUSALS
 import hob
 from hob.agent.commands.table import Moment
 from hob.app.endpoints import ENDPOINTS, api_v1_of
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
 from hob.cli.table import COMMANDS, load_command, overview
 from hob.config.manual import reference

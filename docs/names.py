@@ -27,7 +27,7 @@ from wording import EVENTS, REASONS
 
 import hob
 from hob.app.endpoints import ENDPOINTS, api_v1_of
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS, TOOL_GROUPS
 from hob.config.manual import reference
 from hob.core import states, steps

@@ -18,7 +18,7 @@ from hob.gateway.http.endpoint import JSON, Endpoint
 from hob.gateway.http.failures import BUSY, STATUS, Failed
 from hob.gateway.http.fields import MOST, Field, choices_of, fields_of
 from hob.gateway.http.reply import PROBLEM, JsonResponse, Problem, problem_response
-from hob.gateway.openai.answers import Completion, OpenAIFailed, ResponseAnswer
+from hob.gateway.openai.answer_types import Completion, OpenAIFailed, ResponseAnswer
 from hob.gateway.routes.views import ChatAnswer
 
 _PRINTABLE = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad\\u2028\\u2029]*$"

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from hob.app.daemon import daemon
 from hob.app.endpoints import ENDPOINTS, endpoints_of
 from hob.app.home import own
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.app.subsystem import Subsystem
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall

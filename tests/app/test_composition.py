@@ -15,7 +15,7 @@ from hob.app.composition import App, open_app
 from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
 from hob.app.running_app import Running
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import FeatureCommand, Open, Subsystem
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured

@@ -9,7 +9,7 @@ import pytest
 from hob.app.contribution import Contribution
 from hob.app.features import open_subsystems
 from hob.app.kernel import Kernel, open_kernel
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem
 from hob.config.loading import load_config
 from hob.core.errors import NotConfigured

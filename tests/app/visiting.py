@@ -9,7 +9,7 @@ from typing import Any
 
 from hob.app.composition import App, open_app
 from hob.app.contribution import Wraps
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Subsystem
 from hob.config.loading import load_config
 from hob.core.errors import NotAllowed

@@ -55,9 +55,9 @@ def test_question_without_options_loads_no_command_line_library() -> None:
     [
         "conversation.ask",
         "daemon.status",
-        "daemon.usage",
-        "daemon.tasks",
-        "daemon.timeline",
+        "activity.usage",
+        "activity.tasks",
+        "activity.timeline",
         "conversation.retry",
         "conversation.prompt",
         "data.backup",
@@ -110,7 +110,7 @@ def test_client_of_a_running_daemon_loads_no_settings_to_see_that_it_is_set_up(t
     (tmp_path / "hob.sock").touch()
     code = f"import os; os.environ['HOB_HOME'] = {str(tmp_path)!r}; "
     found = loaded(f"{code}from hob.cli.onboarding.first_run import lead_in; lead_in()")
-    assert found.isdisjoint({*HEAVY, "hob.app.settings_sections", "prompt_toolkit"})
+    assert found.isdisjoint({*HEAVY, "hob.app.settings.sections", "prompt_toolkit"})
 
 
 @pytest.mark.parametrize(

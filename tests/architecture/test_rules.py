@@ -13,7 +13,7 @@ WALLS = {
     "bus/delivery.py": "the channel",
     "bus/turn_runner.py": "the job: one turn's defect is not the others'",
     "bus/session_commands.py": "the job: a command",
-    "bus/workers.py": "the job: a session",
+    "bus/worker_pool.py": "the job: a session",
     "app/diagnostics/report.py": "the check: what it stumbles over is a finding",
     "app/daemon/background_tasks.py": "the job: what nobody waits for",
     "app/jobs.py": "the job",

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hob.cli.activity.timeline import KIND_WORDS
 from hob.cli.conversation.questions import show_approval
-from hob.cli.daemon.timeline import KIND_WORDS
-from hob.cli.output import age, line, number, state, status_word, tame
+from hob.cli.dates_and_figures import age, number
+from hob.cli.output import line, state, status_word, tame
 from hob.core.events.timeline import EventKind
 from hob.core.states import TurnState
 from hob.guard.approvals.question import Question

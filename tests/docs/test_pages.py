@@ -10,7 +10,7 @@ from cyclopts import CycloptsError, MissingArgumentError
 
 from hob.agent.commands.table import parse
 from hob.app.endpoints import ENDPOINTS
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS
 from hob.cli.table import build
 from hob.config.fields import find_setting

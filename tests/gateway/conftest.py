@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from hob.app.composition import App, open_app
 from hob.app.endpoints import ENDPOINTS
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.http.asgi import build_api
 from hob.testing.model import Line, ScriptedModel

@@ -18,7 +18,7 @@ from typing import Any
 
 from hob.app.daemon.daemon import run_daemon, set_up_logging
 from hob.app.home import own
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.core.errors import HobError
 from hob.core.messages import Inbound
 from hob.core.ports.accept import Accept

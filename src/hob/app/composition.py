@@ -13,14 +13,14 @@ from hob.app.contribution import Contribution
 from hob.app.daemon.lifecycle import run
 from hob.app.features import Opening, open_subsystems
 from hob.app.kernel import Kernel, open_kernel
-from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations
 from hob.app.plugins import MANIFESTS
-from hob.app.services.api import make_api
-from hob.app.services.turn_services import make_turn_services
+from hob.app.settings.reload import SettingsReload
 from hob.app.subsystem import Subsystem, carried_files
 from hob.app.subsystems import SUBSYSTEMS
 from hob.app.tools.lazy_runtime import LazyToolRuntime
+from hob.app.turn_services.api import make_api
+from hob.app.turn_services.turn_services import make_turn_services
 from hob.bus.bus import Bus
 from hob.config.loading import Config
 from hob.core.clock import Clock, SystemClock

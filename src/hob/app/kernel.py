@@ -16,7 +16,7 @@ from hob.app.chat_routing import ChatRouting
 from hob.app.daemon.process_records import RunningProcesses
 from hob.app.logs.log_file import told_end
 from hob.app.notifications.owner_notifier import OwnerNotifier
-from hob.app.settings_sections import choose_models
+from hob.app.settings.sections import choose_models
 from hob.app.trust.identity_files import open_files
 from hob.bus.directory import ChannelDirectory
 from hob.bus.notices import Hub

@@ -12,11 +12,11 @@ from hob.agent.commands.turn_undo import UndoResult
 from hob.agent.compaction.compaction import Compacted, Compactor
 from hob.agent.sessions import named_key
 from hob.app.kernel import Kernel
-from hob.app.maintenance.reload import SettingsReload
-from hob.app.maintenance.sessions import OwnerSessions
-from hob.app.maintenance.settings_view import settings_view
-from hob.app.maintenance.settings_writer import SettingsWriter
 from hob.app.models.usage_report import UsageReport, in_order
+from hob.app.sessions.owner_sessions import OwnerSessions
+from hob.app.settings.reload import SettingsReload
+from hob.app.settings.view import settings_view
+from hob.app.settings.writer import SettingsWriter
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.bus.halt import halt, lift
 from hob.bus.session_queues import SessionQueues
@@ -29,7 +29,7 @@ from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
 from hob.core.models import PromptAnswer, Spent
 from hob.core.translation.language import translatable
 from hob.gateway.administration import Probe, TriedAnswer
-from hob.gateway.answers import ReplayAnswer, SettingAnswer, SpendingAnswer, StatusAnswer, UndoneAnswer
+from hob.gateway.answer_types import ReplayAnswer, SettingAnswer, SpendingAnswer, StatusAnswer, UndoneAnswer
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
 from hob.providers.routing.failover_model import RouteHealthPort

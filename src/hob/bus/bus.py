@@ -10,7 +10,7 @@ from hob.bus.halt import end_halted, load_halt
 from hob.bus.notices import Hub
 from hob.bus.session_queues import SessionQueues
 from hob.bus.waiting import one_failure_as_itself
-from hob.bus.workers import QueueWorkers
+from hob.bus.worker_pool import WorkerPool
 from hob.core.clock import Clock
 from hob.core.messages import Address, Outbound
 from hob.core.ports.channel import Channel
@@ -76,7 +76,7 @@ async def run_bus(
                 await end_halted(session_queues, "/stop all")
             with (
                 around.outbox.heard_by(delivery.pending),
-                QueueWorkers(session_queues, turns, commands, group).working(),
+                WorkerPool(session_queues, turns, commands, group).working(),
             ):
                 delivery.start()  # after the recovery, which may have left it something to deliver
                 try:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from hob.app.daemon.daemon_client import OPENING_SECONDS, error_of
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_again, stream_chat, text_of
 from hob.app.home import socket_of
-from hob.app.import_speed import uncollected
+from hob.app.module_loading import uncollected
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
 from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame

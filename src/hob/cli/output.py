@@ -3,15 +3,13 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from hob.cli.language import _, terminal_language
+from hob.cli.language import _
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
 from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
-from hob.core.translation.language import SEPARATORS
 
 COLOURS = {
     "red": "31",
@@ -67,29 +65,6 @@ def status_word(code: str) -> str:
     from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands say it
 
     return _(STATUS_NAMES.get(code, STATE_WORDS.get(code, code)))
-
-
-def number(value: float, digits: int = 1) -> str:
-    """A figure with the separators of the reader's language."""
-    return in_language(f"{value:,.{digits}f}")
-
-
-def in_language(figure: str) -> str:
-    """An English figure with the separators of the reader's language."""
-    return figure if terminal_language() == "en" else figure.translate(SEPARATORS)
-
-
-def when(seconds: float) -> str:
-    """A time for people, local."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-
-
-def age(seconds: float) -> str:
-    """A duration for people."""
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= size:
-            return f"{number(seconds / size)} {unit}"
-    return f"{number(seconds)} s"
 
 
 def width_of_screen(otherwise: int = 120) -> int:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.app.import_speed import uncollected
+from hob.app.module_loading import uncollected
 from hob.app.plugins import MANIFESTS
 from hob.cli.language import _
 from hob.config.environment import find_home, process_environment
@@ -109,13 +109,13 @@ def _talk(name: str) -> Any:  # noqa: C901 - a table
         case "status":
             from hob.cli.daemon.status import status as found
         case "usage":
-            from hob.cli.daemon.usage import usage as found
+            from hob.cli.activity.usage import usage as found
         case "tasks":
-            from hob.cli.daemon.tasks import tasks as found
+            from hob.cli.activity.tasks import tasks as found
         case "timeline":
-            from hob.cli.daemon.timeline import timeline as found
+            from hob.cli.activity.timeline import timeline as found
         case "logs":
-            from hob.cli.daemon.logs import logs as found
+            from hob.cli.activity.logs import logs as found
         case "doctor":
             from hob.cli.daemon.doctor import doctor as found
         case "service":

@@ -14,7 +14,7 @@ from hob.core.ports.accept import Accept
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.administration import TriedAnswer
-from hob.gateway.answers import (
+from hob.gateway.answer_types import (
     ForkedAnswer,
     ReplayAnswer,
     SessionAnswer,

@@ -8,7 +8,7 @@ from pathlib import Path
 from hob.app.composition import App, open_app
 from hob.app.contribution import Contribution
 from hob.app.features import having
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config

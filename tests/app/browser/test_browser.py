@@ -13,7 +13,7 @@ from hob.app.composition import App, open_app
 from hob.app.diagnostics.checks.browser import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.home import make_home
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.models import ModelReply, ToolMessage
 from hob.gateway.chat.inbound import owners_inbound

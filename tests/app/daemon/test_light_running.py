@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.prompt import same_bytes
 from hob.app.composition import App, open_app
 from hob.app.daemon.daemon import TcpListener, listening
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.composition import App, open_app
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import Config, load_config
 from hob.core.ids import SessionKey
 from hob.core.models import ModelReply, ModelRequest, Usage

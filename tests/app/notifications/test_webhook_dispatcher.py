@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.composition import open_app
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.errors import ModelError, ModelFault, NotAllowed
 from hob.core.ids import new_inbound_id, new_trace_id

@@ -7,7 +7,7 @@ from pathlib import Path
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel, open_kernel
 from hob.app.plugins.loading import Plugins, open_with
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem
 from hob.app.subsystems import SUBSYSTEMS
 from hob.config.loading import load_config

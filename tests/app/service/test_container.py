@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.testing.model_server import ModelServer
 

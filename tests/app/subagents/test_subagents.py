@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.composition import App, open_app
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.core.ids import CallId, SessionKey
 from hob.core.models import AssistantMessage, ModelReply, ModelRequest, Stop, ToolMessage, Usage

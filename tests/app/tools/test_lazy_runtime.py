@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.tools.lazy_runtime import LazyToolRuntime, open_tool_runtime
 from hob.app.trust.guard import BackendHere
 from hob.bus.notices import Hub

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import DetectedModel, find_all
 from hob.cli.onboarding.report import SetupOptions, SetupReport, StepOutcome, StepStatus
 from hob.cli.onboarding.steps import set_up

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hob.app.settings_sections import choose_models, read_config
+from hob.app.settings.sections import choose_models, read_config
 from hob.cli.onboarding.report import SetupOptions, StepStatus
 from hob.core.errors import InvalidRequest
 from hob.providers.settings import ModelSettings

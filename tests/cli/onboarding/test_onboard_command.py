@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import find_all
 from tests.cli.setup.test_models import serving
 from tests.journeys.pty_session import CTRL_C, CTRL_D, ENTER, UP, Terminal, open_terminal

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.cli.table import run
 from hob.config.loading import load_config
 from hob.config.problems import ConfigInvalid

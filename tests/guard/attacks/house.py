@@ -16,7 +16,7 @@ from typing import Any
 
 from hob.app.composition import App, open_app
 from hob.app.contribution import Wraps
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.bus.notices import Subscription
 from hob.config.loading import load_config
 from hob.core.client_terms import ClientTerms

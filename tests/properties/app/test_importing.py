@@ -19,7 +19,7 @@ from hob.app.imports.contents import Contents, SourceFolder, SourceMessage
 from hob.app.imports.plan import OPEN, ItemKind
 from hob.app.imports.run import make_plan
 from hob.app.imports.settings import put_setting
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.config.environment import process_environment
 from hob.core.errors import ModelError
 from hob.core.ids import SessionKey

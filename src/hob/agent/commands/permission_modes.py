@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from hob.agent.sessions import is_group
 from hob.core.ids import SessionKey
 from hob.core.messages import Inbound
-from hob.core.translation.answers import Answer, answer
+from hob.core.translation.command_answers import Answer, answer
 from hob.core.trust.labels import OWNER_LABEL
 from hob.core.values import dataclass
 

@@ -20,8 +20,8 @@ from hob.core.money import dollars, price
 from hob.core.ports.journal import Sessions
 from hob.core.ports.model import Model, Routes
 from hob.core.spelling import close_names
-from hob.core.translation.answers import Answer, answer
 from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
+from hob.core.translation.command_answers import Answer, answer
 from hob.core.translation.language import translate
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope

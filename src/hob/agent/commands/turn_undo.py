@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hob.core.translation.answers import Answer, answer
+from hob.core.translation.command_answers import Answer, answer
 from hob.core.values import dataclass
 
 _MOST_FILES = 20

@@ -172,7 +172,7 @@ def _ask_here(
 
     from hob.app.composition import open_app
     from hob.app.endpoints import endpoints_of
-    from hob.app.settings_sections import read_config
+    from hob.app.settings.sections import read_config
     from hob.config.loading import Config
     from hob.gateway.http.in_process import answer_in_process
     from hob.store.backup.inspection import database_copied, has_database

@@ -15,7 +15,7 @@ from hob.app.daemon.drain import drain, told_of_commands
 from hob.app.home import own
 from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ from hob.app.contribution import Job
 from hob.app.features import Features
 from hob.app.kernel import Kernel
 from hob.app.running_app import Running
-from hob.app.services.operations import erasure_of
-from hob.app.services.turn_services import TurnServices
+from hob.app.turn_services.operations import erasure_of
+from hob.app.turn_services.turn_services import TurnServices
 from hob.bus.bus import Bus, run_bus
 from hob.bus.delivery import SkipsMessages
 from hob.core.events.tracing import OWN

@@ -14,7 +14,7 @@ from hob.app.daemon.unix_http import ConnectionLost
 from hob.app.home import own, socket_of
 from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.bus.settings import BusSettings
 from hob.core.errors import NotConfigured
 from hob.core.ids import InboundId

@@ -15,7 +15,7 @@ from hob.app.models.keys import FILE
 from hob.app.models.probe import open_here
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.plugins.manifest import read_manifests
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.bus.directory import ChannelDirectory
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, ModelError

@@ -13,7 +13,7 @@ from hob.app.diagnostics.security_values import SecurityFacts
 from hob.app.home import holder_of, socket_of
 from hob.app.service.detection import find_keeper
 from hob.app.service.service_manager import ServiceManager
-from hob.app.settings_sections import load_settings
+from hob.app.settings.sections import load_settings
 from hob.config.loading import Config
 from hob.config.problems import ConfigInvalid, ConfigProblem
 from hob.core.clock import Clock, SystemClock

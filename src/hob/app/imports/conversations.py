@@ -14,7 +14,7 @@ from hob.app.home import own, socket_of
 from hob.app.imports.contents import SkippedPart, SourceConversation, SourceMessage
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
 from hob.app.imports.source_files import Unreadable
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.core.errors import HobError, InvalidRequest, StoreError
 from hob.core.translation.language import translatable
 from hob.gateway.imports import Importing, PastCall, PastMessage, take_over

@@ -12,7 +12,7 @@ from hob.app.imports.files import plan_files, put_file
 from hob.app.imports.plan import OPEN, ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.settings import plan_settings, put_setting
 from hob.app.imports.source_files import Unreadable
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import open_files
 from hob.core.clock import SystemClock

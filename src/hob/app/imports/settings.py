@@ -7,8 +7,8 @@ from typing import Any
 
 from hob.app.imports.contents import SourceKey, SourceSetting
 from hob.app.imports.plan import Item, ItemKind, ItemStatus
-from hob.app.maintenance.secret_stores import FOLDER, file_name, put_in_file
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.secret_stores import FOLDER, file_name, put_in_file
+from hob.app.settings.sections import SECTIONS
 from hob.config.editing import set_value
 from hob.config.environment import process_environment
 from hob.config.loading import Config

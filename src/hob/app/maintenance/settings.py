@@ -4,25 +4,6 @@ from hob.core.settings import setting
 from hob.core.values import dataclass
 
 LEVELS = ("debug", "info", "warning", "error")
-AT_RUN_TIME = ("logs", "backups", "retention", "model", "mcp")
-"""The sections that may change while Hob runs; so may every secret, whatever its section."""
-KEYS_AT_RUN_TIME = frozenset(
-    {
-        "approvals.seconds",
-        "approvals.use_seconds",
-        "dashboard.phone",
-        "delivery.silent_channels",
-        "delivery.silent_mode",
-        "spending.daily",
-        "spending.daily_tokens",
-        "spending.monthly",
-        "spending.per_session",
-        "spending.per_turn",
-        "workspace.work_repo",
-        "spending.warn_at",
-    }
-)
-"""Keys of other sections that may."""
 
 
 @dataclass(frozen=True, slots=True)

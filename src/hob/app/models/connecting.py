@@ -9,7 +9,7 @@ from pathlib import Path
 from hob.app.models.keys import ENVIRONMENT, draft_key, drop_drafts, keep_key
 from hob.app.models.probe import Here
 from hob.app.models.provider_draft import ProviderConfigDraft
-from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.settings.sections import SECTIONS, read_config
 from hob.app.trust.audit import tell_action
 from hob.config.editing import set_values
 from hob.config.environment import process_environment

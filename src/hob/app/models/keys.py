@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from hob.app.maintenance.secret_stores import FOLDER, file_name, put_in_file, put_in_keyring
+from hob.app.settings.secret_stores import FOLDER, file_name, put_in_file, put_in_keyring
 from hob.providers.catalog.catalog import SERVER
 
 FILE, KEYRING, ENVIRONMENT = "file", "keyring", "env"

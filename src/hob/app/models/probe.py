@@ -11,7 +11,7 @@ from typing import Any
 from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget
 from hob.app.models.provider_draft import ProviderConfigDraft
-from hob.app.settings_sections import choose_models
+from hob.app.settings.sections import choose_models
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.config.secrets import SecretSources

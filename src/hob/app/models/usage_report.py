@@ -9,7 +9,7 @@ from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.models import NOTHING_SPENT, Spent
 from hob.core.translation.language import translatable
-from hob.gateway.answers import SpendingAnswer, SpentAnswer
+from hob.gateway.answer_types import SpendingAnswer, SpentAnswer
 from hob.store.spending.ledger import Division, StoredLedger
 
 By = Literal["day", "model", "session", "sender", "task"]

@@ -18,7 +18,7 @@ from hob.app.features import Features, Opening, SubsystemRefused, having, open_s
 from hob.app.kernel import Kernel
 from hob.app.plugins.installed import CHANNELS, HOOKS, KINDS, MEMORY, OPENED, SUBSYSTEM, TOOLS, Installed, installed
 from hob.app.plugins.manifest import Manifest, fields_in, read_manifests
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystem import Open, Subsystem, carried_files
 from hob.app.subsystems import SUBSYSTEMS, TOOL_GROUPS
 from hob.config.loading import Config

@@ -22,7 +22,7 @@ from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 from hob.core.values import dataclass
-from hob.gateway.answers import RebuiltAnswer, ReplayAnswer, ReplayBill, ReplayedCall, ReplaySide
+from hob.gateway.answer_types import RebuiltAnswer, ReplayAnswer, ReplayBill, ReplayedCall, ReplaySide
 from hob.providers.routing.model_routes import ModelRoutes
 from hob.providers.routing.rebuilding import RebuiltRequests
 from hob.store.store import Store

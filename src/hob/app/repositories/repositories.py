@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from hob.app.repositories.files import content_of, find_inside, inside, repositories_below, rows_of
 from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
@@ -23,7 +24,6 @@ from hob.gateway.repositories import (
     WorkRepoAnswer,
 )
 from hob.tools.exec.git import NETWORK_SECONDS, GitFailed, Programs
-from hob.tools.exec.repository_files import content_of, find_inside, inside, repositories_below, rows_of
 from hob.workspace.repositories import begin_repository
 
 _MOST_LINES = 200

@@ -14,7 +14,7 @@ from hob.core.states import TurnState
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.undo import Undone, UndoNote, undo_of
-from hob.gateway.answers import UndoneAnswer
+from hob.gateway.answer_types import UndoneAnswer
 from hob.guard.audit.entries import of_action
 from hob.store.store import Store
 from hob.store.turns.turns import TurnRow

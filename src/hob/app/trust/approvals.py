@@ -15,8 +15,8 @@ from hob.core.ports.accept import Accepted
 from hob.core.states import ApprovalState
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall
-from hob.core.translation.answers import Answer as Line
-from hob.core.translation.answers import answer as say
+from hob.core.translation.command_answers import Answer as Line
+from hob.core.translation.command_answers import answer as say
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Turn, WaitsFor

@@ -30,7 +30,7 @@ class _Client(Protocol):
 
 @Lazy
 def _client() -> Callable[[], _Client]:
-    from hob.channels.webhooks.client import WebhookClient
+    from hob.channels.webhooks.http_client import WebhookClient
 
     return WebhookClient
 

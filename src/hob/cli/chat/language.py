@@ -1,7 +1,7 @@
 """The language of a chat: that of Hob's conversations, not the terminal's."""
 
 from hob.agent.settings import AgentSettings
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.core.errors import NotConfigured
 
 

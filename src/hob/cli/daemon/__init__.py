@@ -1,1 +1,1 @@
-"""Commands about the running daemon: serve, service, status, logs, doctor, tasks, timeline, usage."""
+"""Commands about the running daemon: serve, service, status, stop, doctor, dashboard."""

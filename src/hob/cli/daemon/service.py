@@ -15,7 +15,7 @@ from hob.app.service.plan import ENVIRONMENT_FILE, ServicePlan, make_plan
 from hob.app.service.service_manager import ServiceManager, ServiceState, read_text
 from hob.app.service.steps import Run, ServiceFailed, Step, WriteFile, perform, show
 from hob.app.service.variables import HEAD, names_in, wanted, with_values
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.bus.settings import BusSettings
 from hob.cli.language import _, ngettext
 from hob.cli.output import paint, print_json

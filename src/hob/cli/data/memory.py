@@ -11,8 +11,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach, reach_lines, reach_long
+from hob.cli.dates_and_figures import number, when
 from hob.cli.language import _
-from hob.cli.output import ProgressLine, confirm, line, number, paint, print_json, printed_json, when
+from hob.cli.output import ProgressLine, confirm, line, paint, print_json, printed_json
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled

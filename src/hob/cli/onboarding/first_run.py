@@ -9,7 +9,7 @@ def lead_in() -> int:
     """Set Hob up if no model is connected and no daemon runs; a status other than 0 ends the program."""
     if socket_of(find_home(process_environment())).exists() or _has_model():
         return 0
-    from hob.app.settings_sections import read_config
+    from hob.app.settings.sections import read_config
     from hob.cli.onboarding.language import told
     from hob.cli.onboarding.preferences import spoken_language
     from hob.cli.setup.onboard import onboard  # it loads much that a chat never needs
@@ -23,7 +23,7 @@ def lead_in() -> int:
 
 def _has_model() -> bool:
     """Whether there is a model to ask, or settings that are wrong: the chat tells what is the matter with them."""
-    from hob.app.settings_sections import choose_models, read_config  # who attaches to a running Hob needs no settings
+    from hob.app.settings.sections import choose_models, read_config  # who attaches to a running Hob needs no settings
 
     try:
         return choose_models(read_config()).line() != "none"

@@ -9,7 +9,7 @@ from hob.app.daemon.daemon_client import reload_running
 from hob.app.models.connecting import Candidate, is_key, name_of, save_candidate, trouble_of
 from hob.app.models.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
 from hob.app.models.provider_draft import ProviderConfigDraft
-from hob.app.settings_sections import choose_models, read_config
+from hob.app.settings.sections import choose_models, read_config
 from hob.cli.onboarding.detection import TITLES, DetectedModel
 from hob.cli.onboarding.model_options import candidate_of, usual_model, wished
 from hob.cli.onboarding.model_trial import ModelTrial, list_for, try_candidate

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hob.app.models.connecting import Candidate, is_key, name_of, trouble_of
 from hob.app.models.keys import ENVIRONMENT, FILE
 from hob.app.models.provider_draft import ProviderConfigDraft
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import DetectedModel
 from hob.cli.onboarding.report import SetupOptions
 from hob.config.environment import process_environment

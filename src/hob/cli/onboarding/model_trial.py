@@ -6,7 +6,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.models.connecting import Candidate, keyed
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import list_models
 from hob.core.errors import ModelError, ModelFault, NotConfigured
 from hob.core.money import price

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
-from hob.app.settings_sections import SECTIONS, choose_models, read_config
+from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.app.trust.audit import tell_action
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
 from hob.config.editing import set_values

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hob.app.settings_sections import SECTIONS, read_config
+from hob.app.settings.sections import SECTIONS, read_config
 from hob.app.trust.audit import tell_action
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
 from hob.config.editing import set_values

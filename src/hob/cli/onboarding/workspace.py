@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import find_files, open_files
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm

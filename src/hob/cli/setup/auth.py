@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
+from hob.cli.dates_and_figures import when
 from hob.cli.language import _
-from hob.cli.output import line, printed_json, when
+from hob.cli.output import line, printed_json
 from hob.cli.setup.mcp import log_in
 from hob.cli.setup.secrets import tell_daemon
 from hob.core.errors import NotConfigured, NotFound

@@ -13,8 +13,8 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach
 from hob.app.daemon.preflight import command_problem, start_objection
 from hob.app.home import holder_of
-from hob.app.maintenance.settings import AT_RUN_TIME, KEYS_AT_RUN_TIME
-from hob.app.settings_sections import read_config, sections_of
+from hob.app.settings.run_time import AT_RUN_TIME, KEYS_AT_RUN_TIME
+from hob.app.settings.sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
 from hob.cli.language import _, ngettext
 from hob.config.editing import set_value, unset_value

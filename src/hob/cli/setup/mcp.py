@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.home import make_home
-from hob.app.maintenance.secret_stores import put_in_file
-from hob.app.settings_sections import read_config, sections_of
+from hob.app.settings.secret_stores import put_in_file
+from hob.app.settings.sections import read_config, sections_of
 from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.setup.secrets import tell_daemon
@@ -46,9 +46,9 @@ Raw = Mapping[str, Any]
 
 @Lazy
 def _looking() -> Any:
-    from hob.cli.setup import mcp_servers
+    from hob.cli.setup import mcp_probe
 
-    return mcp_servers
+    return mcp_probe
 
 
 def _loaded() -> Any:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from hob.app.imports.assistants import find_here
 from hob.app.imports.contents import Assistant
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import DetectedModel, find_all
 from hob.cli.onboarding.language import told
 from hob.cli.onboarding.preferences import spoken_language

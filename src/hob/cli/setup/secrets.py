@@ -8,11 +8,12 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call
 from hob.app.home import make_home, socket_of
-from hob.app.maintenance.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
-from hob.app.settings_sections import read_config, sections_of
+from hob.app.settings.secret_stores import kept_secrets, put_in_file, put_in_keyring, unused_files
+from hob.app.settings.sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
+from hob.cli.dates_and_figures import when
 from hob.cli.language import _
-from hob.cli.output import confirm, line, paint, print_json, when
+from hob.cli.output import confirm, line, paint, print_json
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config

@@ -6,9 +6,10 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.home import make_home
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
+from hob.cli.dates_and_figures import when
 from hob.cli.language import _
-from hob.cli.output import class_word, line, paint, print_json, printed_json, when
+from hob.cli.output import class_word, line, paint, print_json, printed_json
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import NotRunning, upload
 from hob.app.home import socket_of
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.cli.language import _
 from hob.cli.output import line, paint, printed_json
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound

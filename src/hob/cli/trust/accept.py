@@ -1,7 +1,7 @@
 """`hob accept`."""
 
 from hob.app.home import make_home
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import find_files
 from hob.cli.language import _

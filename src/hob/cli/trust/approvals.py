@@ -9,8 +9,9 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
+from hob.cli.dates_and_figures import when
 from hob.cli.language import _, terminal_language
-from hob.cli.output import line, paint, printed_json, tame, when
+from hob.cli.output import line, paint, printed_json, tame
 from hob.config.environment import find_home, process_environment
 
 app = App(name="approvals", help="Show and answer requests for approval.")

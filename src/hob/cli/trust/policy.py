@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
 from hob.app.trust.explaining import guarding_over
 from hob.bus.notices import Hub

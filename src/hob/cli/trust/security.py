@@ -7,7 +7,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import checks_of, examine_house, mend
 from hob.app.diagnostics.settings import SecuritySettings
 from hob.app.plugins.loading import checks_of_plugins
-from hob.app.settings_sections import read_config
+from hob.app.settings.sections import read_config
 from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.findings import report_view, show_report
 from hob.cli.output import print_json

@@ -6,7 +6,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.memory import FactState
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
-from hob.gateway.answers import SettingsAnswer
+from hob.gateway.answer_types import SettingsAnswer
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field

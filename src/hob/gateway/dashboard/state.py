@@ -10,7 +10,7 @@ from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import TurnId
 from hob.core.values import dataclass
-from hob.gateway.answers import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
+from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import SocketOwner, Visitor

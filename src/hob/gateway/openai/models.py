@@ -10,7 +10,7 @@ from hob.gateway.chat.receive import check_model
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import json_response
-from hob.gateway.openai.answers import ModelAnswer
+from hob.gateway.openai.answer_types import ModelAnswer
 from hob.gateway.openai.ask import OWN_MODEL
 
 _CREATED = 1_767_225_600  # when each began is known of none; a date is expected all the same

@@ -10,7 +10,7 @@ from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import JsonResponse
-from hob.gateway.openai.answers import Completion, EmbeddingAnswer, ModelAnswer, ModelsAnswer, ResponseAnswer
+from hob.gateway.openai.answer_types import Completion, EmbeddingAnswer, ModelAnswer, ModelsAnswer, ResponseAnswer
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES

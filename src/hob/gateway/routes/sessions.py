@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from hob.core.values import dataclass
-from hob.gateway.answers import ForkedAnswer
+from hob.gateway.answer_types import ForkedAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import JsonResponse, json_response

@@ -4,7 +4,7 @@ from typing import Any
 
 from hob.core.errors import InvalidRequest
 from hob.core.values import dataclass
-from hob.gateway.answers import SettingsAnswer
+from hob.gateway.answer_types import SettingsAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response

@@ -13,7 +13,7 @@ from hob.core.models import PromptAnswer
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.administration import TriedAnswer
-from hob.gateway.answers import (
+from hob.gateway.answer_types import (
     AllRetriedAnswer,
     ReplayAnswer,
     RetriedAnswer,

@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 from hob.tools.filesystem.names import check_new_name
 from hob.tools.filesystem.paths import Moved, Place, Roots
 
-LARGEST = 64 << 20
+LARGEST_EDITED = 64 << 20
 """Bytes of a file that is changed: what it was is kept, to be undone."""
 
 NOTHING = ""
@@ -57,11 +57,11 @@ def load(roots: Roots, spelled: str, *, secrets: bool = False) -> ExistingFile:
     descriptor, found, there = roots.open_file(place.path, secrets=secrets)
     with os.fdopen(descriptor, "rb") as file:
         _check_same(there, place.path)
-        if found.st_size > LARGEST:
+        if found.st_size > LARGEST_EDITED:
             raise ToolFailed(f"{spelled} has {found.st_size:,} bytes: too large to be changed here.")
         if not found.st_mode & 0o222:
             raise ToolFailed(f"{spelled} is write-protected (mode {stat.S_IMODE(found.st_mode):o}).")
-        return ExistingFile(place, file.read(LARGEST + 1), stat.S_IMODE(found.st_mode))
+        return ExistingFile(place, file.read(LARGEST_EDITED + 1), stat.S_IMODE(found.st_mode))
 
 
 def check_writable(roots: Roots, place: Place) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import field
 
 from hob.core.values import dataclass
-from hob.tools.filesystem.ignore_rules import ALWAYS, LARGEST, NAME, IgnoreRule, is_ignored, read_rules
+from hob.tools.filesystem.ignore_rules import ALWAYS, LARGEST_IGNORE_FILE, NAME, IgnoreRule, is_ignored, read_rules
 
 NEVER = ("/proc", "/sys", "/dev")
 """Folders whose files are no files."""
@@ -127,5 +127,5 @@ class DirectoryWalk:
                     os.close(below)
 
     def _rules(self, folder: int, parts: Sequence[str]) -> tuple[IgnoreRule, ...]:
-        data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST)
+        data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST_IGNORE_FILE)
         return () if data is None else read_rules(data.decode("utf-8", "replace"), len(self.above) + len(parts))

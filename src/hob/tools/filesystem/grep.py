@@ -23,7 +23,7 @@ from hob.tools.filesystem.globs import Glob
 from hob.tools.filesystem.listing import rules_above
 from hob.tools.filesystem.names import shown
 from hob.tools.filesystem.paths import Place, Roots
-from hob.tools.filesystem.search import BAD_PATTERN, LARGEST, LONGEST, Search
+from hob.tools.filesystem.search import BAD_PATTERN, LARGEST_SEARCHED, LONGEST, Search
 
 SECONDS = 20.0
 """After which the search is ended and what was found is shown."""
@@ -204,7 +204,14 @@ async def _by_ripgrep(
 
 
 def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: Wanted, place: Place) -> list[str]:
-    options = ["--json", "--no-config", "--no-messages", "--hidden", "--sort=path", f"--max-filesize={LARGEST}"]
+    options = [
+        "--json",
+        "--no-config",
+        "--no-messages",
+        "--hidden",
+        "--sort=path",
+        f"--max-filesize={LARGEST_SEARCHED}",
+    ]
     if wanted.everything:
         options += ["--no-ignore"]
     else:

@@ -7,7 +7,7 @@ from hob.core.values import dataclass
 from hob.tools.filesystem.globs import Glob
 
 NAME = ".gitignore"
-LARGEST = 500_000
+LARGEST_IGNORE_FILE = 500_000
 """Bytes of such a file that are read."""
 
 ALWAYS = frozenset({".git"})

@@ -8,7 +8,7 @@ from itertools import islice
 from hob.core.errors import ToolFailed
 from hob.tools.filesystem.directory_walk import DirectoryEntry, DirectoryWalk
 from hob.tools.filesystem.globs import Glob, fixed_beginning
-from hob.tools.filesystem.ignore_rules import LARGEST, NAME, read_rules
+from hob.tools.filesystem.ignore_rules import LARGEST_IGNORE_FILE, NAME, read_rules
 from hob.tools.filesystem.names import shown
 from hob.tools.filesystem.paths import Moved, Place, Roots
 
@@ -76,7 +76,7 @@ def rules_above(roots: Roots, place: Place) -> tuple[tuple[str, int], ...]:
     found = []
     for n in range(len(place.parts)):
         with suppress(OSError, Moved), roots.folder(place, place.parts[:n]) as folder:
-            data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST)
+            data = DirectoryEntry((NAME,), folder, False, False).read(LARGEST_IGNORE_FILE)
             if data is not None:
                 found.append((data.decode("utf-8", "replace"), n))
     return tuple(found)

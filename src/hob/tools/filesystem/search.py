@@ -2,7 +2,7 @@
 
 The folder comes as a descriptor, everything else as one JSON object on the standard input; every find goes out at once
 as a line of JSON, `[path, line, text, whether it fits or surrounds what fits]`, so that nothing found is lost when time
-is up. A file larger than `LARGEST` is passed over.
+is up. A file larger than `LARGEST_SEARCHED` is passed over.
 """
 
 import json
@@ -19,7 +19,7 @@ from hob.tools.filesystem.directory_walk import DirectoryWalk, files_of, is_bene
 from hob.tools.filesystem.globs import Glob
 from hob.tools.filesystem.ignore_rules import read_rules
 
-LARGEST = 10 << 20
+LARGEST_SEARCHED = 10 << 20
 """Bytes of a file that is searched."""
 
 BAD_PATTERN = 2
@@ -95,7 +95,7 @@ def find_lines(text: str, expression: re.Pattern[str], context: int) -> Iterator
 def _files(search: Search) -> Iterator[tuple[str, str]]:
     """Names and texts of the files to be searched."""
     if search.name:
-        text = _text(os.pread(search.descriptor, LARGEST + 1, 0))
+        text = _text(os.pread(search.descriptor, LARGEST_SEARCHED + 1, 0))
         if text is not None:
             yield search.name, text
         return
@@ -110,13 +110,15 @@ def _files(search: Search) -> Iterator[tuple[str, str]]:
         if secret.fullmatch(entry.name):
             continue
         if not entry.is_folder and not entry.is_link and all(glob.matches(entry.parts) for glob in globs):
-            data = entry.read(LARGEST, lambda seen: seen.st_nlink < 2 or (seen.st_dev, seen.st_ino) not in closed())
+            data = entry.read(
+                LARGEST_SEARCHED, lambda seen: seen.st_nlink < 2 or (seen.st_dev, seen.st_ino) not in closed()
+            )
             if data is not None and (text := _text(data)) is not None:
                 yield "/".join(entry.parts), text
 
 
 def _text(data: bytes) -> str | None:
-    found = decode(data) if len(data) <= LARGEST else None
+    found = decode(data) if len(data) <= LARGEST_SEARCHED else None
     return None if found is None else found.shown
 
 

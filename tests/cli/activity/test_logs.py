@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hob.app.logs.log_lines import LogLine, write_json, write_text
-from hob.cli.daemon.logs import _Tail
+from hob.cli.activity.logs import _Tail
 from hob.cli.table import run
 
 

@@ -7,7 +7,7 @@ from hob.config.fields import walk
 from hob.config.loading import Config
 from hob.config.positions import dotted
 from hob.core.settings import Secret
-from hob.gateway.answers import SettingAnswer
+from hob.gateway.answer_types import SettingAnswer
 
 
 def settings_view(config: Config) -> Sequence[SettingAnswer]:

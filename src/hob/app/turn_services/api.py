@@ -2,7 +2,7 @@
 
 from hob.app.features import Features
 from hob.app.kernel import Kernel
-from hob.app.services.turn_services import TurnServices
+from hob.app.turn_services.turn_services import TurnServices
 from hob.core.ports.accept import Accept
 from hob.gateway.api import Api
 from hob.gateway.settings import GatewaySettings

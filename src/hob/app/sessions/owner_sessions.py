@@ -10,7 +10,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.translation.language import translatable
 from hob.core.turns import Session, SessionChange
-from hob.gateway.answers import ForkedAnswer, SessionAnswer, SessionsAnswer
+from hob.gateway.answer_types import ForkedAnswer, SessionAnswer, SessionsAnswer
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 

@@ -6,8 +6,8 @@ from hob.agent.turn.hooks import Hooks
 from hob.app.daemon.background_tasks import BackgroundTasks
 from hob.app.features import Features
 from hob.app.kernel import Kernel
-from hob.app.services.models import ModelServices
 from hob.app.trust.lazy_guard import LazyGuard
+from hob.app.turn_services.models import ModelServices
 from hob.core.ports.guard import Judge
 from hob.core.ports.journal import Journal
 from hob.core.ports.tools import Toolset

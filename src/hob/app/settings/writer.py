@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hob.app.maintenance.reload import SettingsReload
-from hob.app.maintenance.settings_view import settings_view
+from hob.app.settings.reload import SettingsReload
+from hob.app.settings.view import settings_view
 from hob.config.loading import Config
 from hob.config.problems import Layer, UnknownKey
 from hob.core.clock import Clock
@@ -15,7 +15,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.core.translation.language import translatable
-from hob.gateway.answers import SettingAnswer
+from hob.gateway.answer_types import SettingAnswer
 from hob.store.audit.audit import AuditEntry
 from hob.store.store import Store
 from hob.workspace.settings import WorkspaceSettings

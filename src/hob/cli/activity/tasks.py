@@ -1,8 +1,9 @@
 """`hob tasks`."""
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.dates_and_figures import when
 from hob.cli.language import _
-from hob.cli.output import line, printed_json, state, when
+from hob.cli.output import line, printed_json, state
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name

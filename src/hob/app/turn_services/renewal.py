@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from hob.agent.budget.limits import SpendingSettings
 from hob.app.kernel import Kernel
-from hob.app.services.models import ModelServices
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.lazy_guard import LazyGuard
+from hob.app.turn_services.models import ModelServices
 from hob.config.loading import Config
 from hob.guard.settings import ApprovalSettings
 from hob.workspace.settings import WorkspaceSettings

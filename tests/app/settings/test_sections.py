@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hob.app.settings_sections import SECTIONS
+from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
 from hob.config.problems import ConfigInvalid
 

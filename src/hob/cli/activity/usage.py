@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.dates_and_figures import number
 from hob.cli.language import _, ngettext
-from hob.cli.output import line, number, paint, printed_json
+from hob.cli.output import line, paint, printed_json
 from hob.core.money import MICRO, price
 
 LABELS = ("day", "model", "session", "sender", "task")

@@ -14,20 +14,20 @@ from hob.app.features import Features
 from hob.app.followers import FollowerJob
 from hob.app.jobs import JobSupervisor
 from hob.app.kernel import Kernel
-from hob.app.maintenance.reload import SettingsReload
 from hob.app.models.catalog import ModelCatalog
 from hob.app.operations import DaemonOperations
-from hob.app.services.commands import make_commands
-from hob.app.services.driver import turn_dependencies
-from hob.app.services.guard import make_accept, make_guard
-from hob.app.services.models import open_model_services
-from hob.app.services.operations import make_operations
-from hob.app.services.renewal import renewing
-from hob.app.services.tools import make_registry, open_catalog, restricted
+from hob.app.settings.reload import SettingsReload
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.admission import AdmissionController
 from hob.app.trust.auth_failures import AuthFailureLog
 from hob.app.trust.lazy_guard import LazyGuard
+from hob.app.turn_services.commands import make_commands
+from hob.app.turn_services.driver import turn_dependencies
+from hob.app.turn_services.guard import make_accept, make_guard
+from hob.app.turn_services.models import open_model_services
+from hob.app.turn_services.operations import make_operations
+from hob.app.turn_services.renewal import renewing
+from hob.app.turn_services.tools import make_registry, open_catalog, restricted
 from hob.bus.accept import Acceptor
 from hob.core.ports.guard import Admission
 from hob.core.ports.tools import Toolset

@@ -11,8 +11,8 @@ from hob.agent.settings import AgentSettings
 from hob.app.features import Features
 from hob.app.kernel import Kernel
 from hob.app.operations import DaemonOperations
-from hob.app.services.models import ModelServices
 from hob.app.subsystem import FeatureCommand
+from hob.app.turn_services.models import ModelServices
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
 from hob.guard.approvals.answers import may_answer

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
+from hob.cli.dates_and_figures import number, when
 from hob.cli.language import _
-from hob.cli.output import line, number, paint, printed_json, status_word, when
+from hob.cli.output import line, paint, printed_json, status_word
 from hob.core.events.timeline import EventKind
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable

@@ -6,10 +6,10 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hob.bus.queue_worker import QueueWorker, WorkerResources
 from hob.bus.session_queue import SessionQueue
 from hob.bus.session_queues import SessionQueues
 from hob.bus.waiting import backoff, wait_for_event
-from hob.bus.worker import QueueWorker, WorkerResources
 from hob.core.errors import StoreDamaged, StoreError
 from hob.core.messages import Inbound
 from hob.core.ports.turns import Commands, Turns
@@ -20,7 +20,7 @@ LONGEST_NAP = 300.0
 log = logging.getLogger(__name__)
 
 
-class QueueWorkers:
+class WorkerPool:
     """Run what is in the queues while `working` is open."""
 
     def __init__(

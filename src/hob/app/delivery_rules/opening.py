@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution, Follower
-from hob.app.delivery.rules import DeliveryRules
+from hob.app.delivery_rules.rules import DeliveryRules
 from hob.app.kernel import Kernel
 from hob.bus.delivery import SkipsMessages
 from hob.bus.settings import DeliverySettings

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hob.app.logs.log_file import reopen_logs
-from hob.app.maintenance.settings import AT_RUN_TIME, KEYS_AT_RUN_TIME, LogSettings
+from hob.app.maintenance.settings import LogSettings
+from hob.app.settings.run_time import AT_RUN_TIME, KEYS_AT_RUN_TIME
 from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured

@@ -6,8 +6,8 @@ from typing import cast
 
 from hob.app.features import Features
 from hob.app.kernel import Kernel
-from hob.app.maintenance.reload import SettingsReload
 from hob.app.operations import DaemonOperations
+from hob.app.settings.reload import SettingsReload
 from hob.app.subagents.sessions import SubagentTools
 from hob.app.subagents.settings import SubagentSettings
 from hob.app.tools.gateway_tools import LINE, GatewayTools

@@ -1,0 +1,1 @@
+"""Commands about what Hob did: timeline, tasks, usage, logs."""
