@@ -47,13 +47,17 @@ async def test_locomo_is_read_as_published(tmp_path: Path) -> None:
 async def test_longmemeval_tells_how_its_evidence_is_counted(tmp_path: Path, marked: bool, counted: str) -> None:
     said = [{"role": "user", "content": "I moved to Bergen."}, {"role": "assistant", "content": "How nice."}]
     if marked:
-        said[0]["has_answer"] = True  # type: ignore[assignment]
+        said[0]["has_answer"], said[1]["has_answer"] = True, False  # type: ignore[assignment]
     asked = {
-        "question_id": "q1", "question_type": "single-session-user", "question": "Where did I move?",
+        "question_id": "q1", "question_type": "single-session-user", "question": "Where did I move?", "answer": 3,
         "question_date": "2023/05/30 (Tue) 22:10", "haystack_dates": ["2023/05/21 (Sun) 19:50"],
         "haystack_session_ids": ["s1"], "haystack_sessions": [said], "answer_session_ids": ["s1"],
     }  # fmt: skip
-    report = await evaluate(read_labelled(write(tmp_path, [asked, {**asked, "question_id": "q1_abs"}])))
+    done = list[int]()
+    report = await evaluate(
+        read_labelled(write(tmp_path, [asked, {**asked, "question_id": "q1_abs"}])), told=done.append
+    )
+    assert done == [0]
     assert (report.counted, report.whole.questions, report.whole.figures["R@5"]) == (counted, 1, 1.0)
 
 

@@ -82,5 +82,15 @@ async def test_prompt_names_what_mostly_failed_and_nothing_else(store: Store) ->
     assert await ExpertiseSection(keeper, lambda _: False).write(turn) is None
 
 
+async def test_skill_that_mostly_failed_is_rated_low_and_one_hardly_known_is_not(store: Store) -> None:
+    keeper = ExpertiseKeeper(store.expertise)
+    assert keeper.rating("exec") == 1.0
+    await happens(store, *(event("exec", "error") for _ in range(12)), *(event("read") for _ in range(12)))
+    await happens(store, event("web_search", "error"))
+    await keeper.count()
+    assert keeper.rating("exec") < 0.2
+    assert (keeper.rating("read"), keeper.rating("web_fetch"), keeper.rating("tracker__get")) == (1.0, 1.0, 1.0)
+
+
 def test_events_of_other_kinds_tell_nothing() -> None:
     assert use_of(event("killed", kind=EventKind.SUBAGENT)) is None

@@ -40,6 +40,9 @@ class TurnMemory(Protocol):
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> Sequence[Memory]:
         """What helps with the query, best first; not what its conversation shows from that place on. Never raises."""
 
+    def overflowed(self) -> None:
+        """Not all that helps had room in the prompt."""
+
 
 class Approvals(Protocol):
     """Puts a question to the owner."""

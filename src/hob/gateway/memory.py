@@ -110,10 +110,24 @@ class ObservedAnswer(TypedDict):
     observations: list[dict[str, Any]]
 
 
+class OverflowFigures(TypedDict):
+    """How often a part of memory had more to show than its room in the prompt, since Hob started.
+
+    events: of all parts
+    per_1000: of so many turns
+    lanes: by part: `working`, `observation` and `rag` (what is recalled)
+    """
+
+    events: int
+    per_1000: float
+    lanes: dict[str, int]
+
+
 class MemoryStatusAnswer(ObservedAnswer):
     """How much is remembered.
 
     watched: files and folders that are looked at again
+    decisions: how often what a model proposed as a fact ended so, ever
     led: `grey`: empty; `purple`; `amber`: more than 70 % full; `red`: more than 90 %
     """
 
@@ -121,6 +135,8 @@ class MemoryStatusAnswer(ObservedAnswer):
     totals: MemoryTotals
     watched: list[str]
     er1: dict[str, Any]
+    overflow: OverflowFigures
+    decisions: Mapping[str, int]
     led: str
     embedding: Mapping[str, Any]
     background: Mapping[str, Any]
@@ -231,6 +247,12 @@ class MemoryControl(Protocol):
 
     async def status(self) -> MemoryStatusAnswer:
         """The layers and totals, with the seed's fields and colours."""
+
+    def overflow(self) -> OverflowFigures:
+        """How often prompts had no room for all that memory had."""
+
+    async def decisions(self) -> Mapping[str, int]:
+        """How often what a model proposed as a fact ended so, by the names of the decisions."""
 
     async def embedding(self) -> EmbeddingStatusAnswer:
         """How meaning is looked at, with the seed's fields."""

@@ -9,7 +9,7 @@ import math
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -188,24 +188,31 @@ def _moment(text: Any) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-async def evaluate(labelled: Labelled, embedder: Embedder | None = None) -> Report:
+async def evaluate(
+    labelled: Labelled, embedder: Embedder | None = None, told: Callable[[int], None] = lambda _: None
+) -> Report:
     """Keep what was said in a store for this alone, ask the questions and count; with an embedder by meaning too.
 
-    Raises StoreErrors, and ModelError where the embedder fails.
+    `told` is given how many conversations are done. Raises StoreErrors, and ModelError where the embedder fails.
     """
     with tempfile.TemporaryDirectory(prefix="hob-eval-") as home:
         async with open_store(Path(home), StoreSettings(), clock := SystemClock()) as store:
             meaning = MemoryEmbedder(embedder, "", "evaluated", store.memory_vectors, clock) if embedder else None
-            return await _evaluate(labelled, store.items, Retriever(store.memory_index, meaning), meaning)
+            return await _evaluate(labelled, store.items, Retriever(store.memory_index, meaning), meaning, told)
 
 
 async def _evaluate(
-    labelled: Labelled, items: StoredItems, retriever: Retriever, meaning: MemoryEmbedder | None
+    labelled: Labelled,
+    items: StoredItems,
+    retriever: Retriever,
+    meaning: MemoryEmbedder | None,
+    told: Callable[[int], None],
 ) -> Report:
     means: list[Mapping[str, float]] = []
     categories: defaultdict[str, list[Mapping[str, float]]] = defaultdict(list)
     count = 0
     for number, conversation in enumerate(labelled.conversations):
+        told(number)
         scope = Scope(f"conversation {number}")
         kept = [_item(each, place, scope) for place, each in enumerate(conversation.said)]
         for start in range(0, len(kept), _AT_ONCE):

@@ -16,7 +16,7 @@ _WORKED, _FAILED = 0.7, 0.2
 _MUCH = 100
 _WINDOW = 10
 _CHANGED = 0.1
-_WEAK, _ENOUGH = 0.5, 10
+_WEAK, _GOOD, _ENOUGH = 0.5, 0.8, 10
 _DOMAINS = {
     "filesystem": ("read", "write", "edit", "apply_patch", "list_dir", "glob", "grep", "resolve_path"),
     "shell": ("exec", "process"),
@@ -98,7 +98,10 @@ def _trend(qualities: Sequence[float]) -> Trend:
 
 
 class ExpertiseKeeper:
-    """Knows what Hob is good at; it is counted when it is asked for and while Hob works in the background."""
+    """Knows what Hob is good at; it is counted when it is asked for and while Hob works in the background.
+
+    Implements the tools' `ToolRatings`.
+    """
 
     def __init__(self, stored: StoredExpertise) -> None:
         self._stored = stored
@@ -109,6 +112,12 @@ class ExpertiseKeeper:
         """All skills that were used, up to now. Raises StoreErrors."""
         self.known = known = [rated(record) for record in await self._stored.count(use_of)]
         return known
+
+    def rating(self, tool: str) -> float:
+        """How well what this tool belongs to has worked, as counted last: 1 for well, or too little is known."""
+        skill = skill_of(tool)
+        known = next((each for each in self.known or () if each.skill == skill), None)
+        return 1.0 if known is None or known.uses < _ENOUGH else min(1.0, known.score / _GOOD)
 
 
 class ExpertiseSection:

@@ -81,9 +81,13 @@ class ObservationsSection:
     cached = False
     epoch = 0
 
-    def __init__(self, work: StoredWork, is_owners: Callable[[Turn], bool]) -> None:
+    def __init__(
+        self, work: StoredWork, is_owners: Callable[[Turn], bool], overflowed: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`overflowed` is told when not all had room."""
         self._work = work
         self._is_owners = is_owners
+        self._overflowed = overflowed
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
         """The lines, or nothing."""
@@ -94,6 +98,8 @@ class ObservationsSection:
         except StoreError:
             return None
         lines = chosen(known)
+        if len(lines) < len(known):
+            self._overflowed("observation")
         return ("\n".join(["Observations:", *lines]), HOB_LABEL) if lines else None
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -14,6 +14,7 @@ from hob.core.memory import OWNER, Fact, Layer, Memory, MemoryItem, Recalled, Sc
 from hob.core.translation.remarks import Remark
 from hob.core.translation.sentences import Sentence
 from hob.core.turns import Turn, scope_of
+from hob.memory.overflow import Overflow
 from hob.memory.settings import MemorySettings
 from hob.store.memory.facts import StoredFacts
 from hob.store.memory.goals import KIND as GOAL
@@ -83,6 +84,7 @@ class MemoryService:
         self._untold = True
         self.permanent = 0
         """How many items never go by themselves, when they were counted last."""
+        self.overflow = Overflow()
 
     async def prune(self, lifecycle: MemoryLifecycle) -> int:
         """Let go of what has expired and of what is too much, and count what stays; how many go. Raises StoreErrors."""
@@ -93,6 +95,11 @@ class MemoryService:
     async def count(self, lifecycle: MemoryLifecycle) -> None:
         """Count what stays. Raises StoreErrors."""
         self.permanent = await lifecycle.permanent()
+
+    @property
+    def surplus(self) -> Mapping[str, int]:
+        """`permanent`, where that is more than memory is to hold of what expires."""
+        return {"permanent": self.permanent} if self.permanent > self.settings.max_items else {}
 
     async def prepare(self) -> None:
         """Take into memory what finds by meaning in the owner's memory. Raises StoreErrors."""
@@ -158,11 +165,17 @@ class MemoryService:
     async def recall_for(self, turn: Turn, query: str, limit: int, shown_from: int) -> tuple[Memory, ...]:
         """What helps with a turn's message; not what its own conversation shows anyway, from that place on."""
 
+        self.overflow.turns += 1
+
         def shown(item: MemoryItem) -> bool:
             return item.session == turn.session and item.position >= shown_from
 
         found = await self._memories(query, scope_of(turn), limit, shown)
         return tuple(replace(each, source="") for each in found) if self.settings.citations == "off" else found
+
+    def overflowed(self) -> None:
+        """Not all that was recalled had room in the prompt."""
+        self.overflow.add("rag")
 
     async def _memories(
         self,

@@ -267,6 +267,10 @@ async def test_growing_old_changes_what_was_sent_only_every_few_turns() -> None:
 
 class Remembers:
     may = True
+    overflows = 0
+
+    def overflowed(self) -> None:
+        self.overflows += 1
 
     def allowed(self, turn: Turn, model: str) -> bool:
         return self.may
@@ -289,6 +293,14 @@ async def test_trusted_memories_are_told_and_better_untrusted_ones_named() -> No
     assert "evil" not in texts(prompt.request)
     assert "worse" not in texts(prompt.request)
     assert prompt.trust is Trust.TRUSTED
+
+
+async def test_memory_is_told_when_not_all_that_helps_has_room() -> None:
+    memory = Remembers()
+    for characters, times in ((2_000, 0), (100, 1)):
+        built = builder(AgentSettings(memory_chars=characters), memory=memory)
+        await built.build(turn(inbound("hi")), (), View(), (), "m", patience=8)
+        assert memory.overflows == times
 
 
 async def test_memories_vanish_from_the_next_step_on_when_they_are_forbidden() -> None:

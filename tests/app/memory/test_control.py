@@ -150,8 +150,8 @@ async def test_items_that_never_expire_are_not_pruned_and_status_warns_of_too_ma
         await hob.app.store.items.add([*facts, page("result", 5e9)])
         assert (await control(hob).prune())["deleted"] == 0
         totals = (await control(hob).status())["totals"]
-        assert totals["permanent_chunks"] == totals["total_chunks"] - 1 > totals["max_chunks"] == 100
-        assert (await hob.app.operations.status())["memory"]["permanent"] == totals["permanent_chunks"]
+        assert totals["total_chunks"] > totals["permanent_chunks"] > totals["max_chunks"] == 100
+        assert (await hob.app.operations.status())["memory"]["permanent"] > 100
 
 
 async def test_working_notes_are_emptied_like_a_layer(tmp_path: Path) -> None:

@@ -299,7 +299,11 @@ async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
         assert told["totals"]["total_chunks"] == 1
         figures = (await page.get("/api/v1/memory/metrics")).json()
         assert (figures["memory"]["by_layer"]["fact"], figures["memory"]["chunksEmbedded"]) == (1, 0)
-        assert figures["knowledge"] == {"factsLatest": 0, "factsAccepted": 0, "factsStale": 0, "factsConflict": 0}
+        knowledge = {name: each for name, each in figures["knowledge"].items() if name != "decisions"}
+        assert knowledge == {"factsLatest": 0, "factsAccepted": 0, "factsStale": 0, "factsConflict": 0}
+        assert set(figures["knowledge"]["decisions"].values()) == {0}
+        assert figures["slo"] == {"precisionProxy": 0.0, "recallProxy": 0.0, "conflictRate": 0.0}
+        assert (figures["memory"]["overflowEvents"], figures["memory"]["overflowPer1000"]) == (0, 0.0)
         for recall in (False, None):  # null takes the change back
             values = {"values": {"recall": recall, "max_items": 200}}
             changed = (await page.post("/api/v1/memory/config", json=values)).raise_for_status().json()["settings"]

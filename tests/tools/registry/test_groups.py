@@ -11,7 +11,7 @@ from hob.core.ids import SessionKey
 from hob.core.ports.tools import Toolset
 from hob.testing.toolset import FunctionTools, tool
 from hob.testing.toolset_check import check_toolset
-from hob.tools.registry.groups import Group, Groups
+from hob.tools.registry.groups import Group, Groups, find_tools
 from tests.tools.calling import a_call, context, made
 
 
@@ -128,6 +128,18 @@ async def test_query_opens_the_tools_that_fit_it_best() -> None:
     assert names(here) == ["read", "load_tools", "tracker__merge_pull_request"]
     with pytest.raises(ToolFailed, match="no tool fits"):
         await made(here, "load_tools", query="weather")
+
+
+async def test_query_opens_what_worked_before_what_mostly_failed() -> None:
+    class Ratings:
+        def rating(self, tool: str) -> float:
+            return 0.1 if tool.startswith("web") else 1.0
+
+    found = some("web_search", "browser_search", "notes_read").specs()
+    assert find_tools(found, "search") == ["web_search", "browser_search"]
+    assert find_tools(found, "search", Ratings()) == ["browser_search", "web_search"]
+    assert find_tools(found, "web search", Ratings()) == ["browser_search", "web_search"]
+    assert find_tools(found[:1], "search", Ratings()) == ["web_search"]
 
 
 async def test_unknown_name_tells_the_nearest() -> None:

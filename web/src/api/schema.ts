@@ -223,6 +223,19 @@ export interface DecisionAnswer {
   time: number;
 }
 
+/** How often what a model proposed as a fact ended so, ever. */
+export interface DecisionFigures {
+  approved: number;
+  rejected: number;
+  expired: number;
+  add: number;
+  update: number;
+  supersede: number;
+  merge: number;
+  none: number;
+  ask: number;
+}
+
 /** Verdicts in order. */
 export interface DecisionsAnswer {
   policy_decisions: DecisionAnswer[];
@@ -507,6 +520,7 @@ export interface KnowledgeFigures {
   factsAccepted: number;
   factsStale: number;
   factsConflict: number;
+  decisions: DecisionFigures;
 }
 
 /** A layer of memory. */
@@ -586,6 +600,9 @@ export interface MemoryFigures {
   max_chunks: number;
   full: number;
   by_layer: Record<string, unknown>;
+  overflowEvents: number;
+  overflowPer1000: number;
+  overflow: Record<string, unknown>;
 }
 
 /** Something that is remembered. */
@@ -625,7 +642,15 @@ export interface MemoryItemsAnswer {
 export interface MemoryMetricsAnswer {
   memory: MemoryFigures;
   knowledge: KnowledgeFigures;
+  slo: MemoryObjectives;
   led: string;
+}
+
+/** The seed's approximations of how good memory is. */
+export interface MemoryObjectives {
+  precisionProxy: number;
+  recallProxy: number;
+  conflictRate: number;
 }
 
 /** Settings of memory that are changed. */
@@ -642,6 +667,8 @@ export interface MemoryStatusAnswer {
   totals: MemoryTotals;
   watched: string[];
   er1: Record<string, unknown>;
+  overflow: OverflowFigures;
+  decisions: Record<string, unknown>;
   led: string;
   embedding: Record<string, unknown>;
   background: Record<string, unknown>;
@@ -695,6 +722,13 @@ export interface NodeAnswer {
   duration_ms: number;
   agent_id: string;
   output: string;
+}
+
+/** How often a part of memory had more to show than its room in the prompt, since Hob started. */
+export interface OverflowFigures {
+  events: number;
+  per_1000: number;
+  lanes: Record<string, unknown>;
 }
 
 /** A page of the timeline, newest first. */

@@ -216,6 +216,8 @@ class PromptBuilder:
             self._recall(turn, view, model, text), self._load_note(turn), self._features.now(turn, now.timestamp())
         )
         lines, shown = context.memory_lines(memories, self._settings.memory_chars, self._zone)
+        if self._memory is not None and _trusted(shown) < _trusted(memories):
+            self._memory.overflowed()
         sent = context.sent_line(turn.inbounds, now, self._zone)
         note_line, foreign = self._note(turn, note, now.timestamp())
         parts = (
@@ -302,6 +304,10 @@ class PromptBuilder:
             _measure("this turn", own, False),
             *(SectionSize(name, count_bytes(text), estimate_tokens(text), False) for name, text in moment.parts),
         ]
+
+
+def _trusted(memories: Sequence[Memory]) -> int:
+    return sum(memory.label.trusted for memory in memories)
 
 
 def _begins(steps: Sequence[Step]) -> bool:

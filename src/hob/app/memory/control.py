@@ -43,6 +43,7 @@ from hob.gateway.memory import (
     MemoryItemsAnswer,
     MemoryStatusAnswer,
     ObservedAnswer,
+    OverflowFigures,
     RecalledAnswer,
     ReindexedAnswer,
 )
@@ -50,6 +51,7 @@ from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
+from hob.memory.facts.extraction import GOALS, Decision
 from hob.memory.retrieval.assistance import Assistance
 from hob.memory.service import MemoryService
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
@@ -135,6 +137,8 @@ class OwnerMemory:
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
+            "overflow": self.overflow(),
+            "decisions": await self.decisions(),
             "led": led(total, expiring / most),
             "embedding": await self._embedding(),
             "background": {**await self._budget.view(), **await self._waiting()},
@@ -142,6 +146,16 @@ class OwnerMemory:
             "expertise": [each.view() for each in await self._expertise.count()],
             "config": asdict(self._service.settings),
         }
+
+    def overflow(self) -> OverflowFigures:
+        """How often prompts had no room for all that memory had."""
+        seen = self._service.overflow
+        return {"events": seen.events, "per_1000": seen.per_1000, "lanes": seen.lanes}
+
+    async def decisions(self) -> Mapping[str, int]:
+        """How often what a model proposed as a fact ended so, by the names of the decisions."""
+        counted = await self._store.facts.decisions()
+        return {name: counted.get(name, 0) for name in Decision if name not in GOALS}
 
     async def _counted(self) -> tuple[Mapping[str, LayerCount], Mapping[str, MemoryLayer]]:
         """How much each layer holds, and all layers there are."""

@@ -41,6 +41,7 @@ from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
 from hob.store.memory.said import index_import, index_turns
 from hob.tools.memory.ports import KnownFacts
+from hob.tools.registry.groups import ToolRatings
 from hob.workspace.settings import WorkspaceSettings
 
 FOLLOWER = "memory"
@@ -93,8 +94,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     def status() -> Mapping[str, Any]:
         meaning = {"embedder": embedder.name, "problem": embedder.problem} if embedder else {}
         helped = {"unassisted": assistance.problem} if assistance else {}
-        many = {"permanent": service.permanent} if service.permanent > service.settings.max_items else {}
-        memory = {**background.view(), **meaning, **helped, **many}
+        memory = {**background.view(), **meaning, **helped, **service.surplus}
         return {**({"memory": memory} if memory else {}), **({"er1": er1_view()} if er1_view else {})}
 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
@@ -115,6 +115,7 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
             KnownFacts: book,
             TurnMemory: service,
             MemoryControl: control,
+            ToolRatings: expertise,
         },
         on_settings=become,
         followers=(follower_of(settings, taken_up),),
@@ -136,7 +137,7 @@ def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper
     """What is written into each prompt as it is then."""
     owners = partial(_is_owners, service)
     return (
-        ObservationsSection(kernel.store.memory_work, owners),
+        ObservationsSection(kernel.store.memory_work, owners, service.overflow.add),
         GoalsSection(kernel.store.goals, owners, kernel.clock),
         ExpertiseSection(expertise, owners),
     )

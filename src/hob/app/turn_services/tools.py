@@ -18,7 +18,7 @@ from hob.core.ports.tools import Toolset
 from hob.core.translation.language import translatable
 from hob.gateway.tools import ToolCatalog
 from hob.tools.memory.remember import FurtherMemories
-from hob.tools.registry.groups import Group, Groups, OpenGroups, closed_groups, shown_tools
+from hob.tools.registry.groups import Group, Groups, OpenGroups, ToolRatings, closed_groups, shown_tools
 
 
 def make_registry(features: Features, opened: OpenGroups, operations: Callable[[], DaemonOperations]) -> Groups:
@@ -39,7 +39,8 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
     try:
         if twice := sorted(name for name, count in names.items() if count > 1):
             raise ValueError(f"two groups of tools are called {', '.join(twice)}")
-        return Groups(shown, ChainMap(*cast(list[dict[str, Group]], parts[::-1])), opened)
+        ratings = cast(ToolRatings | None, features.ports.get(ToolRatings))
+        return Groups(shown, ChainMap(*cast(list[dict[str, Group]], parts[::-1])), opened, ratings)
     except ValueError as error:
         raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -269,6 +270,11 @@ def stats(*, json: Json = False) -> None:
                 **skill | {"trend": _(TREND_WORDS[skill["trend"]])}
             )
         )
+    if decided := [f"{name} {number(count, 0)}" for name, count in seen["decisions"].items() if count]:
+        print(_("decisions about facts: {decided}").format(decided=", ".join(decided)))
+    if (overflow := seen["overflow"])["events"]:
+        told = _("prompts had no room for all of memory {count} times since the start ({share} in 1,000 turns)")
+        print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
     work = seen["background"]
     print(_("Work in the background took {spent:,} of {most:,} tokens today; {waiting} messages wait for it.").format(
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
@@ -367,16 +373,21 @@ def eval_(file: Path, /, *, model: Path | None = None,
 
 
 async def _evaluated(file: Path, model: Path | None) -> Report:
-    labelled = read_labelled(file)
-    if model is None:
-        return await evaluate(labelled)
-    from hob.providers.local.embedder import LocalEmbedder
+    labelled, progress = read_labelled(file), ProgressLine()
+    shown, of = _("conversations {done:,}/{of:,}"), len(labelled.conversations)
 
-    embedder = LocalEmbedder(model.expanduser())
+    def told(done: int) -> None:
+        progress.show(shown.format(done=done, of=of))
+
     try:
-        return await evaluate(labelled, embedder)
+        if model is None:
+            return await evaluate(labelled, told=told)
+        from hob.providers.local.embedder import LocalEmbedder
+
+        async with aclosing(LocalEmbedder(model.expanduser())) as embedder:
+            return await evaluate(labelled, embedder, told)
     finally:
-        await embedder.aclose()
+        progress.end()
 
 
 def _followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """What Hob remembers, below `/api/v1`."""
 
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from hob.core.errors import InvalidRequest
@@ -22,6 +23,8 @@ class MemoryFigures(TypedDict):
     chunksEmbedded: those that are found by meaning too
     chunks_total: the same as `chunksTotal`
     full: part of `max_chunks` that is used
+    overflowEvents: how often prompts had no room for all that memory had, since Hob started
+    overflowPer1000: the same in a thousand turns
     """
 
     chunksTotal: int
@@ -31,6 +34,41 @@ class MemoryFigures(TypedDict):
     max_chunks: int
     full: float
     by_layer: dict[str, Any]
+    overflowEvents: int
+    overflowPer1000: float
+    overflow: dict[str, int]
+
+
+class DecisionFigures(TypedDict):
+    """How often what a model proposed as a fact ended so, ever.
+
+    approved: it was recorded, or confirms what is known
+    rejected: it was not: the owner did not say it, only asked, or said something newer
+    expired: questions about what is so no longer, unanswered
+    """
+
+    approved: int
+    rejected: int
+    expired: int
+    add: int
+    update: int
+    supersede: int
+    merge: int
+    none: int
+    ask: int
+
+
+class MemoryObjectives(TypedDict):
+    """The seed's approximations of how good memory is.
+
+    precisionProxy: approved decisions in all
+    recallProxy: facts that count for each approved decision
+    conflictRate: part of the facts that are not sure
+    """
+
+    precisionProxy: float
+    recallProxy: float
+    conflictRate: float
 
 
 class KnowledgeFigures(TypedDict):
@@ -46,6 +84,7 @@ class KnowledgeFigures(TypedDict):
     factsAccepted: int
     factsStale: int
     factsConflict: int
+    decisions: DecisionFigures
 
 
 class MemoryMetricsAnswer(TypedDict):
@@ -53,6 +92,7 @@ class MemoryMetricsAnswer(TypedDict):
 
     memory: MemoryFigures
     knowledge: KnowledgeFigures
+    slo: MemoryObjectives
     led: str
 
 
@@ -75,8 +115,9 @@ async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnsw
         "factsAccepted": len(facts) - len(unsure),
         "factsStale": len(stale),
         "factsConflict": len(unsure),
+        "decisions": _decisions(await control.decisions(), sum(each in stale for each in unsure)),
     }
-    expiring = sum(each["chunk_count"] for each in layers if each["ttl_days"])
+    expiring, overflow = totals["total_chunks"] - totals["permanent_chunks"], control.overflow()
     view: MemoryFigures = {
         "chunksTotal": totals["total_chunks"],
         "chunksEmbedded": told["embedding"]["embedded"],
@@ -85,8 +126,36 @@ async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnsw
         "max_chunks": totals["max_chunks"],
         "full": expiring / totals["max_chunks"],
         "by_layer": {each["name"]: each["chunk_count"] for each in layers},
+        "overflowEvents": overflow["events"],
+        "overflowPer1000": overflow["per_1000"],
+        "overflow": overflow["lanes"],
     }
-    return etagged(call.request, {"memory": view, "knowledge": knowledge, "led": told["led"]})
+    answer: MemoryMetricsAnswer = {
+        "memory": view,
+        "knowledge": knowledge,
+        "slo": _objectives(knowledge),
+        "led": told["led"],
+    }
+    return etagged(call.request, answer)
+
+
+def _decisions(counted: Mapping[str, int], expired: int) -> DecisionFigures:
+    add, update, supersede, merge = (counted[each] for each in ("add", "update", "supersede", "merge"))
+    return {
+        "approved": add + update + supersede + merge, "rejected": counted["none"], "expired": expired,
+        "add": add, "update": update, "supersede": supersede, "merge": merge,
+        "none": counted["none"], "ask": counted["ask"],
+    }  # fmt: skip
+
+
+def _objectives(known: KnowledgeFigures) -> MemoryObjectives:
+    decided = known["decisions"]
+    all_ = decided["approved"] + decided["rejected"] + decided["ask"]
+    return {
+        "precisionProxy": decided["approved"] / max(1, all_),
+        "recallProxy": known["factsAccepted"] / max(1, decided["approved"]),
+        "conflictRate": known["factsConflict"] / max(1, known["factsLatest"]),
+    }
 
 
 async def config(call: EndpointCall[MemorySettingsChange]) -> JsonResponse[SettingsAnswer]:

@@ -191,12 +191,25 @@ END: Final = "~"
 _COMPOUND, _HEAD, _TAIL = 8, 3, 4
 
 
+class _Stems(dict[str, str]):
+    """The stems of the words that were met first."""
+
+    def __init__(self, stem: Callable[[str], str]) -> None:
+        super().__init__()
+        self._stem = stem
+
+    def __missing__(self, word: str) -> str:
+        stem = self._stem(word)
+        if len(self) < _MOST_KNOWN:
+            self[word] = stem
+        return stem
+
+
 class Analyzer:
     """Finds the stems of words. May be used by several threads."""
 
     def __init__(self) -> None:
-        self._english: dict[str, str] = {}
-        self._german: dict[str, str] = {}
+        self._english, self._german = _Stems(self._stem_english), _Stems(stem_german)
         self._lock = threading.Lock()
         self._porter = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "0"])
         _learn_same(self._english, _SAME_IN_ENGLISH, self._stem_english)
@@ -212,18 +225,14 @@ class Analyzer:
         A long German word is found by its ends too (`~kurs` of `abendkurs`), since it may be a compound.
         """
         if not is_german(words):
-            kept = list(filterfalse(_ENGLISH.__contains__, words))
-            try:
-                return list(map(self._english.__getitem__, kept))
-            except KeyError:
-                return [self._stem(word, german=False) for word in kept]
+            return list(map(self._english.__getitem__, filterfalse(_ENGLISH.__contains__, words)))
         found = []
         for word in words:
             if word not in _GERMAN_STOP:
-                found.append(self._stem(word, german=True))
+                found.append(self._german[word])
                 if len(word) >= _COMPOUND:
                     ends = (word[start:] for start in range(_HEAD, len(word) - _TAIL + 1))
-                    found += dict.fromkeys(f"{END}{self._stem(end, german=True)}" for end in ends)
+                    found += dict.fromkeys(f"{END}{self._german[end]}" for end in ends)
         return found
 
     def concepts(self, query: str) -> list[tuple[str, ...]]:
@@ -237,19 +246,9 @@ class Analyzer:
         kept = [word for word in words if word not in stop] or words
         found = []
         for word in kept:
-            english, other = self._stem(word, german=False), self._stem(word, german=True)
+            english, other = self._english[word], self._german[word]
             found.append(tuple(dict.fromkeys((english, other, f"{END}{other}", stem_german(word)))))
         return list(dict.fromkeys(found))
-
-    def _stem(self, word: str, german: bool) -> str:
-        known, stem = (self._german, stem_german) if german else (self._english, self._stem_english)
-        found = known.get(word)
-        return found if found is not None else self._learn(known, word, stem(word))
-
-    def _learn(self, known: dict[str, str], word: str, stem: str) -> str:
-        if len(known) < _MOST_KNOWN:
-            known[word] = stem
-        return stem
 
     def _stem_english(self, word: str) -> str:
         if not word.isascii():

@@ -77,6 +77,10 @@ _NEWS = (
     " AND EXISTS (SELECT 1 FROM timeline t WHERE t.event_id = f.change) ORDER BY f.seq"
 )
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM memory_items WHERE layer = 'fact'"
+_COUNT_DECISION = (
+    "INSERT INTO memory_work (name, about, place) VALUES ('decided', ?, 1) ON CONFLICT DO UPDATE SET place = place + 1"
+)
+_DECISIONS = "SELECT about, place FROM memory_work WHERE name = 'decided'"
 _TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
 
 
@@ -126,7 +130,10 @@ class StoredFacts(TimedStorePart):
             made: list[Fact] = []
             for decide in decisions:
                 known = [_load(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
-                if (wanted := decide(known)) is not None:
+                wanted = decide(known)
+                if work is not None:
+                    connection.execute(_COUNT_DECISION, (decision_of(wanted),))
+                if wanted is not None:
                     made += _record(connection, scope, wanted, change, now)
             if work is not None:
                 move_on(connection, *work)
@@ -138,6 +145,10 @@ class StoredFacts(TimedStorePart):
             return made
 
         return await self._writer.write(job)
+
+    async def decisions(self) -> dict[str, int]:
+        """How often what a model proposed ended so, ever. Raises StoreErrors."""
+        return dict(await self._readers.read(lambda connection: all_rows(connection, _DECISIONS)))
 
     async def news(self, scope: Scope, turn: TurnId) -> list[Fact]:
         """What was recorded in the background and not told yet; told again to the same turn. Raises StoreErrors."""
@@ -170,6 +181,19 @@ class StoredFacts(TimedStorePart):
 
     async def _read(self, sql: str, values: Sequence[object]) -> list[Fact]:
         return [_load(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
+
+
+def decision_of(change: FactChange | None) -> str:
+    """What was decided, by the name of the decision."""
+    if change is None:
+        return "none"
+    if change.confirmed:
+        return "merge"
+    if any(fact.state is FactState.ASKED for fact in change.added):
+        return "ask"
+    if any(fact.valid_to is not None for fact in change.added) and change.closed:
+        return "supersede"
+    return "update" if change.closed else "add"
 
 
 def _told(connection: apsw.Connection, turn: TurnId) -> int:

@@ -74,6 +74,13 @@ def closed_groups(declared: Iterable[ToolGroup], toolsets: Sequence[Toolset]) ->
     return {name: group for name, group in groups.items() if group.toolset.specs()}
 
 
+class ToolRatings(Protocol):
+    """Knows how well tools have worked."""
+
+    def rating(self, tool: str) -> float:
+        """More than 0, at most 1; 1 where too little is known."""
+
+
 class OpenGroups(Protocol):
     """Which groups a session has opened; a tool that was opened by itself counts as one."""
 
@@ -104,13 +111,20 @@ class OpenGroupsInMemory:
 class Groups:
     """Implements `Toolset`: the shown tools and `load_tools`. What one session may call is `of(session)`."""
 
-    def __init__(self, shown: Toolset, groups: Mapping[str, Group], opened: OpenGroups | None = None) -> None:
+    def __init__(
+        self,
+        shown: Toolset,
+        groups: Mapping[str, Group],
+        opened: OpenGroups | None = None,
+        ratings: ToolRatings | None = None,
+    ) -> None:
+        """Of tools that fit a query equally well those with the better `ratings` are opened."""
         if len(shown.specs()) >= MOST_SHOWN:
             raise ValueError(f"at most {MOST_SHOWN - 1} tools are shown beside {LOAD}; put the others into groups")
         self._shown = shown
         self._groups = groups
         self._opened = opened or OpenGroupsInMemory()
-        self._loader = _Loader(groups, self._opened)
+        self._loader = _Loader(groups, self._opened, ratings)
         names = [spec.name for spec in self.specs()]
         names += [spec.name for group in groups.values() for spec in group.toolset.specs()]
         if len(set(names)) < len(names):
@@ -191,8 +205,9 @@ class _SessionTools:
 class _Loader:
     """`load_tools`, whose description announces the groups."""
 
-    def __init__(self, groups: Mapping[str, Group], opened: OpenGroups) -> None:
+    def __init__(self, groups: Mapping[str, Group], opened: OpenGroups, ratings: ToolRatings | None) -> None:
         self._groups = groups
+        self._ratings = ratings
         self._opened = opened
         self._tools = Tools(self.load_tools)
         self._told: tuple[ToolSpec, ...] = ()
@@ -232,7 +247,7 @@ class _Loader:
     async def load_tools(self, context: CallContext, names: Sequence[str] = (), query: str = "") -> str:
         """Show more tools. Groups:"""
         specs = {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
-        wanted = list(names) or find_tools(specs.values(), query)[:MOST_FOUND]
+        wanted = list(names) or find_tools(specs.values(), query, self._ratings)[:MOST_FOUND]
         if not wanted:
             raise ToolFailed(f"no tool fits {query[:100]!r}" if query else "give names of groups or tools, or a query")
         opened: list[str] = []
@@ -254,8 +269,11 @@ class _Loader:
         return f"{', '.join(opened)} can be called now"
 
 
-def find_tools(specs: Iterable[ToolSpec], query: str) -> list[str]:
-    """The names of the tools that share words with this, the best first: rare words count more, names twice."""
+def find_tools(specs: Iterable[ToolSpec], query: str, ratings: ToolRatings | None = None) -> list[str]:
+    """The names of the tools that share words with this, the best first: rare words count more, names twice.
+
+    What mostly failed so far counts for less.
+    """
     words = {
         spec.name: (_words(spec.name), _words(f"{spec.description} {' '.join(spec.schema.get('properties', ()))}"))
         for spec in specs
@@ -266,6 +284,8 @@ def find_tools(specs: Iterable[ToolSpec], query: str) -> list[str]:
         tool: sum(((word in name) * 2 + (word in text)) / common[word] for word in wanted if common[word])
         for tool, (name, text) in words.items()
     }
+    if ratings is not None:
+        marks = {tool: mark and mark * ratings.rating(tool) for tool, mark in marks.items()}
     return sorted((tool for tool, mark in marks.items() if mark), key=lambda tool: -marks[tool])
 
 
