@@ -420,7 +420,7 @@ async def test_phone_that_does_not_know_the_certificate_is_signed_in_and_told(wo
 
 async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, browser: Browser) -> None:
     async with world.serve():
-        world.model.script.extend([Reply("Heard."), Reply("Seen.")])
+        world.model.script.extend([Reply("Heard."), Reply("Seen."), Reply("Both seen.")])
         tab = await open_tab(world, browser, "/chat?session=api:main")
         page = tab.page
         for name, kind, data in (("a.wav", "audio/wav", SOUND), ("a.png", "image/png", DOT)):
@@ -432,6 +432,21 @@ async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, br
         await page.get_by_role("button", name="Enlarge the picture").click()
         await expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
         await page.keyboard.press("Escape")
+        files = [{"name": name, "mimeType": "image/png", "buffer": DOT + name.encode()} for name in ("1.png", "2.png")]
+        other = await tab.beside()
+        await other.page.goto(f"{tab.base}/chat?session=api:main")
+        await other.page.locator("input[type=file]").set_input_files(files)
+        await other.page.get_by_role("button", name="Send").click()
+        await expect(page.get_by_role("button", name="Enlarge the picture")).to_have_count(3)
+        await page.reload()
+        await expect(page.get_by_role("button", name="Enlarge the picture")).to_have_count(3)
+        await page.get_by_role("button", name="More filters").click()
+        await page.get_by_label("Tool, model or channel").fill("api")
+        await expect(page).to_have_url(re.compile("name=api"))
+        await expect(page.get_by_label("Voice note")).to_be_visible()
+        await page.get_by_label("Cost from, in $").fill("1")
+        await expect(page.get_by_text("Nothing happened that fits.")).to_be_visible()
+        await page.get_by_role("button", name="Show everything").click()
         await page.get_by_role("button", name="Focus").first.click()
         for key in ("j", "j", "Enter"):
             await page.keyboard.press(key)

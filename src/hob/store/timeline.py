@@ -62,7 +62,7 @@ class TimelinePage:
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """Which events are wanted; what is empty leaves out none."""
+    """Which events are wanted; what is empty leaves out none. `cost`: at least so many micro-dollars."""
 
     kinds: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
@@ -73,6 +73,7 @@ class TimelineFilter:
     errors: bool = False
     tainted: bool = False
     authorized: bool | None = None
+    cost: int = 0
 
     def sql(self) -> tuple[str, tuple[Any, ...]]:
         """What follows in the WHERE, and its values."""
@@ -95,6 +96,8 @@ class TimelineFilter:
             found.append(("trust = 'untrusted'", ()))
         if self.authorized is not None:
             found.append(("authorized = ?", (self.authorized,)))
+        if self.cost:
+            found.append(("cost >= ?", (self.cost,)))
         return "".join(f" AND {sql}" for sql, _ in found), tuple(value for _, values in found for value in values)
 
 

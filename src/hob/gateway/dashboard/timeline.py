@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import TraceId, TurnId
+from hob.core.ids import EventId, TraceId, TurnId
 from hob.core.states import TurnState
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, Step, ToolIntended, ToolReceived
 from hob.core.values import dataclass
@@ -35,14 +35,25 @@ SPAN_TYPES: Mapping[EventKind, str] = {
 _MOST_TEXT = 20_000
 
 
+class EventFileAnswer(TypedDict):
+    """A file that came with a message."""
+
+    id: str
+    name: str
+    media_type: str
+    size: int
+
+
 class PlacedEvent(EventAnswer):
     """An event and its place.
 
     span_type: INBOUND, OUTBOUND, LLM, TOOL, POLICY, APPROVAL or EVENT
+    files: all that came with a message; `media` is the first
     """
 
     cursor: int
     span_type: str
+    files: list[EventFileAnswer]
 
 
 class PageAnswer(TypedDict):
@@ -77,6 +88,7 @@ class SpanAnswer(TypedDict):
     status: str
     output: str
     event: EventAnswer
+    files: list[EventFileAnswer]
     metadata: dict[str, Any]
 
 
@@ -161,6 +173,7 @@ class TimelinePageQuery:
     errors: bool = field("what went wrong alone", False)
     tainted: bool = field("what carries untrusted content alone", False)
     authorized: bool | None = field("what was allowed in alone, or what was not", None)
+    cost: float = field("what cost at least so many dollars alone", 0.0, at_least=0)
 
 
 async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAnswer]:
@@ -179,9 +192,11 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAn
         errors=asked.errors,
         tainted=asked.tainted,
         authorized=asked.authorized,
+        cost=round(asked.cost * 1e6),
     )
     page = await call.api.store.timeline.page(asked.before, asked.limit, wanted)
-    events = [_event(place, event, call.caller) for place, event in page.events]
+    files = await _files(call, [event for _, event in page.events])
+    events = [_event(place, event, call.caller, files) for place, event in page.events]
     return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
 
 
@@ -272,7 +287,8 @@ async def _trace(call: EndpointCall[Nothing]) -> _Trace:
     turns = _turns(events)
     steps = {turn: await store.journal.load_steps(turn) for turn in turns}
     details = _details(events, steps)
-    spans = [_span(event, details.get(event.id, {}), shown=shown) for event in events]
+    files = await _files(call, events)
+    spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
     asked = [each for turn in turns for each in await store.approvals.of_turn(turn)] if shown else []
     approvals = [await approval_view(store, each, call.api.pending_approvals().scopes(each)) for each in asked]
     task = None
@@ -313,9 +329,26 @@ def _decision(decision: PolicyDecision) -> DecisionAnswer:
     }
 
 
-def _event(place: int, event: TimelineEvent, caller: ApiCaller) -> PlacedEvent:
+async def _files(call: EndpointCall[Any], events: Iterable[TimelineEvent]) -> Mapping[EventId, list[EventFileAnswer]]:
+    """What came with these messages, if the caller may see it."""
+    began = [event for event in events if event.media is not None] if may_read(call.caller) else []
+    found = await call.api.store.inbox.attached({event.trace for event in began})
+    return {
+        event.id: [
+            {"id": each.blob, "name": each.name, "media_type": each.media_type, "size": each.size}
+            for each in found.get(event.trace, ())
+            if each.blob is not None
+        ]
+        for event in began
+    }
+
+
+def _event(
+    place: int, event: TimelineEvent, caller: ApiCaller, files: Mapping[EventId, list[EventFileAnswer]]
+) -> PlacedEvent:
     view = event_view(event) if may_read(caller) else _hidden(event_view(event))
-    return {"cursor": place, **view, "span_type": SPAN_TYPES.get(event.kind, "EVENT")}
+    span_type = SPAN_TYPES.get(event.kind, "EVENT")
+    return {"cursor": place, **view, "span_type": span_type, "files": files.get(event.id, [])}
 
 
 def _hidden(view: EventAnswer) -> EventAnswer:
@@ -413,7 +446,7 @@ def _arguments(text: str) -> Any:
 _PRIVATE = ("response_text", "reasoning", "tool_calls", "arguments", "result", "remarks", "rest")
 
 
-def _span(event: TimelineEvent, detail: Mapping[str, Any], *, shown: bool) -> SpanAnswer:
+def _span(event: TimelineEvent, detail: Mapping[str, Any], files: list[EventFileAnswer], *, shown: bool) -> SpanAnswer:
     view = event_view(event)
     output = event.text or detail.get("response_text") or detail.get("result") or ""
     if not shown:
@@ -433,6 +466,7 @@ def _span(event: TimelineEvent, detail: Mapping[str, Any], *, shown: bool) -> Sp
         "status": event.status,
         "output": output[:_MOST_TEXT],
         "event": view,
+        "files": files,
         "metadata": dict(detail),
     }
 

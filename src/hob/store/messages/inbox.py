@@ -1,6 +1,6 @@
 """Accepted messages on their way to an outcome."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ from hob.core.clock import Clock
 from hob.core.errors import Busy, BusyScope, InvalidRequest
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
-from hob.core.messages import Inbound, Outbound, OutboundKind
+from hob.core.messages import Attachment, Inbound, Outbound, OutboundKind
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
 from hob.core.states import InboxState, TaskState, TurnState
@@ -47,6 +47,9 @@ _SELECT_WAITING = (
 _SELECT_INBOUND = (
     "SELECT i.version, c.text, b.text FROM inbox i JOIN content c ON c.id = i.text JOIN content b ON b.id = i.body"
     " WHERE i.id = ? AND c.text IS NOT NULL AND b.text IS NOT NULL"
+)
+_ATTACHED = (
+    "SELECT i.version, b.text FROM inbox i JOIN content b ON b.id = i.body WHERE i.trace_id = ? AND b.text IS NOT NULL"
 )
 _WAITING_SPANS = "SELECT id, span_id FROM inbox WHERE state = 'waiting' AND session = ?"
 _COUNTS = (
@@ -324,6 +327,18 @@ class Inbox(TimedStorePart):
         """The message as it was accepted; None where nothing is left of it."""
         row = await self._readers.read(lambda connection: find_row(connection, _SELECT_INBOUND, (id,)))
         return None if row is None else load_inbound(*row)
+
+    async def attached(self, traces: Collection[TraceId]) -> Mapping[TraceId, tuple[Attachment, ...]]:
+        """The files of the messages that began these traces."""
+
+        def read(connection: apsw.Connection) -> Mapping[TraceId, tuple[Attachment, ...]]:
+            found: dict[TraceId, tuple[Attachment, ...]] = {}
+            for trace in traces:
+                for version, body in all_rows(connection, _ATTACHED, (trace,)):
+                    found[trace] = found.get(trace, ()) + load_inbound(version, "", body).attachments
+            return found
+
+        return await self._readers.read(read) if traces else {}
 
     async def waiting(self, session: SessionKey) -> tuple[Waiting, ...]:
         """The session's unclaimed messages, in order."""

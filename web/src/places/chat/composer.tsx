@@ -28,9 +28,10 @@ export function Composer({ onSend, onStop, connected, session, model }: {
   }, [text, kept]);
 
   async function take(given: Iterable<File>, voice = false) {
-    for (const file of given) {
-      setBusy((count) => count + 1);
-      setProblem("");
+    const some = [...given];
+    setBusy((count) => count + some.length);
+    setProblem("");
+    for (const file of some) {
       try {
         const { id } = await call("POST /api/v1/attachments", { body: file });
         const picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Activity, Brain, Crosshair } from "lucide-react";
+import { Activity, Brain, Copy, Crosshair, RotateCcw } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
 import { call } from "../../api/client";
 import { Button, Failure } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
-import { Media } from "../../parts/media";
+import { Files } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
 import type { Row } from "./rows";
@@ -38,7 +38,13 @@ function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine:
       <div className={`max-w-[88%] min-w-52 rounded-xl border border-line bg-surface px-4 py-2.5 sm:max-w-[76%] ${tainted ? "tainted" : ""}`} style={{ borderInlineStart: mine ? undefined : "3px solid var(--outbound)", borderInlineEnd: mine ? "3px solid var(--inbound)" : undefined }}>
         <div className="mb-1 flex items-center gap-2 text-xs text-muted">
           <SpanIcon type={event.span_type} />
-          <span className="font-medium text-text">{mine ? event.sender_name || event.sender_id || t("somebody") : "Hob"}</span>
+          {mine && (event.sender_name || event.sender_id) ? (
+            <button type="button" className="truncate font-medium text-text hover:underline" onClick={() => onFilter("sender", event.sender_name || event.sender_id)}>
+              {event.sender_name || event.sender_id}
+            </button>
+          ) : (
+            <span className="font-medium text-text">{mine ? t("somebody") : "Hob"}</span>
+          )}
           {event.session && (
             <button type="button" className="truncate hover:text-text hover:underline" onClick={() => onFilter("session", event.session!)}>
               {event.session}
@@ -48,12 +54,12 @@ function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine:
           {!event.authorized && <span className="text-bad">{t("not let in")}</span>}
           <time className="ms-auto whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
         </div>
-        <div className="max-h-72 overflow-hidden">
-          {event.media && <Media id={event.media} />}
+        <div className={event.files.length > 1 ? "" : "max-h-72 overflow-hidden"}>
+          <Files files={event.files} />
           {event.text ? (
             mine ? <p dir="auto" className="whitespace-pre-wrap break-words">{event.text}</p> : <Markdown text={event.text} />
           ) : (
-            !event.media && <p className="text-muted italic">{t("erased, or without text")}</p>
+            !event.files.length && <p className="text-muted italic">{t("erased, or without text")}</p>
           )}
         </div>
         <div className="mt-1.5 flex gap-4 text-xs text-muted">
@@ -63,6 +69,16 @@ function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine:
           <button type="button" onClick={() => onFocus(event.trace_id)} className="inline-flex items-center gap-1 hover:text-text">
             <Crosshair size={12} aria-hidden /> {t("Focus")}
           </button>
+          {event.text && (
+            <button type="button" onClick={() => void navigator.clipboard.writeText(event.text)} className="inline-flex items-center gap-1 hover:text-text">
+              <Copy size={12} aria-hidden /> {t("Copy")}
+            </button>
+          )}
+          {mine && event.text && event.session && (
+            <Link href={`/chat?session=${encodeURIComponent(event.session)}&say=${encodeURIComponent(event.text)}`} className="inline-flex items-center gap-1 hover:text-text">
+              <RotateCcw size={12} aria-hidden /> {t("Again")}
+            </Link>
+          )}
         </div>
       </div>
     </div>

@@ -3,6 +3,7 @@ import { Activity, ArrowUp, Search, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useQueryClient } from "@tanstack/react-query";
+import { call } from "../../api/client";
 import { live, type LiveEvent } from "../../api/live";
 import { spanType, useTimeline, type Filter } from "../../api/queries";
 import type { PageAnswer, PlacedEvent } from "../../api/schema";
@@ -27,6 +28,8 @@ export function Timeline() {
   const filter = useMemo<Filter>(() => {
     const wanted: Filter = {};
     for (const name of ["text", "session", "kind", "name", "sender"] as const) wanted[name] = search.get(name) ?? undefined;
+    wanted.cost = Number(search.get("cost")) || undefined;
+    if (search.has("authorized")) wanted.authorized = search.get("authorized") === "true";
     wanted.errors = search.get("errors") === "true" || undefined;
     wanted.tainted = search.get("tainted") === "true" || undefined;
     return wanted;
@@ -43,6 +46,7 @@ export function Timeline() {
     }, { replace: true });
   }, [setSearch]);
 
+  const [more, setMore] = useState(() => FURTHER.some((name) => search.has(name)));
   const narrowed = [...search.keys()].some((name) => name !== "technical" && name !== "focus");
   return (
     <div className="flex h-full flex-col">
@@ -55,15 +59,15 @@ export function Timeline() {
               <Chip key={word} on={search.get(name) === value} onClick={() => set(name, value)}>{t(word)}</Chip>
             ))}
             <Chip on={technical} onClick={() => set("technical", "true")}>{t("Technical")}</Chip>
-            {(["session", "name", "sender"] as const).map((name) =>
-              search.get(name) ? (
-                <Chip key={name} on onClick={() => set(name, search.get(name)!)}>
-                  {search.get(name)} <X size={12} aria-hidden />
-                </Chip>
-              ) : null,
+            {search.get("session") && (
+              <Chip on onClick={() => set("session", search.get("session")!)}>
+                {search.get("session")} <X size={12} aria-hidden />
+              </Chip>
             )}
+            <Chip on={more} onClick={() => setMore(!more)}>{t("More filters")}</Chip>
           </div>
         </div>
+        {more && <Further search={search} events={events} set={set} />}
       </div>
       <Feed filter={filter} rows={rows} pages={pages} focus={focus} set={set}>
         {narrowed ? (
@@ -72,6 +76,41 @@ export function Timeline() {
           <Empty icon={Activity} title={t("Nothing has happened yet.")}>{t("Every message stands here, with what Hob did about it and why it was allowed.")}</Empty>
         )}
       </Feed>
+    </div>
+  );
+}
+
+const FURTHER = ["sender", "name", "authorized", "cost"] as const;
+
+/** Who, by what or through which channel, let in or not, and how dear. */
+function Further({ search, events, set }: { search: URLSearchParams; events: PlacedEvent[]; set: (name: string, value: string) => void }) {
+  const known = (pick: (event: PlacedEvent) => string) => [...new Set(events.map(pick))].filter(Boolean).sort();
+  const rows: [(typeof FURTHER)[number], string, string[]][] = [
+    ["sender", t("Person"), known((event) => event.sender_name || event.sender_id)],
+    ["name", t("Tool, model or channel"), known((event) => event.name)],
+    ["cost", t("Cost from, in $"), ["0.001", "0.01", "0.1", "1"]],
+  ];
+  const look = "h-9 min-w-0 rounded-md border border-line bg-surface px-2.5 text-text";
+  const put = (name: string, value: string) => { if (value !== (search.get(name) ?? "")) set(name, value); };
+  return (
+    <div className="mx-auto mt-2 grid max-w-4xl grid-cols-2 gap-2 text-sm sm:grid-cols-4">
+      {rows.map(([name, word, values]) => (
+        <label key={name} className="flex min-w-0 flex-col gap-1 text-muted">
+          {word}
+          <input key={search.get(name) ?? ""} defaultValue={search.get(name) ?? ""} list={`known-${name}`} inputMode={name === "cost" ? "decimal" : "text"} className={look}
+            onChange={(event) => { if (values.includes(event.target.value) || !event.target.value) put(name, event.target.value); }}
+            onBlur={(event) => put(name, event.target.value)} onKeyDown={(event) => { if (event.key === "Enter") put(name, event.currentTarget.value); }} />
+          <datalist id={`known-${name}`}>{values.map((each) => <option key={each} value={each} />)}</datalist>
+        </label>
+      ))}
+      <label className="flex min-w-0 flex-col gap-1 text-muted">
+        {t("Who was let in")}
+        <select value={search.get("authorized") ?? ""} onChange={(event) => put("authorized", event.target.value)} className={look}>
+          <option value="">{t("All")}</option>
+          <option value="true">{t("let in")}</option>
+          <option value="false">{t("not let in")}</option>
+        </select>
+      </label>
     </div>
   );
 }
@@ -186,7 +225,7 @@ function sizeOf(row: Row): number {
   if (row.type === "day") return 40;
   if (row.type === "line") return 36;
   const lines = row.event.text.split("\n").reduce((count, line) => count + Math.max(1, Math.ceil(line.length / 90)), 0);
-  return 76 + (row.event.media ? 56 : 0) + Math.min(LINE * lines, 288);
+  return 76 + (row.event.files.length ? 56 : 0) + Math.min(LINE * lines, 288);
 }
 
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);
@@ -218,14 +257,20 @@ function useNews(filter: Filter) {
     waiting.current = [];
     setNews(0);
     let timer = 0;
-    const off = live.onEvent((event) => {
-      if (!fits(event, filter)) return;
-      waiting.current.push({ ...event, span_type: spanType(event.kind) });
+    const take = (event: LiveEvent, files: PlacedEvent["files"]) => {
+      waiting.current.push({ ...event, span_type: spanType(event.kind), files });
       timer ||= window.setTimeout(() => {
         timer = 0;
         if (top.current) showNews();
         else setNews(waiting.current.length);
       }, 100);
+    };
+    const off = live.onEvent((event) => {
+      if (!fits(event, filter)) return;
+      if (!event.media) return take(event, []);
+      void call("GET /api/v1/timeline", { query: { trace_id: event.trace_id, kind: "inbound" } })
+        .then((page) => page.events.find((each) => each.cursor === event.cursor)?.files ?? [], () => [])
+        .then((files) => take(event, files));
     });
     return () => {
       off();
@@ -242,6 +287,8 @@ function fits(event: LiveEvent, filter: Filter): boolean {
     (!filter.name || filter.name === event.name) &&
     (!filter.sender || [event.sender_id, event.sender_name].includes(filter.sender)) &&
     (!filter.text || `${event.text} ${event.name}`.toLowerCase().includes(filter.text.toLowerCase())) &&
+    (!filter.cost || (event.usage?.cost_usd ?? 0) >= filter.cost) &&
+    (filter.authorized === undefined || filter.authorized === event.authorized) &&
     (!filter.errors || wentWrong(event)) &&
     (!filter.tainted || event.trust === "untrusted")
   );

@@ -7,6 +7,7 @@ import { duration, exact, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Badge, Button, Card } from "../../parts/basics";
 import { Diff } from "../../parts/diff";
+import { Files } from "../../parts/media";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Recalled, type RecalledMemory } from "./recalled";
@@ -62,7 +63,7 @@ export function Detail({ span, decisions, approvals }: {
         </Block>
       )}
       {(span.type === "INBOUND" || span.type === "OUTBOUND") && (
-        <Block title={t("Text")}><div className="px-4 py-3">{span.output ? <Markdown text={span.output} /> : <p className="text-muted italic">{t("erased, or without text")}</p>}</div></Block>
+        <Block title={t("Text")}><div className="px-4 py-3"><Files files={span.files} />{span.output ? <Markdown text={span.output} /> : !span.files.length && <p className="text-muted italic">{t("erased, or without text")}</p>}</div></Block>
       )}
       {mine.map((each) => <ApprovalCard key={each.id} approval={each} />)}
     </section>
