@@ -37,6 +37,7 @@ VIEWS = {
     "trace-graph": "/timeline",
     "trace-replay": "/timeline",
     "trace-recall": "/timeline?text=Plan+a+weekend",
+    "tools": "/trust?tab=tools",
     "explain": "/trust?tab=explain",
     "people": "/trust?tab=people",
     "costs": "/costs",

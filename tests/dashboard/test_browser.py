@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 
 from hob.core.clock import SystemClock
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -432,7 +432,9 @@ async def test_timeline_plays_voice_notes_and_enlarges_pictures(world: World, br
         await page.get_by_role("button", name="Enlarge the picture").click()
         await expect(page.get_by_role("dialog", name="Picture")).to_be_visible()
         await page.keyboard.press("Escape")
-        files = [{"name": name, "mimeType": "image/png", "buffer": DOT + name.encode()} for name in ("1.png", "2.png")]
+        files: list[FilePayload] = [
+            {"name": name, "mimeType": "image/png", "buffer": DOT + name.encode()} for name in ("1.png", "2.png")
+        ]
         other = await tab.beside()
         await other.page.goto(f"{tab.base}/chat?session=api:main")
         await other.page.locator("input[type=file]").set_input_files(files)
@@ -589,4 +591,21 @@ async def test_voice_note_is_recorded_and_sent(world: World, voice: Browser) -> 
           sound.onerror = () => done(false);
           sound.load();
         })""")
+        assert tab.errors == []
+
+
+async def test_tool_is_tried_in_the_browser(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/trust?tab=tools")
+        page = tab.page
+        await page.get_by_label("Find a tool").fill("read")
+        await page.get_by_text("read", exact=True).click()
+        await page.get_by_label("Arguments: as JSON, or the one that matters most").fill("potsdam.md")
+        await page.get_by_role("button", name="Try it").click()
+        await expect(page.get_by_text("- Sanssouci")).to_be_visible()
+        await page.get_by_label("Find a tool").fill("exec")
+        await page.get_by_text("exec", exact=True).click()
+        await page.get_by_label("Arguments: as JSON, or the one that matters most").fill("rm -rf .")
+        await page.get_by_role("button", name="Try it").click()
+        await expect(page.get_by_role("button", name="Do it all the same")).to_be_visible()
         assert tab.errors == []

@@ -343,6 +343,14 @@ export interface EventAnswer {
   usage: UsageAnswer | null;
 }
 
+/** A file that came with a message. */
+export interface EventFileAnswer {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
+}
+
 /** What the policy would say of a call. */
 export interface ExplainedAnswer {
   verdict: string;
@@ -828,6 +836,7 @@ export interface PlacedEvent {
   usage: UsageAnswer | null;
   cursor: number;
   span_type: string;
+  files: EventFileAnswer[];
 }
 
 /** A plug-in. */
@@ -1099,6 +1108,7 @@ export interface SpanAnswer {
   status: string;
   output: string;
   event: EventAnswer;
+  files: EventFileAnswer[];
   metadata: Record<string, unknown>;
 }
 
@@ -1189,6 +1199,41 @@ export interface TaskAnswer {
 /** Tasks, newest first. */
 export interface TasksAnswer {
   tasks: TaskAnswer[];
+}
+
+/** A tool. */
+export interface ToolAnswer {
+  name: string;
+  group: string;
+  about: string;
+  tier: number;
+  effects: string[];
+}
+
+/** A call that the owner makes by hand. */
+export interface ToolTrial {
+  arguments?: string | null;
+  confirmed?: boolean | null;
+}
+
+/** What the policy said of a call, and what came of it where it was made (`done`). */
+export interface ToolTriedAnswer {
+  verdict: string;
+  rule: string;
+  reason: string;
+  acts: string[];
+  tier: number | null;
+  stages: StageAnswer[];
+  told: string[];
+  done: boolean;
+  failed?: boolean;
+  text?: string;
+  seconds?: number;
+}
+
+/** Tools. */
+export interface ToolsAnswer {
+  tools: ToolAnswer[];
 }
 
 /** One message's journey. */
@@ -1320,6 +1365,21 @@ export interface WhichRepo {
   repo?: "work" | "identity" | null;
 }
 
+/** A tool, as models and the guard see it. */
+export interface WholeToolAnswer {
+  name: string;
+  group: string;
+  about: string;
+  tier: number;
+  effects: string[];
+  schema: Record<string, unknown>;
+  roles: Record<string, unknown>;
+  restart: string;
+  timeout: number;
+  output_cap: number;
+  bytes: number;
+}
+
 /** Where tools work. */
 export interface WorkRepoAnswer {
   path: string;
@@ -1439,6 +1499,24 @@ export interface Routes {
     query: undefined;
     body: Explaining;
     answer: ExplainedAnswer;
+  };
+  "GET /api/v1/tools": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: ToolsAnswer;
+  };
+  "GET /api/v1/tools/{id}": {
+    path: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: WholeToolAnswer;
+  };
+  "POST /api/v1/tools/{id}/test": {
+    path: { id: string };
+    query: undefined;
+    body: ToolTrial;
+    answer: ToolTriedAnswer;
   };
   "GET /api/v1/webusers": {
     path: undefined;
@@ -1694,7 +1772,7 @@ export interface Routes {
   };
   "GET /api/v1/timeline": {
     path: undefined;
-    query: { before?: number; limit?: number; kind?: string; session?: string; trace_id?: string; sender?: string; name?: string; text?: string; errors?: boolean; tainted?: boolean; authorized?: boolean };
+    query: { before?: number; limit?: number; kind?: string; session?: string; trace_id?: string; sender?: string; name?: string; text?: string; errors?: boolean; tainted?: boolean; authorized?: boolean; cost?: number };
     body: undefined;
     answer: PageAnswer;
   };

@@ -1,11 +1,11 @@
 """The tools of this Hob, listed, explained and tried: for `hob tools` and the API."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import cast
 
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.explaining import guarding_over
@@ -20,6 +20,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL, SenderClass, Trust
 from hob.core.turns import Turn
+from hob.gateway.tools import ToolAnswer, ToolTriedAnswer, WholeToolAnswer
 from hob.guard.approvals.question_text import visible
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.explanation import arguments_from, explain, explanation
@@ -43,18 +44,18 @@ class OwnerTools:
         self._store = store
         self._mask = mask
 
-    def all(self) -> Sequence[Mapping[str, Any]]:
+    def all(self) -> Sequence[ToolAnswer]:
         """Every tool, those that are always shown first."""
         return [self._view(spec) for spec in self._tools.named().values()]
 
-    def one(self, name: str) -> Mapping[str, Any]:
+    def one(self, name: str) -> WholeToolAnswer:
         """A tool as models and the guard see it."""
         spec = self._spec(name)
         roles = {} if spec.roles is None else {key: value for key, value in asdict(spec.roles).items() if value}
         return {
             **self._view(spec),
             "about": spec.description,
-            "schema": spec.schema,
+            "schema": dict(spec.schema),
             "roles": roles,
             "restart": spec.restart,
             "timeout": spec.timeout,
@@ -62,7 +63,7 @@ class OwnerTools:
             "bytes": len(json.dumps([spec.name, spec.description, spec.schema])),
         }
 
-    async def test(self, name: str, arguments: str, *, confirmed: bool) -> Mapping[str, Any]:
+    async def test(self, name: str, arguments: str, *, confirmed: bool) -> ToolTriedAnswer:
         """One call as if the owner had asked for it, judged by the policy."""
         spec = self._spec(name)
         guarding = await self._guarding()
@@ -70,16 +71,18 @@ class OwnerTools:
         context = context_of(guarding, Supposed(words=arguments))
         decided, analysis = explain(guarding.policy, guarding.reader, context, name, arguments, spec)
         told = [visible(str(line)) for line in explanation(decided, analysis)]
-        view = {**decision_view(decided, analysis), "told": told, "done": False}
+        view = decision_view(decided, analysis)
         if not (isinstance(decided.verdict, Allow) or (confirmed and isinstance(decided.verdict, Ask))):
-            return view
+            return cast(ToolTriedAnswer, {**view, "told": told, "done": False})
         began = perf_counter()
         text, failed = await self._call(ToolCall(CallId("test"), name, arguments))
         await self._store.audit.add(
             of_action("tool_test", "failed" if failed else "done", SenderClass.OWNER, target=name)
         )
         seconds = round(perf_counter() - began, 3)
-        return {**view, "done": True, "failed": failed, "text": self._mask(text), "seconds": seconds}
+        return {
+            **view, "told": told, "done": True, "failed": failed, "text": self._mask(text), "seconds": seconds
+        }  # fmt: skip
 
     async def _call(self, call: ToolCall) -> tuple[str, bool]:
         group = self._tools.group_of(call.name)
@@ -93,7 +96,7 @@ class OwnerTools:
             raise InvalidRequest(why) from error
         return result.text, result.is_error
 
-    def _view(self, spec: ToolSpec) -> Mapping[str, Any]:
+    def _view(self, spec: ToolSpec) -> ToolAnswer:
         return {
             "name": spec.name,
             "group": self._tools.group_of(spec.name),

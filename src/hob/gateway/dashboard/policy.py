@@ -1,12 +1,13 @@
-"""What the policy would say, below `/api/v1`."""
+"""What the policy would say, and the tools that it judges, below `/api/v1`."""
 
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
-from hob.gateway.dashboard.naming import own
+from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import JsonResponse, json_response
 from hob.gateway.policy import ExplainedAnswer, LazyPolicy, SupposedCall
+from hob.gateway.routes.tools import ENDPOINTS as TOOLS
 from hob.guard.policy.modes import Autonomy, Mode
 
 
@@ -31,4 +32,10 @@ async def explain(call: EndpointCall[Explaining]) -> JsonResponse[ExplainedAnswe
     return json_response(await call.api.port(LazyPolicy).get().explain(supposed))
 
 
-ENDPOINTS = (own("POST", "/policy/explain", explain, TokenScope.READ, Explaining),)
+_same = Known(TOOLS).same
+ENDPOINTS = (
+    own("POST", "/policy/explain", explain, TokenScope.READ, Explaining),
+    _same("GET", "/tools"),
+    _same("GET", "/tools/{id}"),
+    _same("POST", "/tools/{id}/test"),
+)

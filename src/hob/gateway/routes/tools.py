@@ -1,13 +1,20 @@
 """The tools there are, for their owner."""
 
-from starlette.responses import Response
+from collections.abc import Sequence
+from typing import TypedDict
 
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import Endpoint, EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import json_response
-from hob.gateway.tools import LazyTools
+from hob.gateway.http.reply import JsonResponse, json_response
+from hob.gateway.tools import LazyTools, ToolAnswer, ToolTriedAnswer, WholeToolAnswer
+
+
+class ToolsAnswer(TypedDict):
+    """Tools."""
+
+    tools: Sequence[ToolAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +25,17 @@ class ToolTrial:
     confirmed: bool = field("do it where the policy asks the owner first", False)
 
 
-async def all_tools(call: EndpointCall[Nothing]) -> Response:
+async def all_tools(call: EndpointCall[Nothing]) -> JsonResponse[ToolsAnswer]:
     """Every tool that sessions can open, those that are always shown first."""
-    return json_response({"tools": list(call.api.port(LazyTools).get().all())})
+    return json_response({"tools": call.api.port(LazyTools).get().all()})
 
 
-async def one_tool(call: EndpointCall[Nothing]) -> Response:
+async def one_tool(call: EndpointCall[Nothing]) -> JsonResponse[WholeToolAnswer]:
     """One tool, as models and the guard see it."""
     return json_response(call.api.port(LazyTools).get().one(call.id))
 
 
-async def try_tool(call: EndpointCall[ToolTrial]) -> Response:
+async def try_tool(call: EndpointCall[ToolTrial]) -> JsonResponse[ToolTriedAnswer]:
     """Make one call, judged by the policy as if the owner had asked for it, and tell what came of it."""
     asked = call.asked
     found = await call.api.port(LazyTools).get().test(call.id, asked.arguments, confirmed=asked.confirmed)
