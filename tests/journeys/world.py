@@ -102,9 +102,12 @@ class Daemon:
         raise httpx2.ReadError("nothing came")
 
     def locks(self, home: Path) -> set[str]:
-        """The files of the database on which this process holds a lock, as the kernel says."""
+        """The files of the database on which this process holds a lock, as the kernel says.
+
+        A reading of /proc/locks misses lines while others lock and unlock; a lock that was lost never comes back.
+        """
         files = {(home / name).stat().st_ino: name for name in ("hob.db", "hob.db-shm")}
-        held = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+        held = [line.split() for _ in range(10) for line in Path("/proc/locks").read_text().splitlines()]
         places = [row[5] for row in held if row[1] == "POSIX" and row[4] == str(self.process.pid)]
         return {files[node] for place in places if (node := int(place.split(":")[2])) in files}
 
