@@ -14,6 +14,7 @@ from benchmarks import (
     endpoints,
     gateway,
     guard,
+    hands,
     history,
     load,
     masking,
@@ -48,6 +49,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "guard": guard.measure,
     "masking": masking.measure,
     "web": web.measure,
+    "hands": hands.measure,
     "wires": wires.measure,
 }
 

@@ -73,6 +73,9 @@ async def test_page_is_opened_and_the_owner_hears_how_the_browser_is(tmp_path: P
             await said(app, f"Look at {url}")
             assert 'heading "My wiki"' in results(model)[-1]
             assert (await app.operations.status())["browsers"] == 1
+            noted = [row for row in await app.store.audit.latest(50, "action") if row.entry.name == "network"]
+            reached = [row.detail for row in noted if row.entry.outcome == "reached"]
+            assert [str(web.port) in str(detail) and "by the browser of" in str(detail) for detail in reached] == [True]
             assert await said(app, "/browser") == "Browser: open, with a profile of this conversation"
             assert await said(app, "/browser close") == "The browser is closed."
             assert await said(app, "/browser close") == "No browser is open in this conversation."

@@ -1,5 +1,7 @@
 """Words to pictures."""
 
+import asyncio
+import base64
 import json
 from contextlib import aclosing
 
@@ -7,9 +9,13 @@ import pytest
 
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
+from hob.core.settings import Secret
+from hob.providers.settings import ProviderSettings
+from hob.providers.wires.gemini.images import GeminiImages
 from hob.providers.wires.openai_media.images import OpenAIImages
 from hob.testing.model_server import ModelServer
-from tests.providers.canned import client_of, saying
+from tests.providers.canned import client_of, listening, saying
+from tests.providers.media.test_media import opened
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -32,4 +38,55 @@ async def test_answer_without_a_picture_is_an_error(answer: object) -> None:
     async with saying(json.dumps(answer).encode()) as client:
         with pytest.raises(ModelError) as failed:
             await OpenAIImages(client, "m").generate("x")
+    assert failed.value.fault is ModelFault.GARBAGE
+
+
+GEMINI = {
+    "candidates": [
+        {
+            "content": {
+                "parts": [
+                    {"inlineData": {"mimeType": "image/png", "data": "aGVsbG8="}, "thought": True},
+                    {"text": "Here it is."},
+                    {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PNG).decode()}},
+                ]
+            }
+        }
+    ],
+    "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1290},
+}
+
+
+async def test_gemini_is_asked_for_a_picture_in_its_own_words() -> None:
+    heard: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        size = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        heard.extend((head.decode(), (await reader.readexactly(size)).decode()))
+        body = json.dumps(GEMINI).encode()
+        writer.write(b"HTTP/1.1 200 x\r\ncontent-type: application/json\r\nconnection: close\r\n")
+        writer.write(b"content-length: %d\r\n\r\n" % len(body) + body)
+        await writer.drain()
+
+    async with listening(serve) as address:
+        own = {"gemini": ProviderSettings(base_url=address, api_key=Secret.of("k-1"))}
+        async with opened({}, providers=own, image_generation="gemini/gemini-2.5-flash-image") as media:
+            assert media.image_generator is not None
+            made = await media.image_generator.generate("A red hat", "1536x1024")
+    assert (made.data, made.media_type, made.usage) == (PNG, "image/png", Usage(3, 1290))
+    head, body = heard
+    assert head.startswith("POST /v1beta/models/gemini-2.5-flash-image:generateContent ")
+    assert "x-goog-api-key: k-1" in head.lower()
+    assert json.loads(body) == {
+        "contents": [{"role": "user", "parts": [{"text": "A red hat"}]}],
+        "generationConfig": {"responseModalities": ["IMAGE"], "imageConfig": {"aspectRatio": "3:2"}},
+    }
+
+
+@pytest.mark.parametrize("answer", [{}, {"candidates": [{"content": {"parts": [{"text": "No."}]}}]}, [1]])
+async def test_gemini_without_a_picture_is_an_error(answer: object) -> None:
+    async with saying(answer) as client:
+        with pytest.raises(ModelError) as failed:
+            await GeminiImages(client, "m").generate("x")
     assert failed.value.fault is ModelFault.GARBAGE

@@ -145,3 +145,14 @@ def test_no_browser_outlives_a_hob_that_was_killed(tmp_path: Path) -> None:
     RunningProcesses(tmp_path).reap()
     assert not start_of(pid)
     assert [*(tmp_path / "browser").iterdir()] == []
+
+
+async def test_page_of_hob_is_pictured_without_network_and_its_browser_ends(tmp_path: Path) -> None:
+    html = "<p>Red</p><script>fetch('{0}'); document.body.style.background = 'red'</script><img src='{0}'>"
+    async with open_desk(tmp_path) as desk:
+        html = html.format(desk.web.url("/", "site.example"))
+        live = await desk.browsers.picture(html, scripts=True)
+        still = await desk.browsers.picture(html, scripts=False)
+        assert live.startswith(b"\xff\xd8")
+        assert live != still
+        assert (desk.web.heads, desk.records.running, desk.browsers.view()) == ([], set(), {})

@@ -40,11 +40,26 @@ async def text_of(toolset: Toolset, name: str, **arguments: object) -> str:
     return (await made(toolset, name, **arguments)).text  # type: ignore[arg-type]
 
 
+class Drawn:
+    """Draws nothing, until it has a picture."""
+
+    def __init__(self) -> None:
+        self.data: bytes | ToolFailed | None = None
+        self.asked: list[tuple[str, bool]] = []
+
+    async def picture(self, html: str, *, scripts: bool) -> bytes | None:
+        self.asked.append((html, scripts))
+        if isinstance(self.data, ToolFailed):
+            raise self.data
+        return self.data
+
+
 @dataclass
 class Made:
     tool: Canvas
     store: Store
     viewers: CanvasViewers
+    drawn: Drawn
 
     async def present(self, html: str = PAGE, **more: object) -> str:
         return await text_of(self.tool.toolset, "canvas", action="present", html=html, **more)
@@ -74,7 +89,8 @@ async def canvas(tmp_path: Path) -> AsyncIterator[Made]:
     async with memory_store() as store:
         roots = Roots((Root("work", tmp_path),), base=tmp_path, home=tmp_path)
         viewers = CanvasViewers()
-        yield Made(Canvas(store.canvas, viewers, roots, seconds=0.2), store, viewers)
+        drawn = Drawn()
+        yield Made(Canvas(store.canvas, viewers, roots, store.blobs, drawn, 0.2), store, viewers, drawn)
 
 
 async def test_page_is_kept_with_its_title_and_versions(canvas: Made) -> None:
@@ -182,3 +198,19 @@ def test_script_is_asked_about_in_a_tainted_turn_and_a_page_is_not(canvas: Made)
     assert rule(True, action="eval", script="1") == "taint.network"
     assert rule(False, action="eval", script="1") == "mode.online"
     assert rule(True, action="present", html=PAGE, page="x") == rule(False, action="hide") == "mode.write"
+
+
+async def test_snapshot_has_a_picture_where_a_browser_can_draw_one(canvas: Made) -> None:
+    await canvas.present()
+    canvas.drawn.data = b"\xff\xd8picture"
+    alone = await made(canvas.tool.toolset, "canvas", action="snapshot")
+    assert "as it is when it is opened; no browser shows main" in alone.text
+    assert not alone.label.trusted
+    async with canvas.browser(CanvasAnswer("text: 42")):
+        seen = await made(canvas.tool.toolset, "canvas", action="snapshot")
+    assert (seen.text, await canvas.store.blobs.load(seen.images[0].blob)) == ("text: 42", canvas.drawn.data)
+    assert canvas.drawn.asked == [(PAGE, True), (PAGE, True)]
+    canvas.drawn.data = ToolFailed("3 browsers are at work already")
+    async with canvas.browser(CanvasAnswer("text: 42")):
+        told = await made(canvas.tool.toolset, "canvas", action="snapshot")
+    assert told.text == "text: 42\n(3 browsers are at work already)"

@@ -63,6 +63,13 @@ class LazyBrowsers:
     async def stop(self, session: SessionKey) -> bool:
         return bool(await self._tool().browsers.stop(session))
 
+    async def picture(self, html: str, *, scripts: bool) -> bytes | None:
+        if not self._there:
+            return None
+        await asyncio.to_thread(_making)
+        data: bytes = await self._tool().browsers.picture(html, scripts=scripts)
+        return data
+
     def view(self) -> Mapping[str, Any]:
         """For `hob status`: how many are open."""
         return {} if self._tool.found is None else self._tool.found.browsers.view()

@@ -19,3 +19,6 @@ class BrowserControl(Protocol):
 
     async def stop(self, session: SessionKey) -> bool:
         """Close it; False where none is open."""
+
+    async def picture(self, html: str, *, scripts: bool) -> bytes | None:
+        """How this page looks (JPEG); None where the extra is not installed. Raises ToolFailed."""

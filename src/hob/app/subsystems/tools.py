@@ -1,6 +1,7 @@
 """Hob's own tools."""
 
 from hob.agent.prompt.specs import EARLIER
+from hob.app.browser.port import BrowserControl
 from hob.app.subsystem import Endpoints, KeptFiles, Open, Subsystem
 from hob.core.lazy import Lazy
 from hob.core.ports.memory import MemorySearch
@@ -33,7 +34,7 @@ def _api_v1() -> Endpoints:
 
 TOOLS = Subsystem(
     name="tools",
-    needs=(MemorySearch, KnownFacts),
+    needs=(MemorySearch, KnownFacts, BrowserControl),
     settings={"sandbox": SandboxSettings, "web": WebSettings},
     one_shot=True,
     tools=(*BUILTIN_GROUPS, EARLIER),

@@ -4,6 +4,7 @@ from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings
 from hob.agent.sessions import zone_of
 from hob.agent.settings import AgentSettings
+from hob.app.browser.port import BrowserControl
 from hob.app.kernel import CACHE, Kernel
 from hob.app.models.catalog import ModelCatalog
 from hob.app.tools.own_messages import OwnMessages
@@ -21,4 +22,4 @@ def open_outside(kernel: Kernel, viewers: CanvasViewers) -> Outside:
     limits, zone = config[SpendingSettings], zone_of(agent.timezone)
     budget = Budget(limits, kernel.store.ledger, prices, kernel.clock, agent.language, zone)
     catalog = ModelCatalog(models, kernel.choice, budget, kernel.clock)
-    return Outside(OwnMessages(kernel), catalog, viewers, catalog.aclose)
+    return Outside(OwnMessages(kernel), catalog, viewers, catalog.aclose, kernel.port(BrowserControl))

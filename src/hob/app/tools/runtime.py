@@ -35,7 +35,7 @@ from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.memory.facts.book import FactBook
 from hob.store.store import Store
-from hob.tools.canvas.canvas import Canvas, CanvasBrowsers
+from hob.tools.canvas.canvas import Canvas, CanvasBrowsers, CanvasPictures
 from hob.tools.documents.documents import DocumentReader
 from hob.tools.exec.command_log import CommandLog
 from hob.tools.exec.commands import CommandTools, Warn, nobody_warned
@@ -178,6 +178,7 @@ class Outside:
     browsers: CanvasBrowsers = field(default_factory=CanvasViewers)
     close: Callable[[], Awaitable[None]] = _nothing
     """Ends the connections to models."""
+    pictures: CanvasPictures | None = None
 
 
 class WorkspaceTools:
@@ -273,7 +274,7 @@ def _talking(
         ConversationTools(notices).toolset,
         MessageTool(outside.messages, roots, blobs).toolset,
         MediaTools(outside.media, documents, roots, blobs).toolset,
-        Canvas(store.canvas, outside.browsers, roots).toolset,
+        Canvas(store.canvas, outside.browsers, roots, blobs, outside.pictures).toolset,
     )
 
 

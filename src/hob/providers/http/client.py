@@ -23,13 +23,25 @@ class Retrying(Protocol):
     async def __call__(self, ask: Callable[[], Awaitable[_T]]) -> _T: ...
 
 
+KeyHeaders = Callable[[str], Mapping[str, str]]
+"""How a key is shown; an empty one is none."""
+
+
+def bearer(key: str) -> Mapping[str, str]:
+    """As most servers want it."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
 class Client:
     """One provider's server, with each of its keys. Nothing is opened before the first request.
 
     `url` makes an address of the server's base URL. All raise ModelError.
     """
 
-    def __init__(self, servers: Sequence[Server], clock: Clock, patiently: Retrying) -> None:
+    def __init__(
+        self, servers: Sequence[Server], clock: Clock, patiently: Retrying, key_headers: KeyHeaders = bearer
+    ) -> None:
+        self._key_headers = key_headers
         self._connections = [(server, ServerConnection(server, clock)) for server in servers]
         self._patiently = patiently
 
@@ -42,7 +54,7 @@ class Client:
         """The answer's JSON."""
 
         async def ask(server: Server, connection: ServerConnection) -> Any:
-            request = await _prepare(server, connection, url, body)
+            request = await _prepare(server, connection, url, body, self._key_headers)
             return await connection.fetch_json(**request)
 
         return await self._ask(ask)
@@ -84,7 +96,7 @@ class Client:
         server: Server,
         connection: ServerConnection,
     ) -> tuple[bytes, AsyncGenerator[bytes]]:
-        request = await _prepare(server, connection, url, body)
+        request = await _prepare(server, connection, url, body, self._key_headers)
         async with AsyncExitStack() as opened:
             response = await opened.enter_async_context(connection.open(**request))
             if response.headers.get("content-type", "").startswith(("text/", "application/json")):
@@ -111,7 +123,11 @@ async def _once(
 
 
 async def _prepare(
-    server: Server, connection: ServerConnection, url: Callable[[str], str], body: Mapping[str, Any] | Form
+    server: Server,
+    connection: ServerConnection,
+    url: Callable[[str], str],
+    body: Mapping[str, Any] | Form,
+    key_headers: KeyHeaders,
 ) -> dict[str, Any]:
     """What `Connection.open` takes."""
     key = await connection.key()
@@ -122,7 +138,7 @@ async def _prepare(
             ModelFault.SETTINGS,
             translatable("the base URL is no address: {error}; check {advice}", error=error, advice=server.advice),
         ) from error
-    headers = {"authorization": f"Bearer {key}"} if key else {}
+    headers = dict(key_headers(key))
     request = {"method": "POST", "url": address, "headers": headers, "secrets": connection.secrets(key)}
     if isinstance(body, Form):
         return {**request, "form": body}

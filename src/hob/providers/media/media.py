@@ -127,6 +127,7 @@ _USUAL: Mapping[tuple[str, str], str] = {
     ("openai", TRANSCRIPTION): "gpt-4o-mini-transcribe",
     ("openai", SPEECH): "gpt-4o-mini-tts",
     ("openai", IMAGES): "gpt-image-1-mini",
+    ("gemini", IMAGES): "gemini-2.5-flash-image",
     ("ollama", EMBEDDING): "nomic-embed-text",
 }
 """What is asked where nothing is configured, by the usual model's provider."""
@@ -137,7 +138,7 @@ _WIRES: Mapping[str, tuple[str, ...]] = {
     RERANKING: ("openai", "responses"),
     TRANSCRIPTION: ("openai", "responses"),
     SPEECH: ("openai", "responses"),
-    IMAGES: ("openai", "responses"),
+    IMAGES: ("openai", "responses", "gemini"),
 }
 """Who can be asked for it, by what they speak; every model may see."""
 _EXAMPLES: Mapping[str, str] = {
@@ -146,7 +147,7 @@ _EXAMPLES: Mapping[str, str] = {
     TRANSCRIPTION: "openai/gpt-4o-mini-transcribe or groq/whisper-large-v3",
     SPEECH: "openai/gpt-4o-mini-tts",
     VISION: "openai/gpt-5-mini or ollama/gemma3",
-    IMAGES: "openai/gpt-image-1-mini",
+    IMAGES: "openai/gpt-image-1-mini or gemini/gemini-2.5-flash-image",
 }
 
 
@@ -251,6 +252,12 @@ class Media:
         if isinstance(ref, ModelError):
             return None
         from hob.providers.http.client import Client
+
+        if self._choice.connect(ref.provider).provider.wire == "gemini":
+            from hob.providers.wires.gemini.images import GeminiImages, key_header
+
+            client = Client(self._servers(ref), self._clock, self._failover.patiently, key_header)
+            return GeminiImages(self._kept(client), ref.model)
         from hob.providers.wires.openai_media.images import OpenAIImages
 
         return OpenAIImages(self._kept(Client(self._servers(ref), self._clock, self._failover.patiently)), ref.model)

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from types import ModuleType
@@ -23,7 +24,7 @@ from hob.core.values import dataclass
 from hob.tools.browser.finding import EXTRA, find_program, is_library_there
 from hob.tools.browser.settings import BrowserSettings
 from hob.tools.sandbox.environment import SYSTEM_PATH, shared_environ
-from hob.tools.sandbox.network.hosts import HostRules
+from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 OWNER = "owner"
@@ -32,6 +33,7 @@ OWNER = "owner"
 MOST_BROWSERS = 3
 IDLE_SECONDS = 600.0
 _OWNERS_SECONDS = 3600.0  # as long as the owner may take to log in
+_MOST_NOTED = 500  # of one browser: a page may invent names without end
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 _OF_SCREENS = (*_SCREENS, "XAUTHORITY", "XDG_RUNTIME_DIR")
 
@@ -43,6 +45,10 @@ def _windows() -> ModuleType:
     return window
 
 
+def unnoted(_session: SessionKey, _decision: Decision) -> None:
+    """Where no one notes which hosts a browser reaches."""
+
+
 @dataclass(slots=True)
 class _Browser:
     """One session's. `profile` is empty where it goes with the browser; `taken`: the owner acts in it now."""
@@ -52,6 +58,8 @@ class _Browser:
     window: Any = None
     used: float = 0.0
     taken: bool = False
+    noted: set[tuple[str, int, bool]] = field(default_factory=set)
+    """Where it has been, or was not let go: each place is told of once."""
     idle: asyncio.Task[None] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -73,8 +81,13 @@ class Browsers:
         *,
         idle: float = IDLE_SECONDS,
         internet: Internet = INTERNET,
+        decided: Callable[[SessionKey, Decision], None] = unnoted,
     ) -> None:
-        """`folder` is for profiles; `settings` may be replaced, and count for browsers that are started then."""
+        """`folder` is for profiles; `settings` may be replaced, and count for browsers that are started then.
+
+        `decided` hears once of each host that a session's browser reaches or is refused; not of what its owner does.
+        """
+        self._decided = decided
         self.settings = settings
         self._folder = folder
         self._environ = environ
@@ -99,7 +112,7 @@ class Browsers:
                     "the owner acts in the browser now. End your turn, and go on when they have written /browser back"
                 )
             if browser.taken:  # who closes the window has given it back
-                await self._move(browser, taken=False)
+                await self._move(session, browser, taken=False)
             if browser.open and profile is not None and profile != browser.profile:
                 await self._close(browser)
             if not browser.open:
@@ -139,7 +152,19 @@ class Browsers:
             raise Unready(translatable("There is no display here: the browser cannot be shown."))
         browser = self._open_one(session)
         async with browser.lock:
-            await self._move(browser, taken=True)
+            await self._move(session, browser, taken=True)
+
+    async def picture(self, html: str, *, scripts: bool) -> bytes:
+        """How a page of Hob's own looks (JPEG), in a browser that is started for it. Raises ToolFailed."""
+        session = SessionKey("canvas")
+        try:
+            async with self.using(session) as window:
+                data: bytes = await window.picture(html, scripts=scripts)
+                return data
+        except _windows().Error as error:
+            raise ToolFailed(f"the page cannot be pictured: {' '.join(str(error).split())[:300]}") from error
+        finally:
+            await self.stop(session)
 
     async def give_back(self, session: SessionKey) -> None:
         """The owner has done what they wanted. Raises NotFound, Unready."""
@@ -147,7 +172,7 @@ class Browsers:
         if browser is None or not browser.taken:
             raise NotFound(translatable("You have not taken the browser of this conversation."))
         async with browser.lock:
-            await self._move(browser, taken=False)
+            await self._move(session, browser, taken=False)
 
     def view(self) -> Mapping[str, Any]:
         """For `hob status`: how many are open."""
@@ -175,7 +200,7 @@ class Browsers:
         browser.profile = profile
         browser.folder = await asyncio.to_thread(self._make_folder, profile)
         try:
-            browser.window = await self._open_window(browser.folder)
+            browser.window = await self._open_window(browser.folder, partial(self._note_host, session, browser))
         except Unready as error:
             await self._close(browser)
             raise ToolFailed(str(error)) from error
@@ -192,7 +217,13 @@ class Browsers:
             lock.unlink()
         return folder
 
-    async def _open_window(self, folder: Path, *, taken: bool = False) -> Any:
+    def _note_host(self, session: SessionKey, browser: _Browser, decision: Decision) -> None:
+        place = (decision.host, decision.port, decision.allowed)
+        if not browser.taken and place not in browser.noted and len(browser.noted) < _MOST_NOTED:
+            browser.noted.add(place)
+            self._decided(session, decision)
+
+    async def _open_window(self, folder: Path, decided: Decided, *, taken: bool = False) -> Any:
         """Raises Unready with the next step."""
         if not is_library_there():
             raise Unready(f"the browser needs a library: {install_command(EXTRA)}")
@@ -203,7 +234,7 @@ class Browsers:
         environ = {**shared_environ(self._environ, ()), "PATH": path}
         if taken:
             environ |= {name: self._environ[name] for name in _OF_SCREENS if name in self._environ}
-        program = windows.Program(found, environ, HostRules(self.settings.hosts), self._internet)
+        program = windows.Program(found, environ, HostRules(self.settings.hosts), self._internet, decided)
         try:
             async with self._starting:
                 self._driver = self._driver or await windows.start_driver()
@@ -224,7 +255,7 @@ class Browsers:
             raise ToolFailed(f"{MOST_BROWSERS} browsers are at work already; try again later")
         await self._close(min(free, key=lambda each: each.used))
 
-    async def _move(self, browser: _Browser, *, taken: bool) -> None:
+    async def _move(self, session: SessionKey, browser: _Browser, *, taken: bool) -> None:
         """The same profile and pages in another window. What was typed there stays there."""
         state: Mapping[str, Any] = {"cookies": []}
         with suppress(_windows().Error):  # closed by its owner
@@ -232,7 +263,9 @@ class Browsers:
         addresses: Sequence[str] = [page.url for page in browser.window.tabs.values()]
         self._records.remove(browser.window.pid)
         await browser.window.close()
-        browser.window, browser.taken = await self._open_window(browser.folder, taken=taken), taken
+        browser.taken = browser.taken or taken
+        decided = partial(self._note_host, session, browser)
+        browser.window, browser.taken = await self._open_window(browser.folder, decided, taken=taken), taken
         self._note(browser)
         browser.used = asyncio.get_running_loop().time()
         await browser.window.context.add_cookies(state["cookies"])  # those that end with a window too
@@ -247,7 +280,7 @@ class Browsers:
 
     async def _close(self, browser: _Browser) -> None:
         window, folder, profile = browser.window, browser.folder, browser.profile
-        browser.window, browser.folder, browser.taken = None, Path(), False
+        browser.window, browser.folder, browser.taken, browser.noted = None, Path(), False, set()
         if browser.idle is not None and browser.idle is not asyncio.current_task():
             browser.idle.cancel()
         browser.idle = None

@@ -21,15 +21,22 @@ from playwright.async_api import (
     Frame,
     Page,
     Playwright,
+    Route,
     async_playwright,
 )
 
 from hob.core.values import dataclass
 from hob.tools.browser.proxy import BrowserProxy
-from hob.tools.sandbox.network.hosts import Decision, HostRules
+from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 MOST_TABS = 8
+_PICTURE_SECONDS = 10.0
+_SEALED_AT = "http://canvas.invalid/"
+_SEALED = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:;"
+    " base-uri 'none'; form-action 'none'; webrtc 'block'"
+)
 _MOST_LINES, _LONGEST_LINE, _MOST_NOTES = 100, 500, 20
 _SHOWN = ("http://", "https://", "about:blank", "about:srcdoc", "blob:http", "chrome-error:")
 _START_SECONDS, _CLOSE_SECONDS = 30.0, 10.0
@@ -60,6 +67,8 @@ class Program:
     environ: Mapping[str, str]
     local: HostRules
     internet: Internet = INTERNET
+    decided: Decided = lambda _: None
+    """Hears of every connection."""
 
 
 class BrowserWindow:
@@ -104,6 +113,7 @@ class BrowserWindow:
         """Start Chromium over this profile. Raises the library's Error."""
         await asyncio.to_thread(_settle_profile, profile)
         listening = socket.create_server(("127.0.0.1", 0))
+        self._noted = program.decided
         self.proxy = BrowserProxy(program.local, self._decided, program.internet)
         await self.proxy.serve(listening)
         try:
@@ -141,6 +151,23 @@ class BrowserWindow:
         self.proxy.close()
         self._ended = True
 
+    async def picture(self, html: str, *, scripts: bool) -> bytes:
+        """How a page looks (JPEG) that has no network and no origin. Raises the library's Error."""
+        script = "'unsafe-inline' 'unsafe-eval'" if scripts else "'none'"
+        policy = f"sandbox {'allow-scripts' if scripts else ''}; script-src {script}; {_SEALED}"
+
+        async def answer(route: Route) -> None:
+            if route.request.url != _SEALED_AT:
+                await route.abort()
+                return
+            headers = {"content-type": "text/html; charset=utf-8", "content-security-policy": policy}
+            await route.fulfill(body=html, headers=headers)
+
+        page = await self.new_tab()
+        await page.route("**/*", answer)
+        await page.goto(_SEALED_AT, wait_until="load", timeout=_PICTURE_SECONDS * 1000)
+        return await page.screenshot(type="jpeg", quality=70, timeout=_PICTURE_SECONDS * 1000)
+
     async def new_tab(self) -> Page:
         """An empty tab, which is the current one then."""
         page = await self.context.new_page()
@@ -152,6 +179,7 @@ class BrowserWindow:
         self._ended = True
 
     def _decided(self, decision: Decision) -> None:
+        self._noted(decision)
         if self._watched and not decision.allowed and len(self._refused) < _MOST_LINES:
             self._refused.append(decision)
 

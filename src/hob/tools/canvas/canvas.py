@@ -8,8 +8,9 @@ from html import unescape
 from typing import Literal, Protocol
 
 from hob.core.content.canvas import CanvasAnswer, CanvasPage
+from hob.core.content.images import Image
 from hob.core.errors import NotFound, ToolFailed
-from hob.core.ports.tools import CallContext
+from hob.core.ports.tools import Blobs, CallContext
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, Trust
 from hob.tools.canvas.specs import CANVAS
 from hob.tools.filesystem.paths import Roots
@@ -47,11 +48,28 @@ class CanvasBrowsers(Protocol):
         """Run a script in it, or hear how it looks; as soon as one shows this version."""
 
 
+class CanvasPictures(Protocol):
+    """Draws pages."""
+
+    async def picture(self, html: str, *, scripts: bool) -> bytes | None:
+        """How this page looks when it is opened (JPEG); None where nobody can tell. Raises ToolFailed."""
+
+
 class Canvas:
     """Presents pages, and asks them."""
 
-    def __init__(self, pages: CanvasPages, browsers: CanvasBrowsers, roots: Roots, seconds: float = _SECONDS) -> None:
-        """A page has so many `seconds` to answer."""
+    def __init__(
+        self,
+        pages: CanvasPages,
+        browsers: CanvasBrowsers,
+        roots: Roots,
+        blobs: Blobs,
+        pictures: CanvasPictures | None = None,
+        seconds: float = _SECONDS,
+    ) -> None:
+        """A page has so many `seconds` to answer. Without `pictures` a snapshot is a text alone."""
+        self._blobs = blobs
+        self._pictures = pictures
         self._pages = pages
         self._browsers = browsers
         self._roots = roots
@@ -84,7 +102,9 @@ class Canvas:
             return ToolOutput(f"{page} is hidden; present shows it again")
         if action == "eval" and not script.strip():
             raise ToolFailed("eval needs a script")
-        return await self._ask(kept, script if action == "eval" else "")
+        if action == "eval":
+            return await self._ask(kept, script)
+        return await self._look(kept)
 
     async def _given(self, page: CanvasPage, html: str, file: str) -> tuple[CanvasPage, str]:
         if file:
@@ -112,6 +132,24 @@ class Canvas:
         return ToolOutput(
             f"{page.name} is presented, version {page.version}, /canvas/{page.id} in the dashboard; {seen}{off}"
         )
+
+    async def _look(self, page: CanvasPage) -> ToolOutput:
+        """What a browser that shows it says of it, and a picture of the page as it is when it is opened."""
+        data, problem = None, ""
+        if self._pictures is not None and not page.hidden:
+            try:
+                data = await self._pictures.picture(await self._pages.html(page), scripts=page.scripts)
+            except ToolFailed as error:
+                problem = f"\n({error})"
+        if data is None:
+            told = await self._ask(page, "")
+            return replace(told, text=told.text + problem)
+        images = (Image(await self._blobs.put(data, "image/jpeg"), "image/jpeg"),)
+        try:
+            told = await self._ask(page, "")
+        except ToolFailed as error:
+            return ToolOutput(f"The picture shows the page as it is when it is opened; {error}", _SAID, images=images)
+        return replace(told, images=images)
 
     async def _ask(self, page: CanvasPage, script: str) -> ToolOutput:
         if page.hidden:

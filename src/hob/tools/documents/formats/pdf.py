@@ -25,4 +25,7 @@ def read(data: bytes) -> Iterator[DocumentSection]:
     except (pypdf.errors.PyPdfError, pypdf.errors.DependencyError) as error:
         raise ValueError(str(error)) from error
     if not said:
-        raise ValueError("it holds no text; its pages are probably pictures (scanned)")
+        raise ValueError(
+            "it holds no text: its pages are pictures (scanned). `ocrmypdf FILE NEW.pdf` writes the text into a copy; "
+            "`pdftoppm -r 100 -png FILE page` (poppler-utils) makes pictures of them, which the tool image reads"
+        )
