@@ -134,6 +134,24 @@ async def test_expired_and_superseded_and_repeated_items_are_left_out(store: Sto
     assert "kitchen" in found[0]
 
 
+async def test_what_was_said_again_on_another_day_is_told_twice(store: Store) -> None:
+    days = [said("I ran five kilometres.", n, session=str(n), at=NOW - n * 86_400) for n in (1, 2, 2, 3, 4)]
+    await store.items.add(days)
+    assert await search(store, "kilometres") == ["I ran five kilometres."] * 2
+
+
+async def test_named_day_tells_more_than_a_named_year(store: Store) -> None:
+    day, other = datetime(2026, 3, 2, tzinfo=UTC).timestamp(), datetime(2026, 5, 3, tzinfo=UTC).timestamp()
+    await store.items.add([said("We ate fish.", session="a", at=day), said("We had soup.", session="b", at=other)])
+
+    async def counts(query: str) -> float:
+        found = await Retriever(store.memory_index).search(query, scope=OWNER, now=NOW)
+        return max(each.parts.get("day", 0.0) for each in found)
+
+    by_day, by_month = await counts("fish on 2 March 2026"), await counts("fish in March 2026")
+    assert by_day > by_month > await counts("fish last year")
+
+
 async def test_budget_holds(store: Store) -> None:
     await store.items.add([said(f"Tea number {n} " + "with milk " * n, n, session=str(n)) for n in range(30)])
     found = await search(store, "tea milk", limit=30, budget=100)

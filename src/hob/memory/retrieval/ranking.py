@@ -47,6 +47,8 @@ _RUNNING = frozenset({Layer.CONVERSATION, Layer.TOOL, Layer.GROUP, Layer.DOCUMEN
 """Layers in which one item goes on where the other ended; facts stand alone."""
 _EVERGREEN = frozenset({Layer.SOUL, Layer.DOCUMENT})
 _BEFORE, _AFTER = timedelta(days=3), timedelta(days=7)
+_DAY, _LEAST_DAY = 0.06, 0.03
+"""What the asked time counts: the shorter it is, the more it tells (a day 0.35, a month 0.15)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ class _Ranking:
             "assistant": 0.0 if user else 0.2 if query.assistants else -0.2,
             "time": 0.15 if query.when and kind & Kind.TIME else 0.0,
             "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
-            "day": 0.1 * self._day(entry.at) if query.days else 0.0,
+            "day": self._day(entry.at) if query.days else 0.0,
             "recency": _RECENCY * _freshness(entry, query.now),
             "importance": 0.1 * (entry.importance - 0.5),
         }
@@ -204,7 +206,8 @@ class _Ranking:
     def _day(self, at: float) -> float:
         day = datetime.fromtimestamp(at, UTC).date()
         fits = (
-            1.0 if first <= day <= last else 0.5 if first - _BEFORE <= day <= last + _AFTER else 0.0
+            (1.0 if first <= day <= last else 0.5 if first - _BEFORE <= day <= last + _AFTER else 0.0)
+            * max(_LEAST_DAY, _DAY * math.log(366 / ((last - first).days + 1)))
             for first, last in self._query.days
         )
         return max(fits)

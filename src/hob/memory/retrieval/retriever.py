@@ -21,6 +21,9 @@ _PHRASES_AMONG = 50
 _PHRASE = 0.3
 _ALIKE = 0.9
 """The share of common words from which two items say the same."""
+_MOST_ALIKE = 2
+"""So often the same is told that was said on several days."""
+_DAY = 86_400.0
 _SHORT = 80
 """Characters of an answer up to which it says little without its question."""
 _SPARE = 4
@@ -83,17 +86,14 @@ class Search:
         return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
 
     def _chosen(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
-        """The best that are valid and say something new."""
-        said: list[frozenset[str]] = []
-        known: list[frozenset[str]] = []
+        """The best that are valid and say something new, or the same once more on another day."""
+        said, known = _Said(), _Said()
         step = max(1, self.limit) + _SPARE
         for start in range(0, len(ranked), step):
             read = index.stems(each.entry.seq for each in ranked[start : start + step])
             stems = {seq: frozenset(each.split()) for seq, each in read.items()}
             some = [
-                each
-                for each in ranked[start : start + step]
-                if not any(_alike(stems[each.entry.seq], other) for other in known)
+                each for each in ranked[start : start + step] if not known.has(stems[each.entry.seq], each.entry.at)
             ]
             items = index.load(each.entry.seq for each in some)
             for each in some:
@@ -101,10 +101,10 @@ class Search:
                 if item is None or not self._is_valid(item):
                     continue
                 words = frozenset(words_of(item.text))
-                if any(_alike(words, other) for other in said):
+                if said.has(words, item.at):
                     continue
-                said.append(words)
-                known.append(stems[item.seq])
+                said.add(words, item.at)
+                known.add(stems[item.seq], item.at)
                 parts = {name: round(part, 4) for name, part in each.parts.items()}
                 yield Recalled(item, round(each.score, 4), parts)
 
@@ -205,6 +205,22 @@ def packed(found: Iterable[Recalled], limit: int, budget: int) -> Iterator[Recal
 def tokens_of(text: str) -> int:
     """About how many tokens a text has."""
     return -(-len(text.encode("utf-8", "replace")) // _CHARACTERS)
+
+
+class _Said:
+    """What was chosen, by its words and its day."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[frozenset[str], float]] = []
+
+    def has(self, words: frozenset[str], at: float) -> bool:
+        """Whether the same was said on that day, or often enough."""
+        days = [day for others, day in self._all if _alike(words, others)]
+        return at // _DAY in days or len(days) >= _MOST_ALIKE
+
+    def add(self, words: frozenset[str], at: float) -> None:
+        """This was chosen."""
+        self._all.append((words, at // _DAY))
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
