@@ -56,6 +56,7 @@ def messages() -> set[str | tuple[str, str]]:
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     found |= {spec.description.partition("\n")[0] for group in BUILTIN_GROUPS for spec in group.tools}
+    found |= {spec.roles.says for group in BUILTIN_GROUPS for spec in group.tools if spec.roles and spec.roles.says}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()

@@ -32,6 +32,10 @@ _SELECT = (
 )
 
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM timeline"
+_BEGINS = (
+    "SELECT trace_id FROM timeline WHERE trace_id >= :id AND trace_id < :end"
+    " UNION SELECT trace_id FROM inbox WHERE id = :id UNION SELECT trace_id FROM turns WHERE id = :id LIMIT 2"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +171,9 @@ class Timeline(StorePart):
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (trace,))))
 
     async def begins(self, text: str) -> tuple[TraceId, ...]:
-        """The traces whose ids begin so, two at most: more than one is ambiguous."""
-        sql = "SELECT DISTINCT trace_id FROM timeline WHERE trace_id >= ? AND trace_id < ? LIMIT 2"
-        rows = await self._readers.read(lambda c: all_rows(c, sql, (text, f"{text}\U0010ffff")))
+        """The traces whose ids begin so, or that a message or a turn of this id is in; two at most tell of several."""
+        values = {"id": text, "end": f"{text}\U0010ffff"}
+        rows = await self._readers.read(lambda c: all_rows(c, _BEGINS, values))
         return tuple(TraceId(trace) for (trace,) in rows)
 
     async def latest(self, limit: int, session: SessionKey | None = None) -> tuple[TimelineEvent, ...]:

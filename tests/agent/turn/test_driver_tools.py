@@ -315,8 +315,9 @@ async def test_tool_of_a_closed_group_is_answered_with_the_group_to_open(bench: 
     parts = bench.parts((), calls(("clok_set", "{}")), "Oh.")
     clocks = {"time": Group("Clocks.", FunctionTools(tool("clok_set", noon)))}
     await Driver(replace(parts, toolset=Groups(FunctionTools(), clocks))).run(turn, bench.control)
-    told = (await bench.received(turn))[0].result.text
-    assert told == 'Not run: clok_set is in a group not opened yet: call load_tools with names ["time"] first.'
+    (made,) = await bench.received(turn)
+    told = 'Not run: clok_set is in a group not opened yet: call load_tools with names ["time"] first.'
+    assert (made.status, made.result.text) == ("not_loaded", told)
 
 
 async def test_broken_arguments_are_mended_where_that_is_safe(bench: TurnBench) -> None:

@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hob.cli.trust.policy import explain_call
+from hob.core.errors import InvalidRequest
 from hob.core.trust.labels import SenderClass
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed
-from hob.guard.policy.modes import Mode
+from hob.guard.policy.modes import Autonomy, Mode
 from tests.confined import BACKEND
 from tests.guard.calling import POLICY, READER, SPECS
 
@@ -56,6 +58,25 @@ def test_call_is_judged_as_in_the_turn_that_is_supposed(
 ) -> None:
     explain_call(GUARDING, tool, text, supposed)
     assert capsys.readouterr().out.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("supposed", "said"),
+    [
+        (Supposed(), "allowed: In the session's mode Hob may do it without asking."),
+        (Supposed(autonomy=Autonomy.SUPERVISED), "needs your approval: In the session's mode Hob asks you first."),
+        (Supposed(mode=Mode.READ_ONLY), "refused: In the session's mode Hob may not do it."),
+    ],
+)
+def test_mode_is_told_as_it_decided(supposed: Supposed, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    explain_call(GUARDING, "exec", "git status", supposed)
+    assert capsys.readouterr().out.splitlines()[0] == said
+
+
+def test_tool_without_the_arguments_it_needs_is_not_judged() -> None:
+    read = replace(SPECS["read"], schema={"type": "object", "required": ["path"]})
+    with pytest.raises(InvalidRequest, match=r"read needs arguments: .*path"):
+        explain_call(replace(GUARDING, specs=(read,)), "read", "", Supposed())
 
 
 def test_tool_that_is_not_there_is_taken_at_its_worst(capsys: pytest.CaptureFixture[str]) -> None:

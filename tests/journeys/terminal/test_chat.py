@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -450,6 +451,24 @@ async def test_one_letter_answers_at_the_plain_chat_too(world: World, answer: st
         await terminal.see("yes or no?")
         terminal.type(answer, ENTER)
         await terminal.see(told)
+
+
+@pytest.mark.parametrize("leave", ["/exit", "/quit"])
+async def test_plain_chat_takes_files_and_ends_at_a_word(world: World, tmp_path: Path, leave: str) -> None:
+    (tmp_path / "notes.txt").write_text("the plan")
+    async with world.serve(), chat(world, TERM="dumb") as terminal:
+        await terminal.see("Hob is ready.")
+        terminal.type("/attach nowhere.txt", ENTER)
+        await terminal.see("cannot be attached")
+        terminal.type(f"/attach {tmp_path / 'notes.txt'}", ENTER)
+        await terminal.see("[file notes.txt]")
+        terminal.type("/help", ENTER)
+        await terminal.see("/attach PATH", "/exit: leave the chat")
+        terminal.type("read it", ENTER)
+        await terminal.see("You said: notes.txt read it")
+        assert "the plan" in world.model.chats[0].body.decode()
+        terminal.type(leave, ENTER)
+        assert await terminal.ended() == 0
 
 
 async def test_plain_chat_begins_with_what_no_one_saw(world: World) -> None:

@@ -302,6 +302,30 @@ async def test_bare_model_name_that_the_server_does_not_list_is_doubted(world: W
     assert "uses server/gpt-nonsense" in (await world.hob("ask", "/model server/gpt-nonsense")).out
 
 
+async def test_model_that_the_server_does_not_list_is_not_chosen(world: World) -> None:
+    for name in ("gpt-nonsense", "nope/x"):
+        said = await world.hob("models", "set", name)
+        assert said.status == 1
+        assert f"your server lists no model {name}" in said.err
+        assert f"`hob models set server/{name}` takes it all the same" in said.err
+
+
+async def test_what_is_asked_for_by_a_wrong_name_is_told(world: World) -> None:
+    async with world.serve():
+        await world.hob("ask", "hello")
+        for words in (
+            ("timeline", "--session", "nope"),
+            ("timeline", "--trace", "m_nope"),
+            ("audit", "show", "--kind", "nope"),
+            ("memory", "reset", "nope"),
+        ):
+            said = await world.hob(*words)
+            assert (said.status > 0, said.out) == (True, ""), words
+            assert "nope" in said.err
+        task = (await world.hob("tasks", "--all")).out.split()[0]
+        assert "You said: hello" in (await world.hob("timeline", "--trace", task)).out
+
+
 async def test_status_as_json_does_not_report_the_command_itself(world: World) -> None:
     alone = json.loads((await world.hob("status", "--json")).out)
     assert (alone["pid"], alone["since"], alone["holder"]) == (None, None, None)

@@ -49,7 +49,7 @@ class ToolCalls:
         call = item.call
         spec = self._specs.get(call.name)
         if spec is None:
-            return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+            return self._uncallable(call, watch)
         if item.allowed_by:  # it has asked the user something, and is made with the answer
             return StepOutcome(ToolIntended(call, spec.restart, item.allowed_by))
         if problem := _problem(call, spec):
@@ -68,7 +68,7 @@ class ToolCalls:
         spec = self._specs.get(call.name)
         watch = Stopwatch.start(clock)
         if spec is None:  # the tool was taken away between a crash and now
-            return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+            return self._uncallable(call, watch)
         self._publish("tool", call.name, shown_arguments(self._parts, call))
         try:
             result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
@@ -178,9 +178,12 @@ class ToolCalls:
         """What a tool said, as it may be kept and shown to the model."""
         return self._parts.mask(clean(text))
 
+    def _uncallable(self, call: ToolCall, watch: Stopwatch) -> StepOutcome:
+        if isinstance(self._tools, KnowsClosedTools) and (way := self._tools.way_to(call.name)):
+            return self._answered(call, f"Not run: {way}.", "not_loaded", watch)
+        return self._answered(call, self._unknown(call.name), "unknown_tool", watch)
+
     def _unknown(self, name: str) -> str:
-        if isinstance(self._tools, KnowsClosedTools) and (way := self._tools.way_to(name)):
-            return f"Not run: {way}."
         close = nearest(name, tuple(self._specs))
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
         if not hint:

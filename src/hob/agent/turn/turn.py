@@ -53,8 +53,10 @@ from hob.core.values import dataclass
 WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD, ModelFault.NETWORK})
 """Faults that pass by themselves: background work waits for that."""
 
-MADE = frozenset({"ok", "error", "timeout", "unknown_tool", "bad_arguments", "denied"})
+MADE = frozenset({"ok", "error", "timeout", "unknown_tool", "not_loaded", "bad_arguments", "denied"})
 """Statuses of results that tell something about the call itself; the others say why it was not tried."""
+UNCALLABLE = frozenset({"unknown_tool", "not_loaded"})
+"""Statuses of calls of a tool that the model does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +437,7 @@ def _circle(found: LoopFinding) -> str:
         case "ping_pong":
             return f"{found.count} calls went back and forth between the same two"
         case "unknown_tool":
-            return f"{found.name}, which does not exist, was called {found.count} times"
+            return f"{found.name}, which is not among your tools, was called {found.count} times"
         case "no_progress":
             return f"{found.count} calls brought nothing new"
         case _:
@@ -467,5 +469,5 @@ def _with_result(state: FoldedTurn, received: ToolReceived) -> FoldedTurn:
         return now
     if received.status == "ok" and not received.result.is_error:
         now = replace(now, done=state.done | {made.call.name})
-    item = seen(made.call, received.result.text, unknown=received.status == "unknown_tool")
+    item = seen(made.call, received.result.text, unknown=received.status in UNCALLABLE)
     return replace(now, history=(*state.history, item)[-KEPT:])

@@ -7,6 +7,7 @@ from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.dates_and_figures import number, when
 from hob.cli.language import _
 from hob.cli.output import line, paint, printed_json, status_word
+from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
@@ -38,9 +39,9 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     Parameters
     ----------
     trace:
-        Show all that one message set off, as a tree: the id that begins its lines in the list.
+        Show all that one message set off, as a tree: the id that begins its lines in the list, or that of a task.
     session:
-        Only this session.
+        Only this conversation.
     limit:
         Show at most this many events, the newest.
     json:
@@ -50,11 +51,15 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     session = None if session is None else local_key(session)
     query = {"limit": str(limit)} | {k: v for k, v in (("trace", trace), ("session", session)) if v}
     seen = reach("GET", "/timeline", query)
+    events = seen["events"]
+    if trace and not events:
+        raise NotFound(translatable("no turn, message or trace is called {id}", id=line(trace)))
+    if session and not events:
+        reach("GET", "/sessions/show", {"session": session})  # tells of one that does not exist
     if printed_json(seen, json):
         return
-    events = seen["events"]
     if not events:
-        print(_("Nothing is known of {trace}.").format(trace=line(trace)) if trace else _("No events yet."))
+        print(_("No events yet."))
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
 

@@ -5,9 +5,12 @@ from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
+from hob.agent.commands.table import parse
 from hob.app.daemon.unix_http import ConnectionLost, text_of
 from hob.cli.chat.connection import ChatConnection
+from hob.cli.chat.input.input_draft import InputDraft
 from hob.cli.chat.language import chat_language
+from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen_messages import find_earlier
@@ -54,6 +57,8 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], l
     """`waiting` are messages whose turns wait for an answer."""
     failed = False
     prompt = edit_lines() if sys.stdin.isatty() else ""
+    draft, marks = InputDraft(), ""
+    draft.language = language
     while True:
         try:
             text = input(prompt)
@@ -65,10 +70,23 @@ def _talk(connection: ChatConnection, body: dict[str, Any], waiting: set[str], l
         except KeyboardInterrupt:
             print()
             continue
-        if text.strip():
+        name, _space, rest = text.strip().partition(" ")
+        if name in LEAVE:
+            return 0
+        if name == ATTACH:
+            attached = attach(draft, rest.strip(), language)
+            marks += f"{attached.mark} " if attached.mark else ""
+            print(paint(attached.problem or attached.mark, "dim"), file=sys.stderr, flush=True)
+        elif name:
             if waiting:
                 text = _WORDS.get(text.strip().lower(), text)
-            shown = _see(connection, connection.send(body | {"message": text}), body, language)
+            command = parse(text) is not None  # the files wait for a message
+            letter = draft.whole(text if command else marks + text)
+            marks = marks if command else ""
+            sent = connection.send(body | {"message": letter.message}, letter.files)
+            shown = _see(connection, sent, body, language)
+            if name == "/help":
+                print(paint(own_help(language), "dim"), file=sys.stderr, flush=True)
             failed = not shown.ok
             waiting.discard(shown.first)
             for id in sorted(waiting):

@@ -23,9 +23,10 @@ from hob.cli.chat.conversation import Conversation, Question
 from hob.cli.chat.follower import Follower
 from hob.cli.chat.input.completion import Completions, Names
 from hob.cli.chat.input.history import KeptHistory
-from hob.cli.chat.input.input_draft import InputDraft, path_of
+from hob.cli.chat.input.input_draft import InputDraft
 from hob.cli.chat.input.keys import bindings_of
 from hob.cli.chat.input.masks import secrets_out
+from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.plain import show_ends
 from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
@@ -177,13 +178,12 @@ class TerminalChat:
             letter = self._draft.whole(rest)
         self._history.keep(letter.text)
         name, _, rest = letter.text.strip().partition(" ")
-        match name:
-            case "/exit" | "/quit":
-                self.leave()
-            case "/attach":
-                self._attach(rest.strip())
-            case _:
-                self.conversation.send(letter, self._own_help() if name == "/help" else "")
+        if name in LEAVE:
+            self.leave()
+        elif name == ATTACH:
+            self._attach(rest.strip())
+        else:
+            self.conversation.send(letter, own_help(self.conversation.language) if name == "/help" else "")
 
     def interrupt(self) -> None:
         conversation = self.conversation
@@ -253,21 +253,11 @@ class TerminalChat:
     # files
 
     def _attach(self, path: str) -> None:
-        language = self.conversation.language
-        if not path:
-            self.conversation.note(say(ChatSentence.ATTACH_USAGE, language))
-            return
-        try:
-            mark = self._draft.attach(path_of(path.strip("'\"")).absolute())
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            self.conversation.note(say(ChatSentence.NO_FILE, language, path=tame(path), reason=reason))
+        attached = attach(self._draft, path, self.conversation.language)
+        if attached.problem:
+            self.conversation.note(attached.problem)
         else:
-            self.buffer.insert_text(f"{mark} ")
-
-    def _own_help(self) -> str:
-        language = self.conversation.language
-        return f"{say(ChatSentence.ATTACH_USAGE, language)}\n/exit: {say(ChatSentence.EXIT, language)}"
+            self.buffer.insert_text(f"{attached.mark} ")
 
     # what happens beside
 

@@ -318,6 +318,10 @@ def prune(*, json: Json = False) -> None:
 @app.command
 def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
     """Empty a layer, or `all`. What the timeline and the files still hold is taken up again by a rebuild."""
+    layers = [each["name"] for each in reach("GET", "/memory/status")["layers"]]
+    if layer not in {"all", "working_memory", *layers}:
+        told = translatable("there is no layer {layer}; there are all, {layers}", layer=layer, layers=", ".join(layers))
+        raise InvalidRequest(told)
     if not yes and not confirm(_("Empty the layer {layer}?").format(layer=layer), _("Nothing was forgotten.")):
         return 1
     _deleted(reach("POST", "/memory/reset", {"layer": layer}, timeout=600), json=json)

@@ -225,7 +225,10 @@ def set_(
     if not model.strip():
         print(_("the name is empty; `hob models scan` lists the models"), file=sys.stderr)
         return 2
-    if not no_test and not all("answer" in row for row in _test(config, [model], as_json=False)):
+    doubt = None if no_test else asyncio.run(_doubt(config, model))
+    if doubt is not None:
+        print(f"hob: {_(doubt)}", file=sys.stderr)
+    if doubt is not None or not (no_test or all("answer" in row for row in _test(config, [model], as_json=False))):
         print(_("Nothing was changed; `--no-test` stores it all the same."), file=sys.stderr)
         return 1
     settings = config[ModelSettings]
@@ -246,6 +249,11 @@ def set_(
         now = _("The running daemon uses it now: {model}").format(model=model_line(told["model"], terminal_language()))
         print(_(told["problem"]) if told["problem"] else now, file=sys.stderr)
     return 0
+
+
+async def _doubt(config: Config, model: str) -> str | None:
+    async with open_here(config, SystemClock()) as here:
+        return await here.model.check_ref(model, "hob models set")
 
 
 @app.command(name="test")

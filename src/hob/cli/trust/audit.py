@@ -100,7 +100,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
 
 
 @app.command
-def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> None:
+def show(*, limit: int = 50, kind: AuditKind | None = None, json: bool = False) -> None:
     """Show the newest entries, the newest last.
 
     Parameters
@@ -108,7 +108,7 @@ def show(*, limit: int = 50, kind: str | None = None, json: bool = False) -> Non
     limit:
         Show at most this many entries.
     kind:
-        Only of this kind: decision, approval, authentication, rate, admission, scan, action or audit.
+        Only of this kind.
     json:
         Print JSON.
     """

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from hob.agent.turn.arguments import problems_of
 from hob.app.settings.sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
 from hob.app.trust.explaining import guarding_over
@@ -18,6 +19,7 @@ from hob.cli.output import paint, print_json
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock
+from hob.core.errors import InvalidRequest
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
@@ -75,6 +77,9 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
     """Print the decision about a call. `text` holds the arguments as JSON, or the one that matters most as it is."""
     spec = next((each for each in guarding.specs if each.name == tool), None)
     arguments = arguments_from(text, spec.roles if spec is not None else None)
+    if spec is not None and not text and (problems := problems_of({}, spec.schema)):
+        told = translatable("{tool} needs arguments: {problems}", tool=tool, problems="; ".join(problems))
+        raise InvalidRequest(told)
     context = context_of(guarding, supposed)
     decided, analysis = explain(guarding.policy, guarding.reader, context, tool, arguments, spec)
     if as_json:

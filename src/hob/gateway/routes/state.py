@@ -86,7 +86,7 @@ class TasksQuery:
 class TimelineQuery:
     """Which events are shown."""
 
-    trace: str | None = field("this trace, whole: its id, or the beginning of one", None)
+    trace: str | None = field("this trace, whole: its id, the beginning of it, or the id of a message or a turn", None)
     session: str | None = field("the latest of this session", None)
     limit: int = field("at most so many", 25, at_least=1, at_most=1000)
 

@@ -237,7 +237,7 @@ def event_view(event: TimelineEvent) -> EventAnswer:
 
 
 async def timeline_view(store: Store, *, trace: str | None, session: str | None, limit: int) -> TimelineAnswer:
-    """One trace whole, by its id or the beginning of it, or the latest events. Raises InvalidRequest."""
+    """One trace whole, by its id or its beginning, a message or a turn; or the latest events. Raises InvalidRequest."""
     if trace:
         found = await store.timeline.begins(trace)
         if len(found) > 1:

@@ -161,7 +161,11 @@ class ToolCallAnalysis:
         """What it would do, in the words of its tool; empty where the tool has none."""
         if self.reading is None or not self.reading.says:
             return ""
-        return _PLACE.sub(lambda found: _short(self.arguments.get(found[1])), self.reading.says)
+        says = self.reading.says
+        values = {name: _short(self.arguments.get(name)) for name in _PLACE.findall(says)}
+        if {"{", "}"} & set(_PLACE.sub("", says)):  # a plug-in's, which is no message with places
+            return _PLACE.sub(lambda found: values[found[1]], says)
+        return translatable(says, **values)
 
     @property
     def invites_nobody(self) -> bool:

@@ -60,7 +60,8 @@ def arguments_from(text: str, roles: ArgumentRole | None) -> str:
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
     """The decision for people, one line each; the names of rules are for programs, see `decision_view`."""
-    yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence_of(decided.rule))
+    sentence = _of_mode(decided.verdict) if decided.rule.startswith("mode.") else sentence_of(decided.rule)
+    yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence)
     if not isinstance(decided.verdict, Allow):
         yield translatable("  because {reason}", reason=without_rule(decided.verdict.reason))
     if analysis is not None:
@@ -79,6 +80,18 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
             yield translatable("you can approve it once, for the session or always")
         else:
             yield translatable("you can approve it only once")
+
+
+def _of_mode(verdict: Verdict) -> str:
+    match verdict:
+        case Allow(rule) if rule.endswith(".named"):
+            return translatable("Your words name it, so in the session's mode Hob may do it without asking.")
+        case Allow():
+            return translatable("In the session's mode Hob may do it without asking.")
+        case Ask():
+            return translatable("In the session's mode Hob asks you first.")
+        case Deny():
+            return translatable("In the session's mode Hob may not do it.")
 
 
 def _said(verdict: Verdict) -> str:

@@ -18,7 +18,7 @@ from hob.core.models import ModelEvent, ModelRequest, Remark, Route, Thinking
 from hob.core.spelling import close_names
 from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
-from hob.providers.catalog.catalog import CLI_WIRES
+from hob.providers.catalog.catalog import CLI_WIRES, SERVER
 from hob.providers.http.addresses import shown
 from hob.providers.media.image_descriptions import ImageDescriptions
 from hob.providers.routing.choice import Choice, ModelRef
@@ -105,8 +105,8 @@ class ModelRouter:
         """The owner's names for models."""
         return self.choice.aliases
 
-    async def check_ref(self, name: str) -> str | None:
-        """What is wrong with the name, for people; None if it leads to a model that can be asked.
+    async def check_ref(self, name: str, way: str = "/model") -> str | None:
+        """What is wrong with the name, for people; None if it leads to a model that can be asked. `way`: the command.
 
         A name without its provider that the server does not list is a slip of the pen more often than not. What lists
         nothing, or not soon, is not asked twice.
@@ -126,8 +126,18 @@ class ModelRouter:
         if not listed or any(other.fullmatch(each) for each in listed):  # with a date or a tag it is the same one
             return None
         near = close_names(name, listed, 1, 0.7)
-        hint = f"did you mean {near[0]}? " if near else ""
-        return f"{ref.provider} lists no model {name}; {hint}`/model {ref.provider}/{name}` takes it all the same"
+        told = {
+            "server": translatable("your server") if ref.provider == SERVER else ref.provider,
+            "name": name,
+            "command": f"{way} {ref.provider}/{name}",
+        }
+        if near:
+            return translatable(
+                "{server} lists no model {name}; did you mean {near}? `{command}` takes it all the same",
+                near=near[0],
+                **told,
+            )
+        return translatable("{server} lists no model {name}; `{command}` takes it all the same", **told)
 
     def has_no_tools(self, name: str) -> bool:
         """Whether the owner has it that this model is shown no tools. Raises ModelError."""

@@ -21,6 +21,7 @@ STATUS_NAMES: Mapping[str, str] = {
     "error": "failed",
     "timeout": "no result in time",
     "unknown_tool": "there is no such tool",
+    "not_loaded": "the model has not loaded this tool yet",
     "bad_arguments": "the model's arguments do not fit the tool",
     "denied": "not allowed",
     "cancelled": "stopped",
