@@ -77,3 +77,11 @@ async def test_server_with_everything_gives_texts_pictures_resources_and_prompts
         assert "simple" in (await tools.call(a_call("all__prompts"), context)).text
         with pytest.raises(ToolFailed, match="all"):
             await tools.call(a_call("all__prompts", name="no such prompt"), context)
+
+
+async def test_tool_that_is_offered_as_a_task_alone_is_waited_for(tmp_path: Path) -> None:
+    everything = server("everything")
+    async with connected(tmp_path / "home", everything, "all") as connection:
+        tools = toolset(await accept(connection), everything, connection, tmp_path)
+        call = a_call("all__simulate-research-query", topic="tea")
+        assert "tea" in (await tools.call(call, CallContext(a_turn()))).text

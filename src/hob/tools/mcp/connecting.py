@@ -45,7 +45,7 @@ def connection_to(name: str, server: McpServer, around: ServerEnvironment, proto
     else:
         raise NotConfigured(translatable("mcp.{name} has neither a command nor a url", name=name))
     patient = around.login is not None
-    sampling = Sampling(name, server.sampling, around.sample) if server.sampling and around.sample else None
+    sampling = Sampling(name, server.sampling, around.sample) if server.sampling else None
     return Connection(
         name, way, around.clock, seconds=server.timeout, protocol=protocol, patient=patient, sampling=sampling
     )

@@ -40,7 +40,7 @@ from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams
-from hob.tools.mcp.tasks import Tasks
+from hob.tools.mcp.tasks import Tasks, call_as_task, needs_task
 from hob.tools.messages.conversation import is_attended
 
 log = logging.getLogger(__name__)
@@ -238,6 +238,9 @@ class Connection:
         self._calls.append(made)
         try:
             with self._walled(made):
+                offered = await self.tools() if client.protocol_version <= _LEGACY else {}
+                if tool in offered and needs_task(offered[tool]):
+                    return await call_as_task(client.session, tool, arguments, self._seconds)
                 return await client.call_tool(tool, dict(arguments), read_timeout_seconds=self._seconds)
         finally:
             self._calls.remove(made)

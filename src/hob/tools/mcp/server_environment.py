@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.core.clock import Clock
+from hob.core.errors import HobError
 from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
 from hob.tools.sandbox.network.hosts import Decision
@@ -14,6 +15,11 @@ Sample = Callable[[str, int, str, str, int], Awaitable[str]]
 """Asks a model for a server: within its tokens of a day, with a system prompt, a question, and the most of an answer.
 
 Raises HobErrors."""
+
+
+async def unsampled(_server: str, _tokens: int, _system: str, _question: str, _most: int) -> str:
+    """Where no model is asked. Raises HobError."""
+    raise HobError("a model is asked for servers by `hob serve` alone")
 
 
 def unnoted(_server: str, _decision: Decision) -> None:
@@ -33,5 +39,4 @@ class ServerEnvironment:
     """A person who is there to log in: a `Login`, whose module takes a while to load."""
     decided: Callable[[str, Decision], None] = unnoted
     """Hears of every connection of a program, and of each use of a credential."""
-    sample: Sample | None = None
-    """None: no server can ask a model here."""
+    sample: Sample = unsampled

@@ -1,6 +1,6 @@
 """Calls that a server answers with a task: it is asked after until it is done, and given up with the call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -11,12 +11,18 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
     CallToolResult,
+    CreateTaskResult,
     EmptyResult,
     ErrorData,
+    GetTaskPayloadRequest,
+    GetTaskPayloadRequestParams,
+    GetTaskResult,
     InputRequest,
     Request,
     RequestParams,
     Result,
+    Task,
+    Tool,
 )
 from pydantic import TypeAdapter, ValidationError
 
@@ -90,7 +96,7 @@ class Tasks(ClientExtension):  # type: ignore[misc]
         seen: _Created | _Task = created
         try:
             while isinstance(seen, _Created) or seen.status in {"working", "input_required"}:
-                await anyio.sleep(min(max((seen.poll_interval_ms or _USUAL) / 1000, _SHORTEST), _LONGEST))
+                await anyio.sleep(_pause(seen.poll_interval_ms))
                 seen = await session.send_request(asking, _Task, context.read_timeout_seconds)
                 await self._answer(seen, session, answered)
         except BaseException:
@@ -123,6 +129,36 @@ def _outcome(task: _Task) -> CallToolResult:
         return CallToolResult.model_validate(task.result)
     told = (task.error or {}).get("message") or task.status_message or f"the task is {task.status}"
     raise MCPError(INTERNAL_ERROR, str(told))
+
+
+async def call_as_task(
+    session: ClientSession, name: str, arguments: Mapping[str, Any], seconds: float
+) -> CallToolResult:
+    """The result of a tool that the version 2025-11-25 offers as a task alone. Raises MCPError where it has none.
+
+    The library reads no such answer to a call, so the call is made below it.
+    """
+    params = {"name": name, "arguments": dict(arguments), "task": {}}
+    raw = await session._dispatcher.send_raw_request("tools/call", params, {"timeout": seconds})  # noqa: SLF001
+    task: Task = CreateTaskResult.model_validate(raw).task
+    try:
+        while task.status == "working":
+            await anyio.sleep(_pause(task.poll_interval))
+            task = await session.send_request(_Get(params=_Named(task_id=task.task_id)), GetTaskResult, seconds)
+        asked = GetTaskPayloadRequest(params=GetTaskPayloadRequestParams(task_id=task.task_id))
+        return await session.send_request(asked, CallToolResult, seconds)  # what it asks comes while this waits
+    except BaseException:
+        await _give_up(session, task.task_id)
+        raise
+
+
+def needs_task(tool: Tool) -> bool:
+    """Whether a server of 2025-11-25 takes a call of the tool as a task alone."""
+    return tool.execution is not None and tool.execution.task_support == "required"
+
+
+def _pause(wanted: int | None) -> float:
+    return min(max((wanted or _USUAL) / 1000, _SHORTEST), _LONGEST)
 
 
 async def _give_up(session: ClientSession, task: str) -> None:
