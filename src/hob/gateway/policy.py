@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from hob.guard.policy.hypothetical_calls import DecisionView
+from hob.guard.policy.decision_view import DecisionView
 
 
 class ExplainedAnswer(DecisionView):

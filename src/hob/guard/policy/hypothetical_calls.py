@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TypedDict
 
 from hob.core.ports.guard import Allow
 from hob.core.tools import ToolSpec
@@ -10,6 +9,7 @@ from hob.core.trust.labels import SenderClass, Trust
 from hob.core.values import dataclass
 from hob.guard.policy.call_analysis import ArgumentReader, ToolCallAnalysis
 from hob.guard.policy.context import Context, Sandbox
+from hob.guard.policy.decision_view import DecisionView
 from hob.guard.policy.exemptions import read_words
 from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace
@@ -36,29 +36,6 @@ class Supposed:
     group: bool = False
     unattended: bool = False
     words: str = ""
-
-
-class StageAnswer(TypedDict):
-    """What one stage of the policy said."""
-
-    stage: str
-    verdict: str
-    rule: str
-
-
-class DecisionView(TypedDict):
-    """A decision as values.
-
-    verdict: `allow`, `ask` or `deny`
-    acts: what the call would do
-    """
-
-    verdict: str
-    rule: str
-    reason: str
-    acts: list[str]
-    tier: int | None
-    stages: list[StageAnswer]
 
 
 def context_of(guarding: Guarding, supposed: Supposed) -> Context:
