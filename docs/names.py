@@ -125,8 +125,7 @@ def json_in_sql() -> Iterator[str]:
 def json_keys() -> Iterator[str]:
     """Keys that modules which read or write JSON name literally."""
     key = re.compile(r"[a-z][a-z_]*")
-    for tree in _trees():
-        nodes = list(ast.walk(tree))
+    for nodes in _nodes():
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         if any("json" in _callee(call) or _callee(call) in {"dumps", "loads"} for call in calls):
             found = [text for node in nodes for text in _keys(node)]
@@ -289,8 +288,8 @@ def websocket() -> Iterator[str]:
 def metrics() -> Iterator[str]:
     """Figures with their kinds, and the labels there are, wherever they are made."""
     shape = re.compile(r"(hob|process)_[a-z_]+")
-    for tree in _trees():
-        nodes, found = list(ast.walk(tree)), []
+    for nodes in _nodes():
+        found = []
         for node in nodes:
             match node:
                 case ast.Call(args=[ast.Constant(value=str(name)), ast.Constant(value=str(kind)), *_]):
@@ -313,10 +312,10 @@ def tools() -> Iterator[str]:
 
 
 @cache
-def _trees() -> tuple[ast.Module, ...]:
-    """All but the twins and what other people's wires are called."""
+def _nodes() -> tuple[tuple[ast.AST, ...], ...]:
+    """Each module's, of all but the twins and what other people's wires are called."""
     files = (each for name in PACKAGE.iterdir() if name.name not in {"testing", "providers"} for each in _files(name))
-    return tuple(ast.parse(file.read_text("utf-8")) for file in files)
+    return tuple(tuple(ast.walk(ast.parse(file.read_text("utf-8")))) for file in files)
 
 
 def _files(path: Path) -> Iterable[Path]:
@@ -324,8 +323,8 @@ def _files(path: Path) -> Iterable[Path]:
 
 
 def _texts() -> Iterator[str]:
-    for tree in _trees():
-        for node in ast.walk(tree):
+    for nodes in _nodes():
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
 

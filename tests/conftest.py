@@ -1,5 +1,6 @@
 """Test profiles: quick ones for every change, the figures of the issues with HOB_TEST_FULL=1."""
 
+import gc
 import os
 import shutil
 import signal
@@ -21,6 +22,9 @@ os.environ["LC_ALL"] = "C.UTF-8"
 os.environ.pop("NO_COLOR", None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# as often as a program of a few objects needs it, garbage is looked for in ten thousand tests and syntax trees in vain
+gc.set_threshold(50_000, 20, 20)
 
 _slow_ok = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_slow_ok, print_blob=True)

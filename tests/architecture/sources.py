@@ -18,6 +18,10 @@ class Source:
     def tree(self) -> ast.Module:
         return ast.parse(self.path.read_text("utf-8"))
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
+
     @property
     def name(self) -> str:
         return str(self.path.relative_to(PACKAGE))
@@ -32,7 +36,7 @@ def sources() -> tuple[Source, ...]:
     return tuple(Source(path) for path in sorted(PACKAGE.rglob("*.py")))
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
+def functions(source: Source) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node

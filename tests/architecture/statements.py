@@ -20,7 +20,7 @@ def count() -> Counter[str]:
     found: Counter[str] = Counter()
     for source in sources():
         package = "hob" if source.row.endswith(".py") else source.row
-        found[package] += sum(isinstance(node, ast.stmt) for node in ast.walk(source.tree))
+        found[package] += sum(isinstance(node, ast.stmt) for node in source.nodes)
     return found
 
 

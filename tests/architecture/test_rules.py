@@ -34,7 +34,7 @@ def test_sql_is_in_the_store_alone() -> None:
         f"{source.name}:{node.lineno}"
         for source in sources()
         if source.row not in {"store"}
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value)
     ]
     assert found == []
@@ -45,7 +45,7 @@ def test_environment_is_read_in_config_alone() -> None:
         f"{source.name}:{node.lineno}"
         for source in sources()
         if source.row != "config"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Attribute)
         and node.attr in {"environ", "getenv"}
         and isinstance(node.value, ast.Name)
@@ -58,7 +58,7 @@ def test_everything_is_caught_at_the_walls_alone() -> None:
     broad = {
         source.name
         for source in sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ExceptHandler) and _is_broad(node)
     }
     assert broad <= WALLS.keys()
@@ -77,7 +77,7 @@ def test_no_task_is_without_an_owner() -> None:
     found = [
         f"{source.name}:{node.lineno}"
         for source in sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in {"create_task", "ensure_future"}
@@ -93,7 +93,7 @@ def test_http_stays_at_the_edges() -> None:
         for source in sources()
         if source.row not in {"gateway", "providers", "channels", "testing"}
         if source.name != "plugin/http.py" and not source.name.startswith(EDGES)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         for name in _imported(node)
         if name.split(".")[0] in HTTP
     ]
@@ -112,7 +112,7 @@ def test_nothing_is_imported_for_type_checkers_only() -> None:
     found = [
         source.name
         for source in sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         # what a declaration leads to, and parts that are loaded with the first call
         if source.name not in {"app/tools/lazy_runtime.py", "app/subsystem.py", "app/mcp/port.py"}
@@ -158,7 +158,7 @@ def test_functions_can_be_read_at_once() -> None:
     long = [
         f"{source.name}: {function.name} has {length} lines"
         for source in sources()
-        for function in functions(source.tree)
+        for function in functions(source)
         if (length := (function.end_lineno or 0) - function.lineno + 1) > 60
     ]
     assert long == []
@@ -179,7 +179,7 @@ def test_no_module_of_hob_is_named_in_a_string_to_load_it() -> None:
     found = [
         f"{source.name}:{node.lineno}"
         for source in sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in {"import_module", "importlib.import_module"}
         and node.args
