@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from hob.app.subsystems import SUBSYSTEMS, TOOL_GROUPS
 
 HEAVY = {"asyncio", "apsw", "starlette", "httpx2", "uvicorn", "hob.app.kernel", "hob.store.store", "hob.app.operations"}
@@ -35,6 +37,7 @@ def test_reading_all_declarations_loads_no_library_and_nothing_that_is_opened() 
     assert HEAVY.isdisjoint(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_reading_all_declarations_takes_ten_milliseconds_at_most() -> None:
     """Of several, since the machine does other things too."""
     assert min(float(measured()[0]) for _ in range(10)) <= 0.010

@@ -2,12 +2,15 @@
 
 from contextlib import closing
 
+import pytest
+
 from benchmarks.bench import open_bench
 from benchmarks.gateway import SERVE
 from benchmarks.programs.routes import ROUTES
 from hob.app.endpoints import ENDPOINTS
 
 
+@pytest.mark.slow
 def test_daemon_with_a_hundred_routes_answers_at_the_last_one() -> None:
     last = (ROUTES - len(ENDPOINTS) - 1) // 2 * 2
     with (

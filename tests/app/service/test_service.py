@@ -22,6 +22,8 @@ from hob.app.service.unit import home_in, program_in, unit_text
 from hob.app.service.variables import HEAD, names_in, with_values
 from tests.app.managers import put_managers
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-test-Zq8Lw2mxKt7Vb31"
 
 

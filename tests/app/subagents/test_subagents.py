@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hob.app.composition import App, open_app
 from hob.app.settings.sections import SECTIONS
 from hob.config.loading import load_config
@@ -243,6 +245,7 @@ async def grow(home: Path, *, first: bool) -> None:
         await asyncio.Event().wait()
 
 
+@pytest.mark.slow
 async def test_tree_of_twelve_killed_at_random_gives_every_result_once(
     tmp_path: Path, rounds: Callable[[int, int], int]
 ) -> None:

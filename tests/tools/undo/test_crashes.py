@@ -13,6 +13,8 @@ from hob.core.ids import TurnId
 from tests.tools.calling import text_of
 from tests.tools.keeping import kept_file_tools
 
+pytestmark = pytest.mark.slow
+
 
 def killed(top: Path, what: str, after: float) -> None:
     """Run the changer, and kill it that many seconds after it began its work."""
