@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict
 
-from hob.guard.policy.hypothetical_calls import DecisionView
+from hob.guard.policy.decision_view import DecisionView
 
 
 class ToolAnswer(TypedDict):
