@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from hob.app.phone.access import GivenCertificate
+from hob.app.phone.given_certificate import known_name
 from hob.app.phone.own_authority import OwnAuthority
+from hob.app.phone.places import find_place
 from hob.app.phone.tailnet import fetch_certificate, find_tailnet
 from hob.core.errors import NotConfigured, Unready
 
@@ -119,3 +122,41 @@ def test_tailnet_that_is_not_ready_says_what_to_do(
 ) -> None:
     with pytest.raises(kind, match=told):
         find_tailnet(tailscale(tmp_path, **changes))
+
+
+def given(folder: Path, names: str, *more: str) -> GivenCertificate:
+    """A certificate of an authority that others have made, for these names."""
+    ca, key, file = folder / "ca.pem", folder / "given.key", folder / "given.pem"
+    new = ("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    openssl(*new, "-x509", "-subj", "/CN=Some CA", "-keyout", str(folder / "ca.key"), "-out", str(ca))
+    openssl(*new, "-subj", "/CN=hob", "-keyout", str(key), "-out", str(folder / "given.csr"))
+    (folder / "given.cnf").write_text(f"[x]\nsubjectAltName = {names}\n")
+    signed = openssl(
+        "x509", "-req", "-in", str(folder / "given.csr"), "-CA", str(ca), "-CAkey", str(folder / "ca.key"),
+        "-set_serial", "7", "-extfile", str(folder / "given.cnf"), "-extensions", "x", *more,
+    )  # fmt: skip
+    file.write_text(signed)
+    return GivenCertificate(file, key)
+
+
+def test_given_certificate_is_used_where_it_fits(tmp_path: Path) -> None:
+    fits = given(tmp_path, "DNS:hob.example.org,IP:192.168.7.20")
+    folder = tmp_path / "phone"
+    assert find_place(str(HERE), folder, ENVIRON, fits) == (str(HERE), str(HERE), fits.certificate, fits.key, "")
+    assert not folder.exists()  # nothing was made
+    assert find_place("192.168.7.21", folder, ENVIRON, fits).authority
+    assert known_name(given(tmp_path, "DNS:localhost"), "127.0.0.1", ENVIRON) == "localhost"
+    assert find_place("8.8.8.8", folder, ENVIRON, given(tmp_path, "IP:8.8.8.8")).authority == ""
+
+
+def test_given_certificate_that_ended_or_that_nobody_signed_is_not_used(tmp_path: Path) -> None:
+    ended = given(tmp_path, "IP:192.168.7.20", "-days", "-1")
+    assert known_name(ended, str(HERE), ENVIRON) == ""
+    assert known_name(GivenCertificate(tmp_path / "ca.pem"), "Some CA", ENVIRON) == ""
+    assert known_name(GivenCertificate(tmp_path / "none.pem"), str(HERE), ENVIRON) == ""
+
+
+def test_given_certificate_serves_the_tailnet_by_its_name(tmp_path: Path) -> None:
+    environ, fits = tailscale(tmp_path), given(tmp_path, "DNS:hob.tail1.ts.net")
+    place = find_place("tailnet", tmp_path / "phone", environ, fits)
+    assert place == ("100.64.0.7", "hob.tail1.ts.net", fits.certificate, fits.key, "")

@@ -19,6 +19,7 @@ from hob.core.lazy import Lazy
 from hob.core.translation.language import translatable
 from hob.gateway.dashboard.settings import DashboardSettings
 from hob.gateway.phone import Phone, PhoneAddress, PhoneAnswer, PhoneChoice
+from hob.gateway.settings import GatewaySettings
 
 log = logging.getLogger(__name__)
 
@@ -29,15 +30,24 @@ AGAIN_SECONDS = 60.0
 """After what could not be opened: a network may be there later."""
 
 
+class GivenCertificate(NamedTuple):
+    """`gateway.tls_cert` and `gateway.tls_key`; without a key it stands in the certificate's file."""
+
+    certificate: Path
+    key: Path | None = None
+
+
 class PhonePlace(NamedTuple):
     """What is listened at: an address, the name by which phones call it, and the certificate with its key.
 
-    `authority` is the SHA-256 of the authority that phones have to install first; empty where they know it.
+    The key stands in a file of its own or beside the certificate. `authority` is the SHA-256 of the authority that
+    phones have to install first; empty where they know it.
     """
 
     host: str
     name: str
     certificate: Path
+    key: Path | None = None
     authority: str = ""
 
 
@@ -46,14 +56,14 @@ Listen: TypeAlias = Callable[[PhonePlace, ssl.SSLContext], AbstractAsyncContextM
 
 
 @Lazy
-def _find_place() -> Callable[[str, Path, Mapping[str, str]], PhonePlace]:
+def _find_place() -> Callable[[str, Path, Mapping[str, str], GivenCertificate | None], PhonePlace]:
     from hob.app.phone.places import find_place
 
     return find_place
 
 
 @Lazy
-def _choices() -> Callable[[Mapping[str, str]], list[PhoneChoice]]:
+def _choices() -> Callable[[Mapping[str, str], GivenCertificate | None], list[PhoneChoice]]:
     from hob.app.phone.places import choices
 
     return choices
@@ -72,6 +82,8 @@ class PhoneAccess:
     def __init__(self, config: Config, environ: Mapping[str, str], clock: Clock) -> None:
         self._wanted = config[DashboardSettings].phone
         self._folder = config.home / FOLDER
+        gateway = config[GatewaySettings]
+        self._given = None if gateway.tls_cert is None else GivenCertificate(gateway.tls_cert, gateway.tls_key)
         self._environ = environ
         self._clock = clock
         self._open: PhoneAddress | None = None
@@ -108,7 +120,7 @@ class PhoneAccess:
             "address": opened.url,
             "authority": opened.authority,
             "problem": str(self._problem) if self._problem is not None else "",
-            "choices": await asyncio.to_thread(_choices(), self._environ),
+            "choices": await asyncio.to_thread(_choices(), self._environ, self._given),
         }
 
     def authority(self) -> bytes | None:
@@ -126,7 +138,7 @@ class PhoneAccess:
             try:
                 place = await self._place()
                 tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-                tls.load_cert_chain(place.certificate)
+                tls.load_cert_chain(place.certificate, place.key)
                 async with listen(place, tls) as port:
                     name = f"[{place.name}]" if ":" in place.name else place.name
                     self._open, self._problem = PhoneAddress(f"https://{name}:{port}", place.authority), None
@@ -146,7 +158,7 @@ class PhoneAccess:
         while not await wait_for_event(self._changed, self._clock, LOOK_SECONDS):
             try:
                 now = await self._place()
-                tls.load_cert_chain(now.certificate)
+                tls.load_cert_chain(now.certificate, now.key)
             except (NotConfigured, OSError) as error:
                 log.error("the certificate for phones stays as it was: %s", error)
             else:
@@ -154,4 +166,4 @@ class PhoneAccess:
                     return
 
     async def _place(self) -> PhonePlace:
-        return await asyncio.to_thread(_find_place(), self._wanted, self._folder, self._environ)
+        return await asyncio.to_thread(_find_place(), self._wanted, self._folder, self._environ, self._given)
