@@ -163,6 +163,12 @@ export function Dialog({ open, onClose, title, children, wide }: {
   );
 }
 
+/** Of tabs that are wider than a phone the chosen one is shown; the page itself does not move. */
+function inSight(tab: HTMLElement | null) {
+  const row = tab?.parentElement;
+  if (row && tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.clientWidth) / 2;
+}
+
 export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: {
   label: string; tabs: readonly (readonly [T, string])[]; chosen: T; onChoose: (tab: T) => void;
 }) {
@@ -173,6 +179,7 @@ export function Tabs<T extends string>({ label, tabs, chosen, onChoose }: {
           key={tab}
           type="button"
           aria-pressed={chosen === tab}
+          ref={chosen === tab ? inSight : undefined}
           onClick={() => onChoose(tab)}
           className={`min-h-8 whitespace-nowrap rounded-md px-3 text-sm font-medium ${chosen === tab ? "bg-surface text-text shadow-sm" : "text-muted hover:text-text"}`}
         >

@@ -7,6 +7,7 @@ import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import { signOut } from "../api/client";
 import { live } from "../api/live";
 import { useApprovalNotifications } from "./notify";
+import { RunningNow } from "./running";
 import { Held } from "./stop";
 import { useApprovals, useCanvas, useConnection, useLiveUpdates, useMemory, useStatus, useUsage, useViews } from "../api/queries";
 import { clock, money, setLanguage, t, tn, useLanguage } from "../i18n";
@@ -233,24 +234,19 @@ function Header({ onSearch, onKeys, waiting }: { onSearch: () => void; onKeys: (
             {t("{count} for you", { count: waiting })}
           </Link>
         )}
-        {running > 0 && (
-          <Link href="/work" className="hidden items-center gap-1.5 hover:text-text sm:flex">
-            <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
-            {t("{count} running", { count: running })}
-          </Link>
-        )}
-        {memory && <Link href="/memory" className="hidden md:inline" aria-label={t("Memory")}><Led led={memory.led} /></Link>}
-        <span className="hidden md:inline" title={t("Cost today")}>{today ? money(today.total.cost_usd) : "–"}</span>
+        <RunningNow />
+        {memory && <Link href="/memory" className="px-1" aria-label={t("Memory")}><Led led={memory.led} /></Link>}
+        <span className={waiting || running ? "hidden md:inline" : ""} title={t("Cost today")}>{today ? money(today.total.cost_usd) : "–"}</span>
         <span
-          className="hidden items-center gap-1.5 rounded-full border border-line px-2.5 py-1 text-xs lg:flex"
+          className="flex items-center gap-1.5 rounded-full text-xs lg:border lg:border-line lg:px-2.5 lg:py-1"
           title={status ? `Hob ${status.version}` : ""}
         >
           <span aria-hidden className={`size-2 rounded-full ${connection.state === "open" ? "bg-good" : "bg-warn"}`} />
-          {connection.state === "open" ? t("live") : t("not connected")} · {status?.mode ?? "…"}
+          <span className="sr-only lg:not-sr-only">{connection.state === "open" ? t("live") : t("not connected")} · {status?.mode ?? "…"}</span>
         </span>
         <LanguageButton />
         <ThemeButton />
-        <Button look="quiet" icon={Keyboard} label={t("Keys")} onClick={onKeys} className="hidden px-2 md:inline-flex" />
+        <span className="hidden md:inline"><Button look="quiet" icon={Keyboard} label={t("Keys")} onClick={onKeys} className="px-2" /></span>
         <Button
           look="quiet"
           icon={LogOut}

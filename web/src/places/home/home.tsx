@@ -1,15 +1,15 @@
-import { ArrowRight, CircleAlert, CircleStop, Inbox, Sparkles } from "lucide-react";
+import { ArrowRight, CircleAlert, Inbox, Sparkles } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import { live } from "../../api/live";
-import { useApprovals, useConnection, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
+import { useApprovals, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
-import { duration, money, number, t } from "../../i18n";
+import { money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
 import { NotifyChoice } from "../../parts/notify";
+import { Running } from "../../parts/running";
 import { worker } from "../../parts/worker";
-import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
+import { Badge, Card, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
 
 const OPEN = ["pending", "running", "waiting"];
 
@@ -130,36 +130,6 @@ function Failed({ task }: { task: TaskAnswer }) {
       </div>
       <Link href={`/trace/${task.trace_id}`} className="text-accent hover:underline">{t("Why?")}</Link>
     </Card>
-  );
-}
-
-function Running({ task }: { task: TaskAnswer }) {
-  const connected = useConnection().state === "open";
-  const [now, setNow] = useState(Date.now() / 1000);
-  const [stopping, setStopping] = useState(false);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  const words = { pending: t("waits its turn"), waiting: t("waits for you"), running: t("works") }[task.state] ?? task.state;
-  return (
-    <div className="flex min-h-14 items-center gap-3 px-4 py-2">
-      <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
-      <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
-        <p dir="auto" className="truncate font-medium">{task.title}</p>
-        <p className="text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}</p>
-      </Link>
-      <Button
-        icon={CircleStop}
-        disabled={!connected || stopping}
-        onClick={() => {
-          setStopping(true);
-          live.ask({ type: "stop", id: task.id }, () => setStopping(false));
-        }}
-      >
-        {t("Stop")}
-      </Button>
-    </div>
   );
 }
 

@@ -49,7 +49,7 @@ export function Memory() {
       ) : !status ? (
         <Skeleton rows={1} className="h-64" />
       ) : (
-        <Pipeline status={status} layer={layer} onChoose={choose} />
+        <div className={query || one ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
       )}
       <Section
         title={one ? t("The chosen memory") : layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}

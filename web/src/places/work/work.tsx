@@ -1,13 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { CircleStop, ListChecks, RotateCcw } from "lucide-react";
-import { useEffect, useState } from "react";
+import { ListChecks, RotateCcw } from "lucide-react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
-import { live } from "../../api/live";
-import { useConnection, useTasks, useTimeline } from "../../api/queries";
+import { useTasks } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
+import { Running } from "../../parts/running";
 import { StopAll } from "../../parts/stop";
 
 const OPEN = ["pending", "running", "waiting"];
@@ -53,39 +52,6 @@ export function Work() {
   );
 }
 
-/** The last step that a turn took, in words. */
-function Step({ session }: { session: string }) {
-  const events = useTimeline({ session, kind: "tool,model,approval" }).data?.pages[0]?.events;
-  const last = events?.[0];
-  if (!last) return null;
-  const words = { tool: t("used {name}", { name: last.name }), model: t("asked the model"), approval: t("asked you") }[last.kind];
-  return words ? <> · {words}</> : null;
-}
-
-function Running({ task }: { task: TaskAnswer }) {
-  const connected = useConnection().state === "open";
-  const [now, setNow] = useState(Date.now() / 1000);
-  const [stopping, setStopping] = useState(false);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  const words = { pending: t("waits its turn"), waiting: t("waits for you"), running: t("works") }[task.state] ?? task.state;
-  return (
-    <div className="flex min-h-16 items-center gap-3 px-4 py-2">
-      <span aria-hidden className={`size-2 shrink-0 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
-      <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
-        <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
-        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}{task.state === "running" && <Step session={task.session} />}</p>
-      </Link>
-      <Button icon={CircleStop} disabled={!connected || stopping}
-        onClick={() => { setStopping(true); live.ask({ type: "stop", id: task.id }, () => setStopping(false)); }}>
-        {t("Stop")}
-      </Button>
-    </div>
-  );
-}
-
 function Row({ task }: { task: TaskAnswer }) {
   const client = useQueryClient();
   const retry = useMutation({
@@ -95,14 +61,14 @@ function Row({ task }: { task: TaskAnswer }) {
   const again = ["failed", "set_aside"].includes(task.state);
   return (
     <div className="flex min-h-12 items-center gap-3 px-4 py-1.5">
-      <span className="w-20 shrink-0"><Badge tone={TONES[task.state] ?? "plain"}>{t(task.state)}</Badge></span>
+      <span className="shrink-0 sm:w-20"><Badge tone={TONES[task.state] ?? "plain"}>{t(task.state)}</Badge></span>
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1 hover:underline">
-        <span dir="auto" className="block truncate">{task.title || t("(no text)")}</span>
+        <span dir="auto" className="line-clamp-2 sm:line-clamp-1">{task.title || t("(no text)")}</span>
         {task.reason && <span className="block truncate text-xs text-bad">{task.reason}</span>}
       </Link>
       <Link href={`/chat?session=${encodeURIComponent(task.session)}`} className="hidden max-w-40 truncate text-xs text-muted hover:text-text sm:inline">{task.session}</Link>
       <span className="hidden w-16 text-end text-xs text-muted sm:inline">{duration(Math.max(0, task.updated - task.created))}</span>
-      <When at={task.updated} className="w-20 text-end text-xs text-muted" />
+      <When at={task.updated} className="shrink-0 text-end text-xs text-muted sm:w-20" />
       {again && <Button look="quiet" icon={RotateCcw} label={t("Retry")} className="px-2" disabled={retry.isPending} onClick={() => retry.mutate()} />}
     </div>
   );

@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleStop } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Link } from "wouter";
+import { call } from "../api/client";
+import { live } from "../api/live";
+import { useConnection, useTasks } from "../api/queries";
+import type { TaskAnswer } from "../api/schema";
+import { duration, t } from "../i18n";
+import { Button } from "./basics";
+
+/** What runs now, behind its count in the header, with a way to stop each. */
+export function RunningNow() {
+  const tasks = (useTasks().data?.tasks ?? []).filter((each) => ["pending", "running", "waiting"].includes(each.state));
+  const count = tasks.filter((each) => each.state !== "waiting").length;
+  if (!count) return null;
+  return (
+    <>
+      <button type="button" popoverTarget="running-now" className="flex min-h-9 items-center gap-1.5 hover:text-text">
+        <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
+        {t("{count} running", { count })}
+      </button>
+      <div id="running-now" popover="auto" role="dialog" aria-label={t("Running now")}
+        className="inset-auto end-3 top-14 w-96 max-w-[calc(100vw-1.5rem)] divide-y divide-line rounded-md border border-line bg-surface text-text shadow-(--shadow)">
+        {tasks.map((each) => <Running key={each.id} task={each} />)}
+      </div>
+    </>
+  );
+}
+
+/** The last step that a turn took, in words. */
+function Step({ session }: { session: string }) {
+  const step = useQuery({ queryKey: ["step", session], queryFn: () => call("GET /api/v1/timeline", { query: { session, kind: "tool,model,approval", limit: 1 } }) });
+  const last = step.data?.events[0];
+  if (!last) return null;
+  const words = { tool: t("used {name}", { name: last.name }), model: t("asked the model"), approval: t("asked you") }[last.kind];
+  return words ? <> · {words}</> : null;
+}
+
+/** A message that is worked on, waits for somebody or stands in a queue; it can be stopped. */
+export function Running({ task }: { task: TaskAnswer }) {
+  const connected = useConnection().state === "open";
+  const [now, setNow] = useState(Date.now() / 1000);
+  const [stopping, setStopping] = useState(false);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const words = { pending: t("waits its turn"), waiting: t("waits for you"), running: t("works") }[task.state] ?? task.state;
+  return (
+    <div className="flex min-h-14 items-center gap-3 px-4 py-2">
+      <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
+      <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
+        <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
+        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}{task.state === "running" && <Step session={task.session} />}</p>
+      </Link>
+      <Button
+        icon={CircleStop}
+        disabled={!connected || stopping}
+        onClick={() => {
+          setStopping(true);
+          live.ask({ type: "stop", id: task.id }, () => setStopping(false));
+        }}
+      >
+        {t("Stop")}
+      </Button>
+    </div>
+  );
+}
