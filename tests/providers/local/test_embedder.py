@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,18 @@ async def opened(tmp_path: Path) -> AsyncIterator[Callable[[Path], LocalEmbedder
 
 
 Opened = Callable[[Path], LocalEmbedder]
+
+
+async def test_fastembed_that_is_not_installed_is_told_with_what_installs_it() -> None:
+    if find_spec("fastembed") is not None:
+        pytest.skip("it is installed")
+    settings = ModelSettings(embedding="fastembed/BAAI/bge-small-en-v1.5")
+    media = Media(settings, Choice(settings, {}, which=lambda _: None), ManualClock(), lambda: 0.5)
+    assert media.embedder is not None
+    with pytest.raises(ModelError, match=r"fastembed is not installed; .* hob\[fastembed\]") as caught:
+        await media.embedder.embed(["tea"])
+    assert caught.value.fault is ModelFault.SETTINGS
+    await media.aclose()
 
 
 def test_words_are_split_into_the_longest_known_pieces() -> None:

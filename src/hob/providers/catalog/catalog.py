@@ -24,6 +24,10 @@ WIRES = ("openai", "responses", "anthropic", "gemini", "ollama", *CLI_WIRES)
 
 LOCAL = "local"
 """The provider of models in folders of this machine, which Hob computes itself; their names are paths."""
+FASTEMBED = "fastembed"
+"""The provider of the models that the library of this name fetches, and Hob computes with it."""
+HERE = (LOCAL, FASTEMBED)
+"""They make vectors only."""
 SERVER = "server"
 """The provider behind `model.base_url` where that is none of the known ones; its models go by their bare names."""
 

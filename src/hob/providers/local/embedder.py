@@ -15,12 +15,14 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.libraries import install_command
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
+from hob.providers.catalog.catalog import FASTEMBED
 from hob.providers.local.folder import ModelFolder
 from hob.providers.local.worker import MISSING
 
 _LINGER = 600.0
 """Seconds the process stays for the next text."""
-_PATIENCE = 60.0
+_PATIENCE, _FETCHING = 60.0, 900.0
+"""Seconds until an answer; fastembed may have to fetch its model first."""
 _AT_ONCE = 4
 """Texts of one request to it: a question waits for no more while much is taken in."""
 _LONGEST_LINE = 1 << 24
@@ -30,6 +32,9 @@ _ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS"
 
 class LocalEmbedder:
     """Implements `Embedder`. A text that is longer than the model reads is cut."""
+
+    _patience = _PATIENCE
+    _library, _extra = "numpy", "memory"
 
     def __init__(self, folder: Path, linger: float = _LINGER) -> None:
         self._folder = folder
@@ -69,7 +74,7 @@ class LocalEmbedder:
             self._ending.cancel()
         done = False
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(self._patience):
                 process = await self._started()
                 answer: dict[str, Any] = await _exchange(process, texts)
             if "error" in answer:
@@ -85,7 +90,8 @@ class LocalEmbedder:
 
     def _failed(self, why: str) -> ModelError:
         if why == MISSING:
-            why = translatable("numpy is not installed; {command}", command=install_command("hob[memory]"))
+            library, command = self._library, install_command(f"hob[{self._extra}]")
+            why = translatable("{library} is not installed; {command}", library=library, command=command)
         return ModelError(
             ModelFault.SETTINGS, translatable("model.embedding = {folder}: {why}", folder=self._folder, why=why), cost=0
         )
@@ -95,14 +101,14 @@ class LocalEmbedder:
             self._process.stdin.close()  # it ends with its input
 
     async def _started(self) -> asyncio.subprocess.Process:
-        process, version = self._process, self._model.version()
+        process, version = self._process, self._changed()
         whole = process is not None and process.stdin is not None and not process.stdin.is_closing()
         if process is not None and whole and version == self._version:
             return process
         await self.aclose()
         self._version = version
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", "hob.providers.local.worker", str(self._folder)),
+            *(sys.executable, "-I", "-m", *self._program()),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -111,6 +117,30 @@ class LocalEmbedder:
             limit=_LONGEST_LINE,
         )
         return self._process
+
+    def _program(self) -> Sequence[str]:
+        return "hob.providers.local.worker", str(self._folder)
+
+    def _changed(self) -> str:
+        return self._model.version()
+
+
+class FastembedEmbedder(LocalEmbedder):
+    """The same by a model of the library `fastembed`, which fetches it from Hugging Face once and keeps it."""
+
+    _patience = _FETCHING
+    _library = _extra = FASTEMBED
+
+    def __init__(self, model: str, linger: float = _LINGER) -> None:
+        super().__init__(Path(FASTEMBED, model), linger)
+        self._name = model
+
+    def _program(self) -> Sequence[str]:
+        cache = Path.home() / ".cache" / "fastembed"
+        return "hob.providers.local.fastembed_worker", self._name, str(cache)
+
+    def _changed(self) -> str:
+        return self._name
 
 
 async def _exchange(process: asyncio.subprocess.Process, texts: Sequence[str]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelReque
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import LOCAL, provider_at
+from hob.providers.catalog.catalog import FASTEMBED, HERE, LOCAL, provider_at
 from hob.providers.http.server import Server, server_of
 from hob.providers.media.image_descriptions import image_type
 from hob.providers.routing.choice import Choice, ModelRef
@@ -134,7 +134,7 @@ _USUAL: Mapping[tuple[str, str], str] = {
 _SIGHTED: Final = ("anthropic", "gemini", "openai")
 """Providers all of whose usual models see."""
 _WIRES: Mapping[str, tuple[str, ...]] = {
-    EMBEDDING: ("openai", "responses", "ollama", LOCAL),
+    EMBEDDING: ("openai", "responses", "ollama", *HERE),
     RERANKING: ("openai", "responses"),
     TRANSCRIPTION: ("openai", "responses"),
     SPEECH: ("openai", "responses"),
@@ -190,6 +190,10 @@ class Media:
             from hob.providers.local.embedder import LocalEmbedder
 
             return self._kept(LocalEmbedder(Path(ref.model).expanduser()))
+        if provider.wire == FASTEMBED:
+            from hob.providers.local.embedder import FastembedEmbedder
+
+            return self._kept(FastembedEmbedder(ref.model))
         from hob.providers.http.client import Client
 
         client = self._kept(Client(self._servers(ref), self._clock, self._failover.patiently))

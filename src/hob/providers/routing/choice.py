@@ -19,6 +19,8 @@ from hob.core.values import dataclass
 from hob.providers.catalog.catalog import (
     CLI_COMMANDS,
     CLI_WIRES,
+    FASTEMBED,
+    HERE,
     KNOWN_NAMES,
     LOCAL,
     PROVIDERS,
@@ -140,7 +142,7 @@ class Choice:
         so: a slip of the pen must not tell a stranger what was meant for somebody else.
         """
         name = self._unalias(name)
-        ref = _folder(name) or self._with_provider(name)
+        ref = _here(name) or self._with_provider(name)
         if ref is not None:
             return ref
         usual = None if self._has_server() else self.default()
@@ -350,8 +352,8 @@ class Choice:
 
     def _make(self, id: str) -> ConnectedProvider | None:
         own = self._settings.providers.get(id)
-        if id == LOCAL and own is None:
-            return ConnectedProvider(Provider(LOCAL, LOCAL), "", (None,), ProviderSettings(local=True), True, "here")
+        if id in HERE and own is None:
+            return ConnectedProvider(Provider(id, id), "", (None,), ProviderSettings(local=True), True, "here")
         known = find_provider(id)
         settings = own or ProviderSettings()
         if known is None and not settings.base_url and not settings.wire:
@@ -425,8 +427,11 @@ CONNECT = translatable(
 NOTHING = translatable("no model is connected; {advice}", advice=CONNECT)
 
 
-def _folder(name: str) -> ModelRef | None:
-    """The model in a folder of this machine, where the name is its path."""
+def _here(name: str) -> ModelRef | None:
+    """The model that is computed on this machine: in a folder, where the name is its path, or by fastembed."""
+    head, _, rest = name.partition("/")
+    if head == FASTEMBED and rest:
+        return ModelRef(FASTEMBED, rest)
     path = name.removeprefix(f"{LOCAL}/")
     return ModelRef(LOCAL, path) if path.startswith(("/", "~/", "./")) else None
 

@@ -14,7 +14,7 @@ from hob.core.ports.model import Model, Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import CLI_WIRES, LOCAL
+from hob.providers.catalog.catalog import CLI_WIRES, HERE
 from hob.providers.http.adapting import Adapting, WithoutThinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.http.server import server_of
 from hob.providers.http.wire import Listed, Wire
@@ -145,9 +145,10 @@ class ModelRoutes:
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
         if connected.how == "plug-in":
             return open_plugin(connected.provider.id, connected.settings, self._clock, self._blobs)
-        if connected.provider.wire == LOCAL:
+        if connected.provider.wire in HERE:
             raise ModelError(
-                ModelFault.SETTINGS, translatable("a model in a folder makes vectors only: it can be model.embedding")
+                ModelFault.SETTINGS,
+                translatable("this model makes vectors only: it can be model.embedding"),
             )
         if connected.provider.wire in CLI_WIRES:
             return self._open_cli(connected)

@@ -8,7 +8,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelEvent, ModelReply, ModelRequest
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import CLI_WIRES, LOCAL
+from hob.providers.catalog.catalog import CLI_WIRES, HERE
 from hob.providers.http.server import server_of
 from hob.providers.http.transport import HttpModel
 from hob.providers.routing.choice import ConnectedProvider
@@ -42,7 +42,7 @@ class RebuiltRequests(ModelRoutes):
         return False
 
     def _open(self, connected: ConnectedProvider, key: int) -> Model:
-        if connected.how == "plug-in" or connected.provider.wire in (LOCAL, *CLI_WIRES):
+        if connected.how == "plug-in" or connected.provider.wire in (*HERE, *CLI_WIRES):
             raise ModelError(
                 ModelFault.SETTINGS, translatable("{id} is no server that is sent requests", id=connected.provider.id)
             )

@@ -9,7 +9,7 @@ from hob.app.diagnostics.check import Check, CheckResult, critical, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, LOCAL
+from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, HERE
 from hob.providers.http.wire import Listed
 from hob.providers.opening import open_model
 from hob.providers.routing.choice import CONNECT, NONE, ModelRef
@@ -75,7 +75,7 @@ def _programs(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_network()
     usual, used = _used(diagnostics)
-    told = asyncio.run(_listings(diagnostics, {ref.provider for ref in used} - {LOCAL}))
+    told = asyncio.run(_listings(diagnostics, {ref.provider for ref in used} - {*HERE}))
     for provider, listing in told.items():
         matters = critical if usual is not None and usual.provider == provider else warn
         if isinstance(listing, str):
