@@ -23,12 +23,13 @@ def measure(bench: Bench) -> Iterator[Row]:
     with bench.daemon(home) as daemon:
         plain = least_cpu(daemon, lambda number: f"message {number}", bench.times(5, 2), 20)
         called = least_cpu(daemon, lambda _: CALL, bench.times(5, 2), 20)
+        daemon.client().say('CALL load_tools {"names": ["spawn", "sessions_yield"]}')
         spawned = least_cpu(daemon, _spawning, bench.times(5, 2), 20)
     yield Row("a sub-agent, over its turns", spawned - called - 2 * plain, "ms CPU", 20)
 
 
 def _spawning(number: int) -> str:
-    return f'CALL spawn {{"task": "count to {number}", "cleanup": "delete"}}\nCALL sessions_yield {{}}'
+    return f'CALL spawn {{"task": "count to {number}"}}\nCALL sessions_yield {{}}'
 
 
 async def _called(bench: Bench, protocol: str, times: int) -> float:

@@ -204,7 +204,7 @@ async def test_snapshot_has_a_picture_where_a_browser_can_draw_one(canvas: Made)
     await canvas.present()
     canvas.drawn.data = b"\xff\xd8picture"
     alone = await made(canvas.tool.toolset, "canvas", action="snapshot")
-    assert "as it is when it is opened; no browser shows main" in alone.text
+    assert alone.text == "The page as it is when it is opened; no browser shows it now"
     assert not alone.label.trusted
     async with canvas.browser(CanvasAnswer("text: 42")):
         seen = await made(canvas.tool.toolset, "canvas", action="snapshot")
@@ -213,4 +213,4 @@ async def test_snapshot_has_a_picture_where_a_browser_can_draw_one(canvas: Made)
     canvas.drawn.data = ToolFailed("3 browsers are at work already")
     async with canvas.browser(CanvasAnswer("text: 42")):
         told = await made(canvas.tool.toolset, "canvas", action="snapshot")
-    assert told.text == "text: 42\n(3 browsers are at work already)"
+    assert told.text == "text: 42\n(no picture: 3 browsers are at work already)"

@@ -46,7 +46,7 @@ async def test_pdf_has_a_section_for_each_page(reader: DocumentReader) -> None:
 
 async def test_pdf_without_text_says_that_it_is_pictures(reader: DocumentReader) -> None:
     pytest.importorskip("pypdf")
-    with pytest.raises(DocumentUnreadable, match="pages are probably pictures"):
+    with pytest.raises(DocumentUnreadable, match="writes the text into a copy"):
         await read(reader, samples.pdf(""), PDF)
 
 

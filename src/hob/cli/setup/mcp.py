@@ -229,10 +229,24 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
             server = asyncio.run(looking.fetch(config, name, plan, server))
             _write(config.home, name, {"command": server.command})
         status = _accept(config, name, server, yes=yes)
+    except HobError:
+        for each in _unseen(server):
+            told = _("{path} is not shown to the program; --read names a folder that it may read")
+            print(paint(told.format(path=line(each)), "yellow"), file=sys.stderr)
+        raise
     finally:
         if status:
             _forget(config, name)
     return status
+
+
+def _unseen(server: McpServer) -> Iterator[str]:
+    """What the command names that lies in no folder which its program sees."""
+    shown = [Path(each).expanduser().resolve() for each in ("/usr", "/opt", *server.read, *server.write)]
+    for word in server.command[1:]:
+        path = Path(word)
+        if path.is_absolute() and path.exists() and not any(path.resolve().is_relative_to(each) for each in shown):
+            yield word
 
 
 def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:

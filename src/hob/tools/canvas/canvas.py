@@ -140,16 +140,17 @@ class Canvas:
             try:
                 data = await self._pictures.picture(await self._pages.html(page), scripts=page.scripts)
             except ToolFailed as error:
-                problem = f"\n({error})"
-        if data is None:
-            told = await self._ask(page, "")
-            return replace(told, text=told.text + problem)
-        images = (Image(await self._blobs.put(data, "image/jpeg"), "image/jpeg"),)
+                problem = f"\n(no picture: {error})"
+        images: tuple[Image, ...] = ()
+        if data is not None:
+            images = (Image(await self._blobs.put(data, "image/jpeg"), "image/jpeg"),)
+            if not self._browsers.count(page):
+                return ToolOutput("The page as it is when it is opened; no browser shows it now", _SAID, images=images)
         try:
             told = await self._ask(page, "")
         except ToolFailed as error:
-            return ToolOutput(f"The picture shows the page as it is when it is opened; {error}", _SAID, images=images)
-        return replace(told, images=images)
+            raise ToolFailed(f"{error}{problem}") from error
+        return replace(told, text=told.text + problem, images=images)
 
     async def _ask(self, page: CanvasPage, script: str) -> ToolOutput:
         if page.hidden:

@@ -66,7 +66,8 @@ def _answer(data: bytes, asked: Answer) -> Answer:
     except ModuleNotFoundError as error:
         return {"error": MISSING, "library": error.name or ""}
     except _BROKEN as error:
-        return {"error": f"{type(error).__name__}: {error}"[-300:]}
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "  # its words are for people
+        return {"error": f"{kind}{error}"[-300:]}
 
 
 def _capped(sections: Iterable[DocumentSection]) -> Answer:
