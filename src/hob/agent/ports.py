@@ -1,7 +1,8 @@
 """What the agent asks of others and of its own parts, where one user is all there is."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from functools import lru_cache
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from hob.core.content.files import BootstrapFile
 from hob.core.content.media import Transcript
@@ -9,6 +10,7 @@ from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.memory import Memory
 from hob.core.messages import Address
 from hob.core.models import Entry
+from hob.core.ports.model import Model, Routes
 from hob.core.ports.tools import Toolset
 from hob.core.steps import ApprovalAnswered, ApprovalAsked
 from hob.core.tools import ToolCall, ToolResult
@@ -108,7 +110,26 @@ class KnowsClosedTools(Protocol):
 
 def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
     """What this session may call now, whichever kind of toolset it is."""
-    return toolset.of(session) if isinstance(toolset, GroupedTools) else toolset
+    return toolset.of(session) if _is_grouped(toolset) else toolset
+
+
+def can_route(model: Model) -> TypeGuard[Routes]:
+    """Whether the model chooses who answers; each kind of model is looked at once."""
+    return _is_router(type(model))
+
+
+@lru_cache(64)
+def _is_router(kind: type) -> bool:
+    return issubclass(kind, Routes)
+
+
+def _is_grouped(toolset: Toolset) -> TypeGuard[GroupedTools]:
+    return _opens_more(type(toolset))
+
+
+@lru_cache(64)
+def _opens_more(kind: type) -> bool:
+    return issubclass(kind, GroupedTools)
 
 
 class PromptSection(Protocol):

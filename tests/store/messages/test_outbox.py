@@ -74,6 +74,17 @@ async def test_message_with_all_that_hangs_on_it_comes_back_whole_and_its_file_g
             await store.blobs.load(blob)
 
 
+async def test_reply_counts_as_handed_over_once_its_turn_has_ended(store: Store) -> None:
+    inbound = message("hello")
+    turn = await make_turn(store, inbound)
+    await store.outbox.enqueue([replace(outbound("o1"), turn=turn.id)])
+    await store.outbox.handed_over(inbound.id, ["memory"])
+    assert (await find(store, "o1")).state is OutboxState.READY
+    await store.journal.finish(finish_of(turn, "done"))
+    await store.outbox.handed_over(inbound.id, ["memory"])
+    assert (await find(store, "o1")).state is OutboxState.SENT
+
+
 async def test_same_message_queued_twice_is_sent_once(store: Store) -> None:
     await store.outbox.enqueue([outbound("a"), outbound("a")])
     await store.outbox.enqueue([outbound("a")])

@@ -6,12 +6,13 @@ from contextlib import aclosing
 from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget
 from hob.agent.commands.model_names import chosen_name
+from hob.agent.ports import can_route
 from hob.agent.prompt.tokens import estimate_tokens
 from hob.core.clock import Clock
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.models import ModelReply, ModelRequest, UserMessage
-from hob.core.ports.model import Model, Routes
+from hob.core.ports.model import Model
 from hob.core.trust.labels import HOB_LABEL, SenderClass
 
 _PATIENCE_SECONDS = 60.0
@@ -34,7 +35,7 @@ class BackgroundCalls:
             chosen_name(self._model, None, self._default_model), system, (UserMessage(question),), max_tokens=most,
             patience=_PATIENCE_SECONDS, task=task,
         )  # fmt: skip
-        if isinstance(self._model, Routes):
+        if can_route(self._model):
             request = (await self._model.route(request)).request
         trace, began, at = new_trace_id(), self._clock.monotonic(), self._clock.now().timestamp()
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
+from hob.agent.ports import can_route
 from hob.core.models import ModelRequest
-from hob.core.ports.model import CanName, Model, Routes
+from hob.core.ports.model import CanName, Model
 
 
 def chosen_name(model: Model, chosen: str | None, default: Callable[[], str]) -> str:
     """What a request is to name: what was chosen, else nothing where the model chooses itself, else the default."""
-    return chosen or ("" if isinstance(model, Routes) else default())
+    return chosen or ("" if can_route(model) else default())
 
 
 async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ...]:
@@ -16,7 +17,7 @@ async def chain_of(model: Model, name: str, task: str = "chat") -> tuple[str, ..
 
     Raises ModelError.
     """
-    if isinstance(model, Routes):
+    if can_route(model):
         routed = (await model.route(ModelRequest(name, "", (), task=task))).request
         return routed.models or ((routed.model,) if routed.model else ())
     name = name or (await model.default_model() if isinstance(model, CanName) else "")

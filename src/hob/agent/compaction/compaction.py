@@ -22,6 +22,7 @@ from hob.agent.budget.accounting import stream_outside
 from hob.agent.budget.budget import Budget, HeldAmount
 from hob.agent.commands.model_names import real_name
 from hob.agent.compaction.summaries import INSTRUCTIONS, SummaryDraft, finish_text, judge_draft, outline, read_draft
+from hob.agent.ports import can_route
 from hob.agent.prompt.context_room import ContextRoom, Room
 from hob.agent.prompt.rendering import Marks
 from hob.agent.prompt.tokens import estimate_tokens, shorten
@@ -38,7 +39,7 @@ from hob.core.ids import SessionKey, TraceId, new_event_id, new_span_id, new_tra
 from hob.core.models import Entry, ModelReply, ModelRequest, Remark, Stop, UserMessage
 from hob.core.ports.journal import Transcript
 from hob.core.ports.memory import Remember
-from hob.core.ports.model import Model, Routes
+from hob.core.ports.model import Model
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust, join, least_known
 from hob.core.turns import Summary, View
 from hob.core.values import dataclass
@@ -265,7 +266,7 @@ class Compactor:
             task=_TASK,
         )
         remarks: list[Remark] = []
-        if isinstance(self._model, Routes):
+        if can_route(self._model):
             route = await self._model.route(replace(request, model=spending.model))
             request = route.request
             remarks.extend(route.remarks)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hob.agent.budget.accounting import stream_in_turn
 from hob.agent.budget.budget import HeldAmount
 from hob.agent.commands.model_names import real_name
+from hob.agent.ports import can_route
 from hob.agent.prompt.system import Prompt
 from hob.agent.prompt.window import load_limit
 from hob.agent.remarks import remarks_of, render
@@ -34,7 +35,6 @@ from hob.core.models import (
     Stop,
     TextDelta,
 )
-from hob.core.ports.model import Routes
 from hob.core.steps import ModelAsked, ModelFailed, ModelReplied, RecalledMemory, Stopped
 from hob.core.tools import ToolCall
 from hob.core.translation.language import translatable
@@ -112,7 +112,7 @@ async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
     """
     parts, model, by_hook = run.parts, run.parts.model, False
     request = replace(request, thinking=run.session.thinking)
-    if isinstance(model, Routes):  # what was built for the name that the choice stands for is sent by the choice
+    if can_route(model):  # what was built for the name that the choice stands for is sent by the choice
         request = replace(request, model=run.model, models=run.chain)
     if parts.hooks:
         decided = await parts.hooks.decide(BeforeModel(run.turn, request))
@@ -121,7 +121,7 @@ async def _choose(run: TurnRun, request: ModelRequest) -> Route | None:
             return None
         if decided.model is not None:
             request, by_hook = replace(request, model=decided.model, models=()), True
-    if not isinstance(model, Routes):
+    if not can_route(model):
         return Route(request)
     route = await model.route(request)
     if not by_hook:

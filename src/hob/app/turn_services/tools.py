@@ -1,7 +1,7 @@
 """Hob's tools and those of features, as turns and the gateway see them."""
 
 from collections import ChainMap, Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, Mapping
 from typing import cast
 
 from hob.app.features import Features
@@ -40,9 +40,16 @@ def make_registry(features: Features, opened: OpenGroups, operations: Callable[[
         if twice := sorted(name for name, count in names.items() if count > 1):
             raise ValueError(f"two groups of tools are called {', '.join(twice)}")
         ratings = cast(ToolRatings | None, features.ports.get(ToolRatings))
-        return Groups(shown, ChainMap(*cast(list[dict[str, Group]], parts[::-1])), opened, ratings)
+        return Groups(shown, _Joined(*cast(list[dict[str, Group]], parts[::-1])), opened, ratings)
     except ValueError as error:
         raise NotConfigured(translatable("the tools of features clash: {error}", error=str(error))) from error
+
+
+class _Joined(ChainMap[str, Group]):
+    """The groups of all features, some of which come and go. Every request looks at all of them."""
+
+    def items(self) -> ItemsView[str, Group]:
+        return {name: group for part in reversed(self.maps) for name, group in part.items()}.items()
 
 
 def restricted(kernel: Kernel, toolset: Toolset) -> Toolset:

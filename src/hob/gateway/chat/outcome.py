@@ -146,9 +146,8 @@ async def _asked(api: Api, view: ChatAnswer) -> ClientEvent:
 
 async def pick_up(api: Api, id: InboundId) -> None:
     """Note that anyone who fetches replies here has got this one; called after it was handed over."""
-    result = await api.store.inbox.find_result(id)
-    if result is not None and result.settled and result.turn is not None and not result.picked_up:
-        await api.store.outbox.picked_up(result.turn, FETCHED_CHANNELS)
+    if not api.store.damage:
+        await api.store.outbox.handed_over(id, FETCHED_CHANNELS)
 
 
 async def find_accepted(api: Api, id: InboundId) -> Accepted:

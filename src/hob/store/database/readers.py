@@ -1,9 +1,14 @@
-"""The threads that read. They are started when somebody first reads."""
+"""The threads that read. The first is started when somebody first reads, another where that one takes long.
+
+Each has a connection with pages and statements of its own, and each wakes the event loop by itself: what one thread can
+answer at once costs least.
+"""
 
 import asyncio
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import apsw
@@ -16,7 +21,9 @@ from hob.store.database.faults import DAMAGE, close_quietly, translate
 from hob.store.database.jobs import JobFailed, attempt
 
 T = TypeVar("T")
-_TOGETHER = 4
+_TOGETHER = 8
+_LONG = 0.005
+"""Seconds after which another thread helps, and nothing waits any more for what was asked beside it."""
 
 
 @dataclass(slots=True)
@@ -41,52 +48,92 @@ class Readers:
         self._loop = loop
         self._at_most = at_most
         self._queue: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._help: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._answered: deque[tuple[_Asked, Any]] = deque()
         self._threads: list[threading.Thread] = []
         self._pending = 0
+        self._look: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def read(self, query: Callable[[apsw.Connection], T]) -> T:
         """Run the query on one snapshot that holds everything committed before this call. Raises StoreErrors."""
         if self._closed:
             raise StoreError(translatable("The database is closed."))
+        if not self._threads:
+            self._start(self._run)
+        if self._pending and self._look is None:
+            self._look = self._loop.call_later(_LONG, self._look_after)
         self._pending += 1
-        if self._pending > len(self._threads) < self._at_most:
-            thread = threading.Thread(target=self._run, name="hob-store-reader", daemon=True)
-            self._threads.append(thread)
-            thread.start()
         asked = _Asked(query, self._loop.create_future())
         self._queue.put(asked)
         try:
             result: T = await asked.future
         finally:
             self._pending -= 1
+            if not self._pending and self._look is not None:
+                self._look.cancel()
+                self._look = None
         return result
 
     async def stop(self) -> None:
         """Answer what was asked, then end the threads and close their connections."""
         self._closed = True
+        self._queue.put(None)
         for _ in self._threads:
-            self._queue.put(None)
+            self._help.put(False)
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
+
+    def _start(self, run: Callable[[], None]) -> None:
+        thread = threading.Thread(target=run, name="hob-store-reader", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _look_after(self) -> None:
+        """Something takes long: what is answered beside it is handed over, what waits behind it goes to another."""
+        self._look = self._loop.call_later(_LONG, self._look_after) if self._pending > 1 else None
+        self._settle()
+        if self._queue.empty() or self._closed:
+            return
+        if len(self._threads) < self._at_most:
+            self._start(self._run_beside)
+        if len(self._threads) > 1:
+            self._help.put(True)
 
     def _run(self) -> None:
         connection: apsw.Connection | None = None
         while (asked := self._queue.get()) is not None:
-            answered: list[tuple[_Asked, Any]] = []
-            while asked is not None:  # what was asked together is answered together: that wakes the loop once
-                if not asked.future.cancelled():
-                    try:
-                        connection = connection or self._connect()
-                        answered.append((asked, _answer(connection, asked.query)))
-                    except apsw.Error as error:
-                        failure = self._check.found(str(error)) if isinstance(error, DAMAGE) else translate(error)
-                        failure.__cause__ = error
-                        answered.append((asked, JobFailed(failure)))
-                asked = self._next() if len(answered) < _TOGETHER else None
-            self._deliver(answered)
+            connection = self._answer(connection, asked)
         if connection is not None:
             close_quietly(connection)
+
+    def _run_beside(self) -> None:
+        connection: apsw.Connection | None = None
+        while self._help.get():
+            while (asked := self._next()) is not None:
+                connection = self._answer(connection, asked)
+        if connection is not None:
+            close_quietly(connection)
+
+    def _answer(self, connection: apsw.Connection | None, asked: _Asked | None) -> apsw.Connection | None:
+        """Answer what was asked together: that wakes the loop once."""
+        count = 0
+        while asked is not None:
+            if not asked.future.cancelled():
+                try:
+                    connection = connection or self._connect()
+                    self._answered.append((asked, _read(connection, asked.query)))
+                except apsw.Error as error:
+                    failure = self._check.found(str(error)) if isinstance(error, DAMAGE) else translate(error)
+                    failure.__cause__ = error
+                    self._answered.append((asked, JobFailed(failure)))
+            count += 1
+            asked = self._next() if count < _TOGETHER else None
+        try:
+            self._loop.call_soon_threadsafe(self._settle)
+        except RuntimeError:  # the loop is closed: no one waits any more
+            self._answered.clear()
+        return connection
 
     def _next(self) -> _Asked | None:
         """What else was asked already."""
@@ -98,27 +145,21 @@ class Readers:
             self._queue.put(None)
         return asked
 
-    def _deliver(self, answered: Sequence[tuple[_Asked, Any]]) -> None:
-        try:
-            self._loop.call_soon_threadsafe(_settle, answered)
-        except RuntimeError:  # the loop is closed: no one waits any more
-            return
+    def _settle(self) -> None:
+        while self._answered:
+            asked, result = self._answered.popleft()
+            if asked.future.done():
+                continue
+            if isinstance(result, JobFailed):
+                asked.future.set_exception(result.error)
+            else:
+                asked.future.set_result(result)
 
 
-def _answer(connection: apsw.Connection, query: Callable[[apsw.Connection], T]) -> T | JobFailed:
+def _read(connection: apsw.Connection, query: Callable[[apsw.Connection], T]) -> T | JobFailed:
     connection.execute("BEGIN")
     try:
         return attempt(query, connection)
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-
-
-def _settle(answered: Sequence[tuple[_Asked, Any]]) -> None:
-    for asked, result in answered:
-        if asked.future.done():
-            continue
-        if isinstance(result, JobFailed):
-            asked.future.set_exception(result.error)
-        else:
-            asked.future.set_result(result)

@@ -39,6 +39,7 @@ _UNFETCHED = (
     " LEFT JOIN tasks t ON t.id = i.id LEFT JOIN content c ON c.id = t.title"
     " WHERE o.state IN ('ready', 'sending') AND o.channel = ? GROUP BY i.id ORDER BY max(o.seq) DESC LIMIT ?"
 )
+_ENDED = "SELECT t.id FROM inbox i JOIN turns t ON t.id = i.turn WHERE i.id = ? AND t.ended IS NOT NULL"
 _HEADS = f"SELECT min(seq) FROM outbox WHERE {_OPEN} AND channel = ? AND account = ? GROUP BY chat, thread"  # noqa: S608
 _MOVE = (
     "UPDATE outbox SET state = ?, attempts = ?, repeats = ?, next_at = ?, reason = ?, receipt = ?, ended = ?"
@@ -236,12 +237,16 @@ class Outbox(TimedStorePart):
     async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:
         """Somebody fetched the turn's reply: what was ready for these channels, to which nothing is sent, is sent."""
         at = self._now()
+        await self._writer.write(lambda connection: _fetched(connection, turn, channels, at))
+
+    async def handed_over(self, inbound: InboundId, channels: Collection[str]) -> None:
+        """The same where somebody was told what became of a message; nothing where its turn has not ended."""
+        at = self._now()
 
         def job(connection: apsw.Connection) -> None:
-            sql = f"SELECT id FROM outbox WHERE turn = ? AND state = 'ready' AND channel IN ({marks(channels)})"  # noqa: S608
-            for (id,) in all_rows(connection, sql, (turn, *channels)):
-                _move(connection, id, OutboxState.SENDING)
-                _move(connection, id, OutboxState.SENT, ended=at)
+            row = find_row(connection, _ENDED, (inbound,))
+            if row is not None:
+                _fetched(connection, row[0], channels, at)
 
         await self._writer.write(job)
 
@@ -317,6 +322,13 @@ def _counts(now: float) -> Callable[[apsw.Connection], OutboxCounts]:
         return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), unread, dead, parked)
 
     return query
+
+
+def _fetched(connection: apsw.Connection, turn: TurnId, channels: Collection[str], at: float) -> None:
+    sql = f"SELECT id FROM outbox WHERE turn = ? AND state = 'ready' AND channel IN ({marks(channels)})"  # noqa: S608
+    for (id,) in all_rows(connection, sql, (turn, *channels)):
+        _move(connection, id, OutboxState.SENDING)
+        _move(connection, id, OutboxState.SENT, ended=at)
 
 
 def _move(

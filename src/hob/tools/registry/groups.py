@@ -125,6 +125,8 @@ class Groups:
         self._groups = groups
         self._opened = opened or OpenGroupsInMemory()
         self._loader = _Loader(groups, self._opened, ratings)
+        self._there: Sequence[tuple[str, Sequence[ToolSpec]]] = ()
+        self._index: Mapping[str, tuple[str, ToolSpec]] = {}
         names = [spec.name for spec in self.specs()]
         names += [spec.name for group in groups.values() for spec in group.toolset.specs()]
         if len(set(names)) < len(names):
@@ -154,12 +156,19 @@ class Groups:
 
     def group_of(self, name: str) -> str:
         """The group that a tool is in; empty for those that are always shown, and for every other name."""
-        groups = self._groups.items()
-        return next((key for key, group in groups if any(name == spec.name for spec in group.toolset.specs())), "")
+        return self._indexed()[name][0] if name in self._indexed() else ""
 
     def grouped(self) -> Mapping[str, ToolSpec]:
         """The tools of all groups, open or not, by name: what a guard and a driver have to know beside `specs`."""
-        return {spec.name: spec for group in self._groups.values() for spec in group.toolset.specs()}
+        return {name: spec for name, (_, spec) in self._indexed().items()}
+
+    def _indexed(self) -> Mapping[str, tuple[str, ToolSpec]]:
+        """Every tool of a group by name, with the group; made anew when one of them has other tools."""
+        there = [(name, group.toolset.specs()) for name, group in self._groups.items()]
+        if there != self._there:
+            self._index = {spec.name: (name, spec) for name, specs in there for spec in specs}
+            self._there = there
+        return self._index
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
         """Make the call. Raises ToolFailed with the way to open the tool's group where the session has not."""

@@ -1,0 +1,62 @@
+"""The reading threads: what is asked together, and what takes long."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+
+import apsw
+import pytest
+
+from hob.store.store import Store
+from hob.testing.memory_store import memory_store
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with memory_store() as opened:
+        yield opened
+
+
+class Slow:
+    """A query that takes until it is let go."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.go = threading.Event()
+
+    def __call__(self, connection: apsw.Connection) -> int:
+        self.begun.set()
+        assert self.go.wait(10)
+        return threading.get_ident()
+
+
+def thread_of(connection: apsw.Connection) -> int:
+    return threading.get_ident()
+
+
+async def test_what_is_asked_together_is_read_by_one_thread(store: Store) -> None:
+    threads = await asyncio.gather(*(store._readers.read(thread_of) for _ in range(20)))
+    assert len(set(threads)) == 1
+
+
+async def test_another_thread_reads_what_was_asked_after_a_slow_query(store: Store) -> None:
+    slow = Slow()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(store._readers.read(slow))
+        await asyncio.to_thread(slow.begun.wait, 10)
+        threads = {await store._readers.read(thread_of) for _ in range(3)}
+        slow.go.set()
+    assert waiting.result() not in threads
+    assert len(threads) == 1
+
+
+async def test_answer_does_not_wait_for_a_slow_query_beside_it(store: Store) -> None:
+    slow = Slow()
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(store._readers.read(thread_of))
+        waiting = group.create_task(store._readers.read(slow))
+        last = group.create_task(store._readers.read(thread_of))
+        await asyncio.wait([first, last])
+        assert not waiting.done()
+        slow.go.set()
+    assert first.result() == waiting.result()
