@@ -77,7 +77,7 @@ PLAIN = frozenset({"chat", "serve", "stop", "resume", "status", "usage", "tasks"
 
 def load_command(name: str) -> Any:
     """The function of a command, or the `cyclopts.App` of one that has several."""
-    with uncollected():
+    with uncollected(stays=name == "serve"):
         return _talk(name) or _setup(name) or _trust(name)
 
 

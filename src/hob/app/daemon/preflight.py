@@ -26,7 +26,7 @@ def start_objection(config: Config) -> NotConfigured | None:
 def command_problem(config: Config) -> ConfigProblem | None:
     """Why no command would run with these folders, and where that is set; None where commands would run."""
     sandbox, workspace = config[SandboxSettings], config[WorkspaceSettings]
-    from hob.tools.sandbox.sandbox_environment import checked_root  # loads the sandbox
+    from hob.tools.sandbox.roots import checked_root  # loads the sandbox's rules
 
     given = [("workspace.work_repo" if workspace.work_repo else "workspace.path", str(workspace.work), True)]
     given += [("sandbox.read", name, False) for name in sandbox.read]

@@ -17,10 +17,10 @@ from hob.tools.mcp.stdio import StderrTail, open_streams
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.job import Job, JobRoot
 from hob.tools.sandbox.network.credentials import CredentialBook
+from hob.tools.sandbox.roots import checked_root
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
 from hob.tools.sandbox.sandbox_environment import (
     SandboxEnvironment,
-    checked_root,
     limits_of,
     sandbox_environment_of,
 )

@@ -59,6 +59,23 @@ def check_root(root: JobRoot, forbidden: Iterable[Path]) -> None:
             )
 
 
+def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
+    """A folder of the settings, links followed; the folder that Hob was started in means nothing.
+
+    Raises NotConfigured for one that commands cannot be given.
+    """
+    path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
+    if not path.is_absolute():
+        raise NotConfigured(
+            translatable(
+                "{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.", name=name
+            )
+        )
+    root = JobRoot(path.resolve(), writable)
+    check_root(root, (*private_places(owner), *forbidden))
+    return root
+
+
 def open_place(path: Path) -> int:
     """A descriptor of this folder or file, which stands for it from now on (O_PATH; the caller closes it).
 

@@ -7,12 +7,10 @@ from contextlib import ExitStack
 from dataclasses import field
 from pathlib import Path
 
-from hob.core.errors import NotConfigured
-from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.environment import job_environ, shared_environ
 from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits
-from hob.tools.sandbox.roots import check_root, private_places
+from hob.tools.sandbox.roots import checked_root, private_places
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import FoundTools, find_toolchains
 
@@ -142,23 +140,6 @@ def sandbox_environment_of(
         image=settings.image,
         engine={name: outer[name] for name in _ENGINE if name in outer},
     )
-
-
-def checked_root(name: str, owner: Path, *, writable: bool, forbidden: tuple[Path, ...]) -> JobRoot:
-    """A folder of the settings, links followed; the folder that Hob was started in means nothing.
-
-    Raises NotConfigured for one that commands cannot be given.
-    """
-    path = owner / name[2:] if name == "~" or name.startswith("~/") else Path(name)
-    if not path.is_absolute():
-        raise NotConfigured(
-            translatable(
-                "{name!r} is not an absolute path. Name the folder by its whole path, or begin with ~/.", name=name
-            )
-        )
-    root = JobRoot(path.resolve(), writable)
-    check_root(root, (*private_places(owner), *forbidden))
-    return root
 
 
 def limits_of(settings: SandboxSettings) -> Limits:
