@@ -1,5 +1,6 @@
 """Another revision against this one, in turns; and against itself, which tells how much the machine alone changes."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.bench import Bench
@@ -74,7 +76,8 @@ def compare(bench: Bench, revision: str) -> Iterator[Comparison]:
     """Measure both in rounds, in another order each time. Raises RuntimeError where the revision cannot be set up."""
     found: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     with checked_out(bench.root, revision) as hob:
-        sides = [(_BASE, replace(bench, hob=hob)), (_AGAIN, replace(bench, hob=hob)), (_NOW, bench)]
+        now = replace(bench, hob=_installed(Path(__file__).parent.parent, bench.root / "now"))
+        sides = [(_BASE, replace(bench, hob=hob)), (_AGAIN, replace(bench, hob=hob)), (_NOW, now)]
         rounds = bench.times(10, 3)
         for number in range(rounds + 1):
             for side, its in sides[number % 3 :] + sides[: number % 3]:
@@ -119,18 +122,24 @@ def checked_out(root: Path, revision: str) -> Iterator[str]:
     here, tree = Path(__file__).parent.parent, root / "base"
     _run("git", "-C", str(here), "worktree", "add", "--quiet", "--detach", str(tree), revision)
     try:
-        if shutil.which("uv"):
-            _run("uv", "sync", "--quiet", "--frozen", "--no-dev", "--directory", str(tree), "--python", python())
-        else:
-            _run(python(), "-m", "venv", str(tree / ".venv"))
-            _run(str(tree / ".venv/bin/pip"), "install", "--quiet", str(tree))
-        yield str(tree / ".venv/bin/hob")
+        yield _installed(tree, root / "before")
     finally:
         _run("git", "-C", str(here), "worktree", "remove", "--force", str(tree))
 
 
-def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _installed(tree: Path, environment: Path) -> str:
+    """The `hob` of this tree in an environment as users have it: some libraries load what only developers have."""
+    if shutil.which("uv"):
+        sync = ("uv", "sync", "--quiet", "--frozen", "--no-dev", "--directory", str(tree), "--python", python())
+        _run(*sync, environ={"UV_PROJECT_ENVIRONMENT": str(environment)})
+    else:
+        _run(python(), "-m", "venv", str(environment))
+        _run(str(environment / "bin/pip"), "install", "--quiet", "--editable", str(tree))
+    return str(environment / "bin/hob")
+
+
+def _run(*command: str, environ: Mapping[str, str] = MappingProxyType({})) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environ})
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
 

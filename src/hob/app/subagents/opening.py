@@ -11,6 +11,9 @@ from hob.app.subagents.tools import SubagentToolset
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.states import TurnState
 
+GATHER_SECONDS = 0.25
+"""Turns that end within so short a time are looked at together."""
+
 
 @asynccontextmanager
 async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
@@ -26,7 +29,7 @@ async def open_subagents(kernel: Kernel) -> AsyncIterator[Contribution]:
     yield Contribution(
         channels=(SelfChannel(kernel.store, kernel.signals.outbox),),
         toolsets=(SubagentToolset(runs).toolset,),
-        followers=(Follower("subagents", turned, kinds=(EventKind.TURN,)),),
+        followers=(Follower("subagents", turned, kinds=(EventKind.TURN,), pause=GATHER_SECONDS),),
         jobs=(Job("subagents", runs.run),),
         status=runs.view,
     )

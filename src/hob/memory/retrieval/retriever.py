@@ -77,10 +77,10 @@ class Search:
 
     def _prefer_phrases(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
         some = ranked[:_PHRASES_AMONG]
-        items = index.load(each.entry.seq for each in some)
+        texts = index.texts(each.entry.seq for each in some)
         better = []
         for each in some:
-            text = items[each.entry.seq].text.lower() if each.entry.seq in items else ""
+            text = texts.get(each.entry.seq, "").lower()
             held = sum(phrase in text for phrase in self.query.phrases)
             better.append(each.with_part("phrase", _PHRASE * held) if held else each)
         return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]

@@ -58,11 +58,14 @@ class StoredGoals(TimedStorePart):
 
         def read(connection: apsw.Connection) -> list[Goal]:
             whose = (scope.person, scope.agent)
+            rows = all_rows(connection, _ALL, whose)
             notes: dict[str, list[GoalNote]] = {}
+            if not rows:
+                return []
             said = all_rows(connection, _SAID, whose)
             for goal, id, text, at in [*said, *all_rows(connection, _NOTES, (*whose, SOURCE, NOTE))]:
                 notes.setdefault(goal, []).append(GoalNote(text, at, id))
-            found = (_load(row) for row in all_rows(connection, _ALL, whose))
+            found = (_load(row) for row in rows)
             return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
 
         return await self._readers.read(read)

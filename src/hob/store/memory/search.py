@@ -54,6 +54,10 @@ _MOST_SPEAKERS = 200
 _SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
 _SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE scope = ?"
 _STEMS = "SELECT seq, ' ' || stems || ' ' FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
+_TEXTS = (
+    "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE c.text IS NOT NULL"
+    " AND i.seq IN (SELECT value FROM json_each(?)) AND +i.scope = ? AND +i.agent = ?"
+)
 _UNINDEXED = f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq IN (SELECT value FROM json_each(?))"  # noqa: S608 - no value
 _AT_ONCE = 500
 _ITEMS = (
@@ -182,6 +186,10 @@ class ScopedIndex:
     def stems(self, seqs: Iterable[int]) -> dict[int, str]:
         """The stems of these rows, each between spaces."""
         return dict(all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope)))
+
+    def texts(self, seqs: Iterable[int]) -> dict[int, str]:
+        """The texts of these rows; those of other scopes and those that are erased are left out."""
+        return dict(all_rows(self._connection, _TEXTS, (json.dumps(list(seqs)), *self._whose)))
 
     def bits(self, embedder: int, after: int, at_most: int) -> tuple[Sequence[int], bytes]:
         """The rows after this one that have a vector, in order, and the signs of those, one behind the other."""

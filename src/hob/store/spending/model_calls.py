@@ -45,7 +45,7 @@ _ADD = (
     " cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,"
     " reasoning = reasoning + excluded.reasoning, calls = calls + 1"
 )
-_SENDERS = "SELECT DISTINCT sender_class FROM inbox WHERE turn = ?"
+_SENDERS = "SELECT sender_class FROM inbox WHERE turn = ?"
 _FAULTS = frozenset(ModelFault)
 _FREE_FAULTS = _FAULTS - MAY_COST
 

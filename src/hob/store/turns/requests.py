@@ -23,7 +23,7 @@ from hob.core.models import (
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.store.database.readers import Readers
-from hob.store.database.rows import all_rows, find_row, marks
+from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import masked
 
 _DAY = 86_400.0
@@ -32,7 +32,10 @@ _FIND = (
     "SELECT id, trace_id FROM turns WHERE id IN (SELECT :id UNION ALL SELECT turn FROM inbox WHERE id = :id"
     " UNION ALL SELECT turn FROM timeline WHERE trace_id = :id) ORDER BY seq DESC LIMIT 1"
 )
-_TOUCH = "UPDATE request_parts SET used = ? WHERE used < ? AND id IN ({ids})"
+_KNOWN = "SELECT hash, id, used FROM request_parts WHERE hash IN ({hashes})"
+_TOUCH = "UPDATE request_parts SET used = ? WHERE id = ?"
+_AT_ONCE = 16
+"""Parts are looked for by so many, so that a request of any length needs the same few statements."""
 _PART = "INSERT INTO request_parts (hash, turn, used, body) VALUES (?, ?, ?, ?) RETURNING id"
 
 
@@ -43,16 +46,21 @@ def keep_request(
     own = turn if session.startswith(ONE_TURN) else None
     texts = [masked(connection, text).encode("utf-8", "replace") for text in _texts(request)]
     hashes = [hashlib.sha256((own or "").encode() + text).digest() for text in texts]
-    known_sql = f"SELECT hash, id FROM request_parts WHERE hash IN ({marks(hashes)})"  # noqa: S608
-    known: dict[bytes, int] = dict(all_rows(connection, known_sql, hashes))
-    if known:
-        ids = sorted(known.values())
-        connection.execute(_TOUCH.format(ids=marks(ids)), (at, at - _DAY, *ids))
+    known: dict[bytes, int] = {}
+    for key, id, used in _known(connection, hashes):
+        known[key] = id
+        if used < at - _DAY:
+            connection.execute(_TOUCH, (at, id))
     for key, text in zip(hashes, texts, strict=True):
         if key not in known:
             known[key] = all_rows(connection, _PART, (key, own, at, zlib.compress(text, 6)))[0][0]
     parts = json.dumps([known[key] for key in hashes], separators=(",", ":"))
     connection.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?)", (turn, n, at, parts))
+
+
+def _known(connection: apsw.Connection, hashes: list[bytes]) -> list[Row]:
+    wanted = [*hashes, *hashes[-1:] * (-len(hashes) % _AT_ONCE)]
+    return all_rows(connection, _KNOWN.format(hashes=marks(wanted)), wanted)
 
 
 def drop_requests(connection: apsw.Connection, before: float | None = None) -> None:
