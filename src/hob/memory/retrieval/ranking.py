@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache, reduce
 from itertools import chain
 from operator import or_
+from typing import NamedTuple
 
 from hob.core.memory import Layer
-from hob.core.values import dataclass
 from hob.memory.retrieval.lexical import K1, Accept, B, Found
 from hob.memory.retrieval.query import Query
 from hob.store.memory.analysis import Kind, words_of
@@ -51,8 +51,7 @@ _DAY, _LEAST_DAY = 0.06, 0.03
 """What the asked time counts: the shorter it is, the more it tells (a day 0.35, a month 0.15)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An item that may help, and what speaks for it."""
 
     entry: Entry
@@ -189,19 +188,29 @@ class _Ranking:
             "words": _WORDS * self._scores[seq],
             "coverage": 0.2 * covered,
             "session": self._sessions.get(entry.session, 0.0),
-            "speaker": 0.2 if speaker and entry.speaker == speaker else 0.0,
+            "recency": _RECENCY * _freshness(entry, query.now),
+            "importance": 0.1 * (entry.importance - 0.5),
+        }
+        if speaker and entry.speaker == speaker:
+            parts["speaker"] = 0.2
+        if kind:
+            parts |= self._parts_of_kind(kind, user=user)
+        if not user:
+            parts["assistant"] = 0.2 if query.assistants else -0.2
+        if query.days:
+            parts["day"] = self._day(entry.at)
+        return {name: part for name, part in parts.items() if part}
+
+    def _parts_of_kind(self, kind: int, *, user: bool) -> dict[str, float]:
+        query = self._query
+        return {
             "question": -0.1 if kind & Kind.QUESTION else 0.0,
             "bare question": -0.2 if kind & Kind.BARE_QUESTION else 0.0,
             "own past": 0.3 if query.own and user and kind & Kind.OWN_PAST else 0.0,
             "liking": 0.15 if query.advice and user and kind & Kind.LIKING else 0.0,
-            "assistant": 0.0 if user else 0.2 if query.assistants else -0.2,
             "time": 0.15 if query.when and kind & Kind.TIME else 0.0,
             "name": 0.05 if query.names and kind & Kind.NAME else 0.0,
-            "day": self._day(entry.at) if query.days else 0.0,
-            "recency": _RECENCY * _freshness(entry, query.now),
-            "importance": 0.1 * (entry.importance - 0.5),
         }
-        return {name: part for name, part in parts.items() if part}
 
     def _day(self, at: float) -> float:
         day = datetime.fromtimestamp(at, UTC).date()

@@ -90,14 +90,18 @@ class Search:
         said, known = _Said(), _Said()
         step = max(1, self.limit) + _SPARE
         for start in range(0, len(ranked), step):
-            read = index.stems(each.entry.seq for each in ranked[start : start + step])
-            stems = {seq: frozenset(each.split()) for seq, each in read.items()}
-            some = [
-                each for each in ranked[start : start + step] if not known.has(stems[each.entry.seq], each.entry.at)
-            ]
-            items = index.load(each.entry.seq for each in some)
+            some = ranked[start : start + step]
+            read = index.stems(each.entry.seq for each in some)
+            sets = {text: frozenset(text.split()) for text in read.values()}
+            stems = {seq: sets[text] for seq, text in read.items()}
+            some = [each for each in some if not known.has(stems[each.entry.seq], each.entry.at)]
+            firsts = {read[each.entry.seq]: each.entry.seq for each in reversed(some)}
+            items = index.load(firsts.values())
             for each in some:
-                item = items.get(each.entry.seq)
+                seq = each.entry.seq
+                if seq not in items and known.has(stems[seq], each.entry.at):
+                    continue
+                item = items.get(seq) or index.load([seq]).get(seq)
                 if item is None or not self._is_valid(item):
                     continue
                 words = frozenset(words_of(item.text))
@@ -224,5 +228,8 @@ class _Said:
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    least, most = sorted((len(words), len(others)))
-    return least >= _ALIKE * most and len(words & others) >= _ALIKE * max(1, len(words | others))
+    one, other = len(words), len(others)
+    if min(one, other) < _ALIKE * max(one, other):
+        return False
+    both = len(words & others)
+    return both >= _ALIKE * max(1, one + other - both)
