@@ -51,15 +51,12 @@ class Approvals(Protocol):
 
     async def ask(self, call: ToolCall, reason: str, turn: Turn) -> ApprovalId:
         """Ask once per turn and call; asking again gives the same id. Raises StoreErrors."""
-        ...
 
     async def tell(self, approval: ApprovalId) -> str:
         """The question as people are to see it, with the true arguments and how to answer. Raises StoreErrors."""
-        ...
 
     async def find_answer(self, asked: ApprovalAsked) -> ApprovalAnswered | None:
         """The answer, or that none came in time; None while the question stands. Raises StoreErrors."""
-        ...
 
 
 class LateResults(Protocol):
@@ -67,7 +64,6 @@ class LateResults(Protocol):
 
     async def find(self, turn: TurnId, call: CallId) -> ToolResult | None:
         """The call's result; None while there is none. Raises StoreErrors."""
-        ...
 
 
 class SessionHistory(Protocol):
@@ -75,11 +71,9 @@ class SessionHistory(Protocol):
 
     async def load_view(self, session: SessionKey, at_most: int) -> View:
         """The newest summary and the last entries after it."""
-        ...
 
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
         """The entry at this place, with the results of its calls; nothing where none is to be shown."""
-        ...
 
 
 class Bootstrap(Protocol):
@@ -87,7 +81,6 @@ class Bootstrap(Protocol):
 
     def load(self) -> tuple[BootstrapFile, ...]:
         """The files that are there, in prompt order; the very same tuple while none has changed. Never raises."""
-        ...
 
 
 @runtime_checkable
@@ -96,7 +89,6 @@ class GroupedTools(Protocol):
 
     def of(self, session: SessionKey) -> Toolset:
         """What this session may call now."""
-        ...
 
 
 @runtime_checkable
@@ -105,7 +97,6 @@ class KnowsClosedTools(Protocol):
 
     def way_to(self, name: str) -> str:
         """What the model must do to call this tool, in a sentence; empty where there is no such tool."""
-        ...
 
 
 def tools_of(toolset: Toolset, session: SessionKey) -> Toolset:
@@ -143,21 +134,17 @@ class PromptSection(Protocol):
     @property
     def name(self) -> str:
         """As `hob prompt` shows it."""
-        ...
 
     @property
     def cached(self) -> bool:
         """Whether it stands at the beginning."""
-        ...
 
     @property
     def epoch(self) -> int:
         """Another number than before: what was written for this session earlier does not hold any more."""
-        ...
 
     async def write(self, turn: Turn) -> tuple[str, Label] | None:
         """The text for the senders and the session of this turn; None: nothing. Never raises.
 
         Untrusted text stands between marks with the turn's messages, and taints. A preview's turn has no message.
         """
-        ...

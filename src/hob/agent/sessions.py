@@ -10,7 +10,7 @@ a key is a group's can be read off it.
 from datetime import datetime, timedelta, tzinfo
 
 from hob.agent.settings import AgentSettings
-from hob.core.ids import SessionKey
+from hob.core.ids import SessionKey, escaped
 from hob.core.messages import FETCHED_CHANNELS, TOKEN_SENDER, Inbound
 from hob.core.trust.labels import SenderClass
 from hob.core.turns import Session
@@ -24,11 +24,11 @@ def session_of(inbound: Inbound) -> SessionKey:
     origin = inbound.origin
     if origin.channel in FETCHED_CHANNELS:
         return named_key(origin.channel, origin.chat or "main")
-    head = _escape(origin.channel) + (f"@{_escape(origin.account)}" if origin.account else "")
-    chat = _escape(origin.chat)
+    head = escaped(origin.channel) + (f"@{escaped(origin.account)}" if origin.account else "")
+    chat = escaped(origin.chat)
     parts = [head, _GROUP, chat] if inbound.group else [head, "%67roup" if chat == _GROUP else chat]
     if origin.thread:
-        parts.append(_escape(origin.thread))
+        parts.append(escaped(origin.thread))
     return SessionKey(":".join(parts))
 
 
@@ -104,9 +104,3 @@ def _last_time(hour: int, now: datetime, zone: tzinfo | None) -> float:
         if wall.timestamp() <= now.timestamp():
             return wall.timestamp()
     return wall.timestamp()
-
-
-def _escape(part: str) -> str:
-    for char in "%:/@":
-        part = part.replace(char, f"%{ord(char):02X}")
-    return part

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from hob.config.file import ConfigFile, parse, read_file
 from hob.config.layers import LayerReader, find_key, split_key
 from hob.config.positions import dotted
 from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, UnknownKey
+from hob.config.whole_file import write_whole
 from hob.core.translation.language import translatable
 
 HEADER = "# Settings of Hob. `hob config show --origin` lists every key; a wrong one is named when Hob starts.\n"
@@ -204,31 +204,16 @@ def _signature(path: Path) -> tuple[int, int, int] | None:
 
 def _write(path: Path, text: str, seen: tuple[int, int, int] | None) -> None:
     """Replace the file in one step, durably. Raises ConfigInvalid when it changed since it was read, or cannot be."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):
-            draft.unlink()
-        with os.fdopen(
-            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline=""
-        ) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+
+    def check() -> None:
         if _signature(path) != seen:
-            draft.unlink()
-            raise ConfigInvalid(
-                [
-                    ConfigProblem(
-                        translatable("somebody else changed the file just now; try again"), place=FilePlace(str(path))
-                    )
-                ]
-            )
-        draft.replace(path)
+            told = translatable("somebody else changed the file just now; try again")
+            raise ConfigInvalid([ConfigProblem(told, place=FilePlace(str(path)))])
+
+    try:
+        write_whole(path, text.encode(), ready=check)
         _sync_folder(path.parent)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise ConfigInvalid(
             [
                 ConfigProblem(

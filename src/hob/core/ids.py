@@ -64,3 +64,10 @@ def outbox_id(turn: TurnId, chunk: int) -> OutboxId:
 def digest(text: str | bytes) -> str:
     """The SHA-256 of a text in hex; hashes of facts that must outlive their content."""
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def escaped(part: str) -> str:
+    """A part of a key that is nothing but one: no other key and no whole one can be made with it."""
+    for char in "%:/@":
+        part = part.replace(char, f"%{ord(char):02X}")
+    return part

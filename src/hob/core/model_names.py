@@ -40,7 +40,6 @@ class ChecksNames(Protocol):
 
         A bare name is looked up in its server's list; no model is asked.
         """
-        ...
 
 
 @runtime_checkable

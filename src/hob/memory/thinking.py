@@ -23,11 +23,9 @@ class BackgroundModel(Protocol):
 
     async def ask(self, task: str, session: SessionKey, system: str, question: str, most: int) -> str:
         """The answer, in at most `most` tokens. Raises ModelError, BudgetExceeded, StoreErrors."""
-        ...
 
     def estimate(self, text: str) -> int:
         """About how many tokens the text has, rather too many."""
-        ...
 
 
 class WorkPaused(Exception):

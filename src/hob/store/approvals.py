@@ -15,7 +15,7 @@ from hob.core.values import dataclass
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
-from hob.store.database.rows import all_rows, find_row
+from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.database.state_moves import check_move
 from hob.store.database.writer import Job, Writer
 from hob.store.erasure.content import ContentWriter
@@ -249,8 +249,7 @@ class StoredApprovals(TimedStorePart):
 
         def job(connection: apsw.Connection) -> Approval | None:
             sql = "UPDATE approvals SET state = 'used' WHERE id = ? AND hash = ? AND state = 'allowed'"
-            connection.execute(sql, (id, command))
-            spent = connection.changes() > 0
+            spent = changed(connection, sql, (id, command))
             return _load(all_rows(connection, f"{_SELECT} WHERE a.id = ?", (id,))[0]) if spent else None
 
         return await self._step(told, job) is not None
@@ -284,12 +283,8 @@ class StoredApprovals(TimedStorePart):
     async def revoke(self, id: str, *entries: AuditEntry) -> bool:
         """Take a grant back, which the audit log tells in the same transaction; False if there is none such."""
         at = self._clock.now().timestamp()
-
-        def job(connection: apsw.Connection) -> bool:
-            connection.execute("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, id))
-            return connection.changes() > 0
-
-        return await self._audit.write(job, lambda revoked: entries if revoked else ())
+        sql = "UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        return bool(await self._audit.write(lambda c: changed(c, sql, (at, id)), lambda n: entries if n else ()))
 
 
 def _grant(connection: apsw.Connection, asked: Approval, session: str | None, at: float, by: str) -> None:

@@ -17,7 +17,7 @@ from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trac
 from hob.core.models import Entry
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.database.rows import all_rows, find_row
+from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.transcript import insert_entry
@@ -81,8 +81,7 @@ def _only_new(connection: apsw.Connection, session: SessionKey, past: Sequence[P
 
 def _remember(connection: apsw.Connection, session: SessionKey, past: PastEntry) -> bool:
     sql = "INSERT INTO imports (session, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    connection.execute(sql, (session, _hash(past)))
-    return connection.changes() > 0
+    return changed(connection, sql, (session, _hash(past))) > 0
 
 
 def _hash(past: PastEntry) -> bytes:

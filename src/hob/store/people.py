@@ -14,7 +14,7 @@ from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.store.audit.audit import AuditEntry, AuditLog
 from hob.store.database.part import TimedStorePart
 from hob.store.database.readers import Readers
-from hob.store.database.rows import all_rows, find_row
+from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.database.writer import Writer
 
 _REQUESTS = "SELECT code, channel, address, account, name, asked, expires, denied FROM pairing_requests"
@@ -53,12 +53,8 @@ class StoredPeople(TimedStorePart):
 
     async def unlink(self, address: SenderAddress, *entries: AuditEntry) -> bool:
         """This address is no one's any more; False if it was no one's."""
-
-        def job(connection: apsw.Connection) -> bool:
-            connection.execute(_UNLINK, _place(address))
-            return connection.changes() > 0
-
-        return await self._audit.write(job, lambda done: entries if done else ())
+        place = _place(address)
+        return bool(await self._audit.write(lambda c: changed(c, _UNLINK, place), lambda n: entries if n else ()))
 
     async def forget(self, person: str, *entries: AuditEntry) -> None:
         """Remove the person with all addresses. What they said stays. Raises NotFound, InvalidRequest for the owner."""
@@ -113,8 +109,7 @@ class StoredPeople(TimedStorePart):
         """They get no further code from this address."""
 
         def job(connection: apsw.Connection) -> None:
-            connection.execute("UPDATE pairing_requests SET denied = 1 WHERE code = ?", (request.code,))
-            if not connection.changes():
+            if not changed(connection, "UPDATE pairing_requests SET denied = 1 WHERE code = ?", (request.code,)):
                 raise NotFound(translatable("no one is waiting with the code {code}", code=request.code))
 
         await self._audit.write(job, lambda _: entries)

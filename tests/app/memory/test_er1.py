@@ -16,8 +16,9 @@ from hob.core.clock import SystemClock
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.settings import Secret
 from hob.core.trust.labels import Trust
-from hob.memory.er1.client import Er1Client, Er1Failed
+from hob.memory.er1.client import Er1Client
 from hob.memory.er1.settings import Er1Settings
+from hob.memory.json_answer import SourceFailed
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from tests.tools.web.server import WebServer, reply, web_server
@@ -117,7 +118,7 @@ async def test_forgotten_recording_does_not_come_back(tmp_path: Path) -> None:
 
 async def test_refused_key_is_told_with_what_to_check_and_tried_again(tmp_path: Path) -> None:
     async with web_server(Er1Server([recording(0)])) as server, synced(tmp_path, server, "wrong") as (_, sync, client):
-        with pytest.raises(Er1Failed, match=r"check er1\.api_key"):
+        with pytest.raises(SourceFailed, match=r"check er1\.api_key"):
             await sync.sync(client)
         assert sync.view()["connected"] is False
         server.key = "wrong"
@@ -131,7 +132,7 @@ async def test_nonsense_ends_in_one_line_and_keeps_nothing(tmp_path: Path, body:
         if body.startswith(b"{"):
             assert await sync.sync(client) == 0
         else:
-            with pytest.raises(Er1Failed, match=r"check er1\.url"):
+            with pytest.raises(SourceFailed, match=r"check er1\.url"):
                 await sync.sync(client)
         assert await kept(store) == []
 

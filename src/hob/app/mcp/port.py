@@ -11,4 +11,3 @@ class McpTools(Protocol):
 
     def find_tool(self, name: str) -> "Toolset | None":
         """The tools of the server that offers this one; None where none does."""
-        ...

@@ -7,8 +7,9 @@ from typing import Any
 from hob.app.running_app import Running
 from hob.core.clock import Clock
 from hob.core.memory import OWNER, Layer, Scope
-from hob.memory.er1.client import Er1Client, Er1Failed
+from hob.memory.er1.client import Er1Client
 from hob.memory.er1.settings import Er1Settings
+from hob.memory.json_answer import SourceFailed
 from hob.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class Er1Sync:
             try:
                 await self.sync(client)
                 pause, self._problem = self._settings.sync_seconds, ""
-            except Er1Failed as error:
+            except SourceFailed as error:
                 if str(error) != self._problem:
                     log.warning("%s", error)
                 self._problem = str(error)
@@ -55,7 +56,7 @@ class Er1Sync:
             await self._clock.sleep(pause)
 
     async def sync(self, client: Er1Client) -> int:
-        """Keep what is new or was changed; how much that is. Raises Er1Failed, StoreErrors."""
+        """Keep what is new or was changed; how much that is. Raises SourceFailed, StoreErrors."""
         items = self._store.items.of(Scope(OWNER))
         newest = await items.select("i.layer = ?", (Layer.ER1,), limit=1)
         found = await client.recorded(max(0.0, newest[0].at - OVERLAP_SECONDS) if newest else 0.0)

@@ -15,7 +15,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_network
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hob.app.phone.programs import said_by, write_private
+from hob.app.phone.programs import said_by
+from hob.config.whole_file import write_whole
 from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
 
@@ -94,21 +95,21 @@ class OwnAuthority:
         with TemporaryDirectory(dir=self._folder) as folder:
             config, key, request = (Path(folder) / name for name in ("openssl.cnf", "key.pem", "request.pem"))
             config.write_text(_config("Hob", address))
-            write_private(key, self._key())
+            write_whole(key, self._key().encode())
             self._openssl("req", "-new", "-config", str(config), "-key", str(key), "-out", str(request))
             signed = self._openssl(
                 "x509", "-req", "-in", str(request), "-CA", str(self.certificate), "-CAkey", str(self._key_file),
                 "-set_serial", _serial(), "-days", str(self._days), "-sha256",
                 "-extfile", str(config), "-extensions", "server",
             )  # fmt: skip
-            write_private(file, key.read_text() + signed)
+            write_whole(file, (key.read_text() + signed).encode())
         return file
 
     def _found(self, address: IPv4Address | IPv6Address) -> None:
         """Make the authority; what an earlier one signed is worth nothing then."""
         for old in self._folder.glob("*.pem"):
             old.unlink()
-        write_private(self._key_file, self._key())
+        write_whole(self._key_file, self._key().encode())
         name = re.sub(r"[^A-Za-z0-9.-]", "", platform.node())[:40]
         with TemporaryDirectory(dir=self._folder) as folder:
             config = Path(folder) / "openssl.cnf"
@@ -117,7 +118,7 @@ class OwnAuthority:
                 "req", "-x509", "-new", "-config", str(config), "-extensions", "authority", "-key", str(self._key_file),
                 "-set_serial", _serial(), "-days", str(_AUTHORITY_DAYS), "-sha256",
             )  # fmt: skip
-        write_private(self.certificate, made)
+        write_whole(self.certificate, made.encode())
 
     @property
     def _key_file(self) -> Path:

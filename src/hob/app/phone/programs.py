@@ -1,9 +1,7 @@
 """Running `openssl` and `tailscale`, which make certificates."""
 
-import os
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
@@ -29,11 +27,3 @@ def said_by(*command: str, environ: Mapping[str, str]) -> str:
     if done.returncode:
         raise Unready(f"{program}: {' '.join((done.stderr or done.stdout).split())[-300:]}")
     return done.stdout
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, in one step."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as file:
-        file.write(text)
-    beside.replace(path)

@@ -6,7 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from hob.app.phone.programs import said_by, write_private
+from hob.app.phone.programs import said_by
+from hob.config.whole_file import write_whole
 from hob.core.errors import NotConfigured, Unready
 from hob.core.translation.language import translatable
 
@@ -43,5 +44,5 @@ def fetch_certificate(name: str, folder: Path, environ: Mapping[str, str]) -> Pa
     with TemporaryDirectory(dir=folder) as beside:
         chain, key = Path(beside) / "chain.pem", Path(beside) / "key.pem"
         said_by("tailscale", "cert", "--cert-file", str(chain), "--key-file", str(key), name, environ=environ)
-        write_private(file, key.read_text() + chain.read_text())
+        write_whole(file, (key.read_text() + chain.read_text()).encode())
     return file

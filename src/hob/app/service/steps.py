@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from hob.config.whole_file import write_whole
 from hob.core.errors import HobError
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -116,7 +117,7 @@ def perform(step: Step, environ: Mapping[str, str]) -> str:
                 return _write(step)
             case KeepFile():
                 kept = free_name(step.path.with_name(f"{step.path.name}.former"))
-                _put(kept, step.path.read_bytes(), 0o600)
+                write_whole(kept, step.path.read_bytes())
                 return translatable("kept    {path}: what was there before", path=kept)
             case Remove():
                 step.path.unlink()
@@ -141,22 +142,5 @@ def _write(step: WriteFile) -> str:
     data = step.text.encode()
     if step.path.exists() and step.path.read_bytes() == data and step.path.stat().st_mode & 0o777 == step.mode:
         return ""
-    step.path.parent.mkdir(parents=True, exist_ok=True)
-    _put(step.path, data, step.mode)
+    write_whole(step.path, data, step.mode)
     return translatable("wrote   {path}", path=step.path)
-
-
-def _put(path: Path, data: bytes, mode: int) -> None:
-    """Whole or not at all, and never readable by others meanwhile."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(handle, mode)
-            os.fsync(handle)
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise

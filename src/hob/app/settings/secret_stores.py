@@ -1,12 +1,12 @@
 """Where secrets are kept and what refers to them: files in `secrets/` and the system's keyring, never the settings."""
 
-import os
 import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 from hob.config.loading import Config
+from hob.config.whole_file import write_whole
 from hob.core.errors import NotConfigured
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
@@ -54,18 +54,8 @@ def unused_files(config: Config) -> list[str]:
 def put_in_file(home: Path, key: str, value: str) -> str:
     """Keep it in a file that only its owner may read, in one step; its reference. Raises NotConfigured."""
     folder, name = home / FOLDER, file_name(key)
-    beside = folder / f".{name}.{os.getpid()}"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{value}\n")
-                file.flush()
-                os.fsync(handle)
-            beside.replace(folder / name)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(folder / name, f"{value}\n".encode())
     except OSError as error:
         raise NotConfigured(
             translatable("the secret cannot be kept in {folder}: {reason}", folder=folder, reason=error.strerror)

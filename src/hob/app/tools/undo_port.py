@@ -8,4 +8,3 @@ class UndoneFiles(Protocol):
 
     async def prune(self) -> None:
         """Forget what no turn can go back to any more."""
-        ...

@@ -1,12 +1,12 @@
 """The owner's folders: identity files, the name in them, which of them are accepted, and where tools work."""
 
-import os
 from pathlib import Path
 
 from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import find_files, open_files
 from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.config.whole_file import write_whole
 from hob.core.ids import digest
 from hob.core.translation.language import translatable
 from hob.workspace.owner import name_in, with_name
@@ -61,7 +61,7 @@ def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutc
         return StepOutcome("name", StepStatus.FAILED, told, advice)
     try:
         accepted.accept({_USER: digest(text)})
-        _replace(path, text)
+        write_whole(path, text.encode(), path.stat().st_mode & 0o777 if path.exists() else 0o600)
     except OSError as error:
         told = translatable("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
         return StepOutcome("name", StepStatus.FAILED, told, "hob onboard --name NAME")
@@ -108,15 +108,3 @@ def _ask_name(asks: Asks, now: str) -> str:
 def _short(path: Path) -> str:
     """The path as people of this machine write it."""
     return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write it whole or not at all, with the former file's permissions."""
-    beside = path.with_name(f".{path.name}.new")
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)

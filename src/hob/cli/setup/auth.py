@@ -9,11 +9,10 @@ from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
 from hob.cli.language import _
 from hob.cli.output import line, printed_json
-from hob.cli.setup.mcp import log_in
+from hob.cli.setup.mcp import log_in, with_library
 from hob.cli.setup.secrets import tell_daemon
-from hob.core.errors import NotConfigured, NotFound
+from hob.core.errors import NotFound
 from hob.core.lazy import Lazy
-from hob.core.libraries import install_command
 from hob.core.translation.language import translatable
 
 app = App(name="auth", help="Where Hob is logged in: list, log in, log out.", result_action="return_value")
@@ -28,19 +27,11 @@ def _oauth() -> Any:
     return oauth
 
 
-def _loaded() -> Any:
-    try:
-        return _oauth()
-    except ImportError as error:
-        command = install_command("'mcp>=2.3,<3'")
-        raise NotConfigured(translatable("MCP needs a library: {command}", command=command)) from error
-
-
 @app.default
 @app.command(name="list")
 def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
     """Every login: where, for what, until when. No token is shown."""
-    home, oauth = read_config().home, _loaded()
+    home, oauth = read_config().home, with_library(_oauth)
     folder = home / oauth.FOLDER
     names = sorted(each.name for each in folder.iterdir() if "." not in each.name) if folder.is_dir() else []
     views = [_view(name, oauth.TokenFile(home, name).read()) for name in names]
@@ -63,7 +54,7 @@ def login(name: Name) -> int:
 def logout(name: Name) -> int:
     """Forget a login."""
     home = read_config().home
-    if not _loaded().TokenFile(home, name).forget():
+    if not with_library(_oauth).TokenFile(home, name).forget():
         raise NotFound(
             translatable("Hob is not logged in to {name}; `hob auth list` shows where it is", name=line(name))
         )

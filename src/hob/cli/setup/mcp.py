@@ -51,10 +51,10 @@ def _looking() -> Any:
     return mcp_probe
 
 
-def _loaded() -> Any:
-    """What talks to servers. Raises NotConfigured where the library is missing."""
+def with_library(load: Lazy[Any]) -> Any:
+    """What needs the library of MCP. Raises NotConfigured where that is missing."""
     try:
-        return _looking()
+        return load()
     except ImportError as error:
         command = install_command("'mcp>=2.3,<3'")
         raise NotConfigured(translatable("MCP needs a library: {command}", command=command)) from error
@@ -133,7 +133,7 @@ def accept(name: Name, *, yes: Yes = False) -> int:
 def try_(name: Name, *, json: Json = False) -> int:
     """Reach a server and tell what it offers; nothing is called or accepted."""
     config = read_config()
-    found = asyncio.run(_loaded().look(config, name, _server(config, name)))
+    found = asyncio.run(with_library(_looking).look(config, name, _server(config, name)))
     accepted = load_accepted(config.home, name)
     changed = _changed(accepted, found)
     if json:
@@ -177,7 +177,7 @@ def log_in(name: str) -> int:
     if not server.url:
         raise InvalidRequest(translatable("{name} is a program; only an address can want a login", name=name))
     (config.home / "oauth" / name).unlink(missing_ok=True)
-    asyncio.run(_loaded().look(config, name, server, _show))
+    asyncio.run(with_library(_looking).look(config, name, server, _show))
     told = _("Hob is logged in to {name}") if (config.home / "oauth" / name).exists() else _("{name} wants no login")
     print(told.format(name=name))
     return tell_daemon(config.home)
@@ -209,7 +209,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
         raise InvalidRequest(translatable("{name} is there already; `hob mcp remove {name}` takes it away", name=name))
     if bool(raw.get("command")) == bool(raw.get("url")):
         raise InvalidRequest("name a program after `--`, or an address with --url")
-    looking = _loaded()
+    looking = with_library(_looking)
     plan = looking.plan(raw.get("command", ()))
     if plan is not None:
         asked = translatable(
@@ -250,7 +250,7 @@ def _unseen(server: McpServer) -> Iterator[str]:
 
 
 def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
-    found = asyncio.run(_loaded().look(config, name, server, _show))
+    found = asyncio.run(with_library(_looking).look(config, name, server, _show))
     before = load_accepted(config.home, name)
     changed = _changed(before, found)
     known = {each.name: each for each in before.tools} if before is not None else {}

@@ -13,7 +13,6 @@ class Recall(Protocol):
 
     async def recall(self, query: str, session: SessionKey, limit: int) -> tuple[Memory, ...]:
         """What is known that helps with the query, best first. Never raises; nothing known is empty."""
-        ...
 
 
 class MemorySearch(Recall, Protocol):
@@ -21,15 +20,12 @@ class MemorySearch(Recall, Protocol):
 
     async def search(self, query: str, scope: Scope, limit: int) -> Sequence[Recalled]:
         """What of this scope helps with the query, best first. Raises StoreErrors."""
-        ...
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
         """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
-        ...
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
         """The sections of a document, in order. Raises StoreErrors."""
-        ...
 
 
 class Remember(Protocol):
@@ -37,7 +33,6 @@ class Remember(Protocol):
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
         """Keep it; durable when this returns. Raises StoreErrors."""
-        ...
 
 
 class WorkingNotes(Protocol):
@@ -45,8 +40,6 @@ class WorkingNotes(Protocol):
 
     async def load(self, *sessions: SessionKey) -> WorkingNote | None:
         """The note of the first of these sessions that has one; None where none has. Never raises."""
-        ...
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
         """Keep this one in place of the old; an empty text keeps none. Durable when it returns. Raises StoreErrors."""
-        ...

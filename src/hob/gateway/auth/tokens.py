@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hob.config.whole_file import write_whole
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.settings import Secret
@@ -110,7 +111,7 @@ def ensure_token(home: Path, configured: Secret | None) -> str:
     if kept:
         return kept
     token = secrets.token_urlsafe(32)
-    _write(token_file(home), token + "\n")
+    write_whole(token_file(home), f"{token}\n".encode())
     return token
 
 
@@ -198,7 +199,7 @@ class TokenFile:
             if kept:
                 tokens.append(Token(OWNER, frozenset({TokenScope.ADMIN}), SenderClass.OWNER, now, kept))
         # the old one is kept first: a crash between the two leaves both good, never none
-        _write(token_file(self._home), fresh + "\n")
+        write_whole(token_file(self._home), f"{fresh}\n".encode())
         return fresh
 
     def revoke(self, name: str) -> None:
@@ -238,7 +239,8 @@ class TokenFile:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             tokens = list(self.tokens())
             yield tokens
-            _write(self._file, json.dumps({"tokens": [_dump(each) for each in tokens]}, indent=1) + "\n")
+            text = json.dumps({"tokens": [_dump(each) for each in tokens]}, indent=1)
+            write_whole(self._file, f"{text}\n".encode())
         finally:
             os.close(descriptor)
 
@@ -374,15 +376,3 @@ def _load(row: dict[str, Any]) -> Token:
     scopes = frozenset(TokenScope(each) for each in row["scopes"])
     cls, parent = SenderClass(row["class"]), str(row.get("parent", ""))
     return Token(str(row["name"]), scopes, cls, float(row["created"]), kept, parent)
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a private file, whole or not at all."""
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    fresh = file.with_name(f".{file.name}.new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    fresh.replace(file)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from hob.core.client_terms import ClientTerms
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import NotFound, Stopping
-from hob.core.ids import InboundId
+from hob.core.ids import InboundId, escaped
 from hob.core.messages import Attachment, Inbound
 from hob.core.models import Usage
 from hob.core.ports.accept import Accepted
@@ -102,14 +102,7 @@ def conversation_of(call: EndpointCall[ChatCompletionRequest] | EndpointCall[Res
                 "invalid_request", "X-Hob-Session must have 1 to 200 printable characters", param="X-Hob-Session"
             )
         return named
-    return None if call.asked.user is None else _escaped(call.asked.user)
-
-
-def _escaped(user: str) -> str:
-    """A name that is nothing but one: not another's conversation, and no whole key."""
-    for char in "%:/@":
-        user = user.replace(char, f"%{ord(char):02X}")
-    return user
+    return None if call.asked.user is None else escaped(call.asked.user)
 
 
 async def ask(

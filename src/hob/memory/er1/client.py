@@ -1,7 +1,6 @@
 """The API of ER1, as KafClaw's client uses it: `POST /user/access`, then `GET /memory/{ctx_id}`."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -9,11 +8,11 @@ from urllib.parse import quote
 
 import httpx2
 
-from hob.core.errors import HobError
 from hob.core.memory import OWNER, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.er1.settings import Er1Settings
 from hob.memory.ingestion.documents import items_of_document
+from hob.memory.json_answer import SourceFailed, json_of
 
 _SECONDS = 30.0
 _FIRST_LIMIT, _MOST_LIMIT = 50, 12_800
@@ -21,10 +20,6 @@ _MOST_BYTES = 50_000_000
 _PROCESSED = "processed"
 _RECORDED = Label(Origin.CLIENT, Trust.UNTRUSTED)
 """It may be anybody's voice."""
-
-
-class Er1Failed(HobError):
-    """ER1 did not give what was asked for."""
 
 
 class Er1Client:
@@ -37,7 +32,7 @@ class Er1Client:
     async def recorded(self, since: float) -> Sequence[Sequence[MemoryItem]]:
         """The items of each recording from then on (Unix seconds) that is transcribed, the oldest first.
 
-        Raises Er1Failed.
+        Raises SourceFailed.
         """
         key = self._settings.api_key
         headers = {"X-API-KEY": key.reveal()} if key else {}
@@ -50,11 +45,11 @@ class Er1Client:
                     answer = await self._ask(http, "POST", "/user/access", json={"uid": self._settings.user})
                     self._context = quote(str(answer.get("ctx_id") or ""), safe="")
                     if not self._context:
-                        raise Er1Failed("ER1 named no memory of this user; check er1.user")
+                        raise SourceFailed("ER1 named no memory of this user; check er1.user")
                 found = filter(None, map(items_of_recording, await self._all(http, since)))
                 return sorted(found, key=lambda items: items[0].at)
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
-            raise Er1Failed(f"ER1 does not answer: {str(error) or type(error).__name__}") from error
+            raise SourceFailed(f"ER1 does not answer: {str(error) or type(error).__name__}") from error
 
     async def _all(self, http: httpx2.AsyncClient, since: float) -> Sequence[Any]:
         """It has no pages: as long as there may be more, more is asked for at once."""
@@ -72,20 +67,9 @@ class Er1Client:
         async with http.stream(method, self._settings.url.rstrip("/") + path, **options) as response:
             if response.status_code in (401, 403):
                 self._context = ""
-                raise Er1Failed("ER1 refused the key or the user; check er1.api_key and er1.user")
-            if response.status_code != 200:
-                raise Er1Failed(f"ER1 answered with {response.status_code}")
-            data = bytearray()
-            async for chunk in response.aiter_bytes():
-                data += chunk
-                if len(data) > _MOST_BYTES:
-                    raise Er1Failed(f"ER1 answered with more than {_MOST_BYTES:,} bytes")
-        try:
-            answer = json.loads(data)
-        except (ValueError, RecursionError):
-            answer = None
+            answer = await json_of(response, "ER1", "er1", _MOST_BYTES)
         if not isinstance(answer, dict):
-            raise Er1Failed("ER1 answered with something that is no JSON object; check er1.url")
+            raise SourceFailed("ER1 answered with no JSON object; check er1.url")
         return answer
 
 

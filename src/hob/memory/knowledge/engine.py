@@ -20,6 +20,7 @@ from hob.core.ports.tools import CallContext, Toolset
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Turn
+from hob.memory.json_answer import SourceFailed, json_of
 from hob.memory.knowledge.settings import KnowledgeSettings
 
 log = logging.getLogger(__name__)
@@ -32,10 +33,6 @@ _IDS = ("id", "source", "url", "uri", "path")
 _TIMES = ("date", "created_at", "updated_at", "timestamp")
 _QUERIES = ("q", "query", "question", "text")
 _COUNTS = ("k", "limit", "top_k", "count", "n")
-
-
-class KnowledgeFailed(HobError):
-    """The knowledge engine did not give what was asked for."""
 
 
 class KnowledgeEngine:
@@ -79,26 +76,14 @@ class KnowledgeEngine:
             httpx2.AsyncClient(timeout=settings.seconds, trust_env=False, headers=headers) as http,
             http.stream("GET", url, params=params) as response,
         ):
-            if response.status_code in (401, 403):
-                raise KnowledgeFailed("the knowledge engine refused the key; check knowledge.api_key")
-            if response.status_code != 200:
-                raise KnowledgeFailed(f"the knowledge engine answered with {response.status_code}")
-            data = bytearray()
-            async for chunk in response.aiter_bytes():
-                data += chunk
-                if len(data) > _MOST_BYTES:
-                    raise KnowledgeFailed(f"the knowledge engine answered with more than {_MOST_BYTES:,} bytes")
-        try:
-            answer = json.loads(data)
-        except (ValueError, RecursionError):
-            raise KnowledgeFailed("the knowledge engine answered with no JSON; check knowledge.url") from None
+            answer = await json_of(response, "the knowledge engine", "knowledge", _MOST_BYTES)
         return tuple(found_in(answer, Origin.WEB))[:most]
 
     async def _call(self, query: str, most: int) -> tuple[Memory, ...]:
         name = self._settings.tool
         toolset = self._find_tool(name)
         if toolset is None:
-            raise KnowledgeFailed(f"there is no MCP tool {name}; check knowledge.tool and `hob mcp list`")
+            raise SourceFailed(f"there is no MCP tool {name}; check knowledge.tool and `hob mcp list`")
         spec = next(spec for spec in toolset.specs() if spec.name == name)
         takes = spec.schema.get("properties") or {}
         arguments: dict[str, Any] = {next((each for each in _QUERIES if each in takes), "query"): query}
@@ -108,7 +93,7 @@ class KnowledgeEngine:
         async with asyncio.timeout(self._settings.seconds):
             result = await toolset.call(ToolCall(CallId("knowledge"), name, json.dumps(arguments)), CallContext(turn))
         if result.is_error:
-            raise KnowledgeFailed(f"{name} failed: {result.text[:200]}")
+            raise SourceFailed(f"{name} failed: {result.text[:200]}")
         try:
             answer = json.loads(result.text)
         except (ValueError, RecursionError):
@@ -121,7 +106,7 @@ def found_in(answer: Any, origin: Origin) -> Iterator[Memory]:
     if isinstance(answer, Mapping):
         answer = next((answer[name] for name in _LISTS if isinstance(answer.get(name), list)), None)
     if not isinstance(answer, list):
-        raise KnowledgeFailed("the knowledge engine answered with no list of results")
+        raise SourceFailed("the knowledge engine answered with no list of results")
     for each in answer:
         if not isinstance(each, Mapping):
             continue

@@ -94,28 +94,25 @@ def judge(opener: str, block: CallBlock, *, after_calls: bool = False) -> Verdic
 
 def _json(block: CallBlock, start: int, closer: str, *, marked: bool, fenced: bool = False) -> Verdict:
     """An object or a list. Broken JSON ends at the closer, or with the answer."""
-    end = value_end(block.text, start)
-    if end < 0 and not block.final:
+    body = _body(block, start, closer)
+    if body is None:
         return Open.UNKNOWN
-    end = len(block.text) if end < 0 else end
-    body = block.text[start:end]
-    if closer and closer in body and read(body) is None:
-        body = body[: body.index(closer)]
-        end = start + len(body)
-    return block.found(json_calls(body, block.tools, marked=marked), end, fenced=fenced)
+    return block.found(json_calls(body, block.tools, marked=marked), start + len(body), fenced=fenced)
 
 
 def _arguments(block: CallBlock, name: str, start: int, closer: str) -> Verdict:
     """The JSON object of a call whose name stands before it."""
+    body = _body(block, start, closer)
+    return Open.UNKNOWN if body is None else FoundBlock((Written(name, body.strip()),), start + len(body))
+
+
+def _body(block: CallBlock, start: int, closer: str) -> str | None:
+    """The JSON that begins here; None while its end may still come."""
     end = value_end(block.text, start)
     if end < 0 and not block.final:
-        return Open.UNKNOWN
-    end = len(block.text) if end < 0 else end
-    body = block.text[start:end]
-    if closer in body and read(body) is None:
-        body = body[: body.index(closer)]
-        end = start + len(body)
-    return FoundBlock((Written(name, body.strip()),), end)
+        return None
+    body = block.text[start:] if end < 0 else block.text[start:end]
+    return body[: body.index(closer)] if closer and closer in body and read(body) is None else body
 
 
 def _tag(block: CallBlock, opener: str) -> Verdict:

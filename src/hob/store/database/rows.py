@@ -20,6 +20,12 @@ def all_rows(connection: apsw.Connection, sql: str, values: Sequence[Any] | dict
     return rows
 
 
+def changed(connection: apsw.Connection, sql: str, values: Sequence[Any]) -> int:
+    """How many rows a statement has changed."""
+    connection.execute(sql, tuple(values))
+    return connection.changes()
+
+
 def marks(values: Collection[Any]) -> str:
     """Placeholders for a list of values."""
     return ",".join("?" * len(values))

@@ -16,7 +16,7 @@ from hob.core.undo import with_undoing
 from hob.store.blobs import blob_path
 from hob.store.database.part import StorePart
 from hob.store.database.readers import Readers
-from hob.store.database.rows import Row, all_rows, marks
+from hob.store.database.rows import Row, all_rows, changed, marks
 from hob.store.database.writer import Writer
 from hob.store.erasure.selection import named_blobs
 from hob.store.turns.requests import drop_requests, drop_requests_of
@@ -196,8 +196,7 @@ def _details_of(turns: Sequence[Row], connection: apsw.Connection) -> list[int]:
 
 
 def _drop(ids: Sequence[int], at: float, connection: apsw.Connection) -> int:
-    connection.execute(_DROP.format(ids=marks(ids)), (at, *ids))
-    return int(connection.changes())
+    return changed(connection, _DROP.format(ids=marks(ids)), (at, *ids))
 
 
 def _drop_undo(turns: Sequence[str], at: float, connection: apsw.Connection) -> set[str]:

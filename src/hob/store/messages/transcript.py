@@ -12,7 +12,7 @@ from hob.core.models import Entry
 from hob.core.turns import Summary, View
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
 from hob.store.database.part import TimedStorePart
-from hob.store.database.rows import all_rows, find_row
+from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.sessions import next_entries
 from hob.store.timeline import write_events
@@ -43,6 +43,9 @@ _HIDDEN = "SELECT count(*) FROM transcript WHERE session = ? AND n > ? AND hidde
 _PARKED = (
     "SELECT c.text FROM turns t INDEXED BY turns_open JOIN content c ON c.id = t.line WHERE session = ?"
     " AND state IN ('ready', 'running', 'parked') AND state = 'parked' ORDER BY t.seq"
+)
+_UNDO_SUMMARY = (
+    "UPDATE summaries SET undone = ? WHERE id = (SELECT max(id) FROM summaries WHERE session = ? AND undone IS NULL)"
 )
 
 
@@ -135,16 +138,7 @@ class StoredTranscript(TimedStorePart):
     async def undo_summary(self, session: SessionKey) -> bool:
         """Take the newest summary back, so that what it stood for shows again; False if there is none."""
         at = self._clock.now().timestamp()
-
-        def job(connection: apsw.Connection) -> bool:
-            connection.execute(
-                "UPDATE summaries SET undone = ? WHERE id = (SELECT max(id) FROM summaries"
-                " WHERE session = ? AND undone IS NULL)",
-                (at, session),
-            )
-            return connection.changes() > 0
-
-        return await self._writer.write(job)
+        return bool(await self._writer.write(lambda c: changed(c, _UNDO_SUMMARY, (at, session))))
 
     async def hide_last_turn(self, session: SessionKey) -> tuple[Entry, ...]:
         """Take back what the last shown turn added (`/undo`): kept, but no longer shown; what it was."""

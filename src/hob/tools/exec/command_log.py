@@ -54,31 +54,24 @@ class CommandRows(Protocol):
 
     async def begin(self, begun: Begun, marks: Mapping[Path, str]) -> None:
         """A command is about to start, which may change these folders as their snapshots have them."""
-        ...
 
     async def change(self, span: Span) -> None:
         """Something was changed."""
-        ...
 
     async def end(self, turn: TurnId, call: CallId, how: str) -> None:
         """It has ended in this way."""
-        ...
 
     async def running(self) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
         """Those that have not ended, oldest first, with the latest snapshots of their folders."""
-        ...
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """The command that ran in the background by this id, if it was this session's."""
-        ...
 
     async def spans(self, turn: TurnId) -> tuple[Span, ...]:
         """What the commands of this turn changed, oldest first."""
-        ...
 
     async def newest(self, turns: int) -> tuple[Span, ...]:
         """What the commands of the last turns that changed anything changed."""
-        ...
 
 
 class CommandLog:

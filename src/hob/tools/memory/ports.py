@@ -13,14 +13,12 @@ class KnownFacts(Protocol):
 
     async def known(self, scope: Scope) -> Sequence[Fact]:
         """What is so now, those too that are not sure. Raises StoreErrors."""
-        ...
 
     async def correct(self, id: str, right: str, said: str, scope: Scope) -> tuple[Fact, Sequence[Fact]]:
         """Put a fact right as the owner `said`, by the beginning of its id; without what is `right` it is not so.
 
         Gives what was known and what is known instead. Raises NotFound, InvalidRequest, StoreErrors.
         """
-        ...
 
 
 class Goals(Protocol):
@@ -28,11 +26,9 @@ class Goals(Protocol):
 
     async def goals(self, scope: Scope) -> Sequence[Goal]:
         """All, the open ones first by when they are due. Raises StoreErrors."""
-        ...
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
         """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""
-        ...
 
     async def change(
         self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
@@ -41,7 +37,6 @@ class Goals(Protocol):
 
         Raises NotFound, StoreErrors.
         """
-        ...
 
 
 class MemoryPorts(NamedTuple):

@@ -86,11 +86,9 @@ class OpenGroups(Protocol):
 
     def opened(self, session: SessionKey) -> tuple[str, ...]:
         """Their names, in the order in which they were opened."""
-        ...
 
     async def open(self, session: SessionKey, group: str) -> None:
         """Keep that it is open; to open it twice changes nothing."""
-        ...
 
 
 class OpenGroupsInMemory:

@@ -12,12 +12,9 @@ class FileChangesPort(Protocol):
 
     async def add(self, changes: Collection[FileChange]) -> None:
         """Keep them, all or none; they are on disk when this returns. Raises StoreError."""
-        ...
 
     async def of(self, turn: TurnId) -> tuple[FileChange, ...]:
         """What this turn changed."""
-        ...
 
     async def recent(self, limit: int) -> tuple[TurnId, ...]:
         """The turns that changed anything, newest first."""
-        ...

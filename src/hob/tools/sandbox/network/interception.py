@@ -8,7 +8,6 @@ import asyncio
 import ssl
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +19,7 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.network.credentials import JobCredential, ResponseMask, written
 from hob.tools.sandbox.network.hosts import host_name
+from hob.tools.sandbox.network.proxy import say
 
 CA_FILE = "/run/hob/ca.pem"
 """Where a command finds whom to trust: the system's authorities and its own."""
@@ -154,7 +154,7 @@ class Interception:
                     raise RequestRefused(f"the credential {each.name} was used too often", "429 Too Many Requests")
             far_reader, far_writer = await self._connect(host, port, address)
         except RequestRefused as refusal:
-            await _say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
+            await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
             return
         try:
             far_writer.write(request.head)
@@ -197,10 +197,3 @@ async def _copy(source: StreamReader, sink: StreamWriter, mask: ResponseMask | N
             await sink.drain()
         if not piece:
             return
-
-
-async def _say(writer: StreamWriter, code: str, text: str) -> None:
-    head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
-    writer.write((head + text).encode("ascii", "replace"))
-    with suppress(OSError):
-        await writer.drain()

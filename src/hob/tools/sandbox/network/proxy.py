@@ -200,7 +200,7 @@ class Proxy:
                 request = parse_request(await reader.readuntil(b"\r\n\r\n"))
             await self._pass(request, reader, writer)
         except ProxyRefused as refusal:
-            await _say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
+            await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
         except (OSError, TimeoutError, IncompleteReadError, LimitOverrunError):
             pass  # one of the two sides is gone, or never was a client of a proxy
         finally:
@@ -381,7 +381,8 @@ async def _copy(
         sink.write_eof()
 
 
-async def _say(writer: StreamWriter, code: str, text: str) -> None:
+async def say(writer: StreamWriter, code: str, text: str) -> None:
+    """Answer with a text instead of what was asked for."""
     head = f"HTTP/1.1 {code}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
     writer.write((head + text).encode("ascii", "replace"))
     with suppress(OSError):

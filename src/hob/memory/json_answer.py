@@ -1,0 +1,29 @@
+"""What a server that memory asks answers in JSON."""
+
+import json
+from typing import Any
+
+import httpx2
+
+from hob.core.errors import HobError
+
+
+class SourceFailed(HobError):
+    """A source of memory did not give what was asked for."""
+
+
+async def json_of(response: httpx2.Response, who: str, section: str, most: int) -> Any:
+    """What the answer holds, at most so many bytes. Raises SourceFailed, which names the setting to check."""
+    if response.status_code in (401, 403):
+        raise SourceFailed(f"{who} refused the key; check {section}.api_key")
+    if response.status_code != 200:
+        raise SourceFailed(f"{who} answered with {response.status_code}")
+    data = bytearray()
+    async for chunk in response.aiter_bytes():
+        data += chunk
+        if len(data) > most:
+            raise SourceFailed(f"{who} answered with more than {most:,} bytes")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise SourceFailed(f"{who} answered with no JSON; check {section}.url") from None
