@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
+from hob.core.content.json_text import json_value
 from hob.core.ids import digest
 from hob.core.tools import ToolCall
 from hob.core.values import dataclass
@@ -74,7 +74,7 @@ def seen(call: ToolCall, outcome: str, *, unknown: bool = False) -> SeenCall:
 
 def signature_of(call: ToolCall) -> str:
     """The same for the same tool and arguments, whatever the order of keys."""
-    arguments = _loaded(call.arguments)
+    arguments = json_value(call.arguments)
     plain = call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
     return digest(f"{call.name}\n{plain}")[:16]
 
@@ -158,12 +158,5 @@ def _is_poll(call: ToolCall) -> bool:
         return True
     if call.name != "process":
         return False
-    arguments = _loaded(call.arguments)
+    arguments = json_value(call.arguments)
     return isinstance(arguments, dict) and arguments.get("action") in ("poll", "log")
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from hob.core.content.json_text import json_object
 from hob.core.errors import HobError
 from hob.core.translation.language import unpacked
 from hob.core.values import dataclass
@@ -179,8 +180,5 @@ class _Exchange:
 
 
 def _json(text: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    return value if isinstance(value, dict) else {"error": {"code": "garbage", "message": text[:200].decode("latin-1")}}
+    value = json_object(text)
+    return value if value is not None else {"error": {"code": "garbage", "message": text[:200].decode("latin-1")}}

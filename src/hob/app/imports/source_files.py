@@ -1,6 +1,5 @@
 """Reading what somebody else wrote: plain files below one folder, never through a link, never more than is sane."""
 
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -9,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from hob.core.content.json_text import json_object, json_value
 from hob.core.errors import HobError
 
 MOST_JSON = 16_000_000
@@ -65,10 +65,7 @@ def read_object(path: Path, root: Path) -> Object:
         text = read_bytes(path, root, MOST_JSON).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable("it is not UTF-8 text") from error
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = _read_json5(text)
+    found = json_value(text) or _read_json5(text)
     if not isinstance(found, dict):
         raise Unreadable("it holds no JSON object")
     return found
@@ -101,11 +98,7 @@ def read_lines(path: Path, root: Path) -> Iterator[bytes | None]:
 
 def parse(line: object) -> Object | None:
     """The object of a line, or None."""
-    try:
-        found = json.loads(line) if isinstance(line, str | bytes) else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    return json_object(line) if isinstance(line, str | bytes) else None
 
 
 def text_of(value: object, most: int = MOST_CHARS) -> str:

@@ -1,6 +1,5 @@
 """What the judge has to know of a turn beside its messages: how its session is set, and what it has read."""
 
-import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -9,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.files import BootstrapFile
+from hob.core.content.json_text import json_object
 from hob.core.errors import NotConfigured
 from hob.core.ids import CallId, TurnId
 from hob.core.models import Entry
@@ -177,11 +177,7 @@ def _spoken(turn: Turn, steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _arguments(call: ToolCall) -> Mapping[str, object]:
-    try:
-        value = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return json_object(call.arguments or "{}") or {}
 
 
 def _made(steps: Sequence[Step]) -> Iterator[tuple[ToolCall, str]]:

@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata, resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +18,7 @@ from hob.app.service.steps import ask
 from hob.cli.language import _
 from hob.cli.output import paint, print_json
 from hob.config.environment import find_home, process_environment
+from hob.core.libraries import install_command
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.database.disk import stamp
@@ -75,7 +75,7 @@ def find_installation(
     if any(part.startswith("archive-v") for part in prefix.parts):
         note = translatable("It is in a cache that is emptied at times, so it cannot be a service.")
         return Installation(translatable("a temporary run of uvx"), (_SAME_WAY,), same, note=note)
-    pip = _pip(python)
+    pip = install_command(python=python)
     if control := origin.get("vcs_info"):
         package = f"hob @ {control['vcs']}+{url}"
         back = shlex.quote(f"{package}@{control.get('commit_id', '')}")
@@ -91,18 +91,12 @@ def _of_checkout(checkout: Path, prefix: Path, python: str, revision: str, *, ed
     if editable and (checkout / "Makefile").exists() and prefix == checkout / ".venv":
         renew = f"make -C {place} .venv/ready"
     else:
-        renew = f"{_pip(python)} {'--editable' if editable else '--upgrade'} {place}"
+        renew = f"{install_command(python=python)} {'--editable' if editable else '--upgrade'} {place}"
     pull = (f"git -C {place} pull",) if (checkout / ".git").exists() else ()
     back = translatable(
         "git -C {place} checkout {revision}, then {renew}", place=place, revision=revision or "REVISION", renew=renew
     )
     return Installation(translatable("a checkout in {folder}", folder=checkout), (*pull, renew), back, checkout)
-
-
-def _pip(python: str) -> str:
-    """What installs into the environment of this Python; those that uv makes have no pip."""
-    quoted = shlex.quote(python)
-    return f"{quoted} -m pip install" if find_spec("pip") else f"uv pip install --python {quoted}"
 
 
 def _origin() -> dict[str, Any]:

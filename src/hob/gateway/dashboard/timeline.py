@@ -1,10 +1,10 @@
 """The timeline by pages, newest first, and one trace with all that is known of each of its spans."""
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from hob.core.content.json_text import json_value
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, TraceId, TurnId
@@ -437,10 +437,8 @@ def _received(intended: ToolIntended, step: ToolReceived) -> dict[str, Any]:
 
 
 def _arguments(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text[:_MOST_TEXT]
+    found = json_value(text)
+    return text[:_MOST_TEXT] if found is None else found
 
 
 _PRIVATE = ("response_text", "reasoning", "tool_calls", "arguments", "result", "remarks", "rest")

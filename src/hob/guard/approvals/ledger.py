@@ -5,11 +5,11 @@ would run. All of that is looked at again when it is used. Silence expires to a 
 wall clock, in which Hob need not have run, and after as many in which it ran, should that clock have been set back.
 """
 
-import json
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
 from hob.core.clock import Clock
+from hob.core.content.json_text import json_object
 from hob.core.ids import ApprovalId, new_approval_id
 from hob.core.messages import Inbound
 from hob.core.ports.guard import Allow, Ask, Deny, Verdict
@@ -141,15 +141,12 @@ class ApprovalLedger:
         return id
 
     async def _question(self, call: ToolCall, reason: str, requester: str, bound: Bound) -> Question:
-        try:
-            arguments = json.loads(call.arguments or "{}")
-        except (ValueError, RecursionError):
-            arguments = call.arguments
+        arguments = json_object(call.arguments or "{}")
         analysis = self._binder.read(call)
         readings = analysis.read_commands if analysis is not None else ()
         return Question(
             tool=call.name,
-            arguments=arguments if isinstance(arguments, dict) else call.arguments,
+            arguments=call.arguments if arguments is None else arguments,
             reason=reason,
             requester=requester,
             directory=bound.directory if readings else "",

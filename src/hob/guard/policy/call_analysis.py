@@ -1,6 +1,5 @@
 """What a call comes to: its arguments read for what they are, and the acts that follow from them and its effects."""
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from hob.core.argument_roles import ArgumentRole
+from hob.core.content.json_text import json_object
 from hob.core.tools import Effect, Tier, ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -185,11 +185,8 @@ class ToolCallAnalysis:
 
 def read_call(call: ToolCall, spec: ToolSpec, reader: ArgumentReader, sandbox: Sandbox) -> ToolCallAnalysis | None:
     """What the call comes to; None where its arguments are no JSON object."""
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(arguments, dict):
+    arguments = json_object(call.arguments or "{}")
+    if arguments is None:
         return None
     spec = spec.used_by(arguments)
     reading = spec.roles

@@ -1,11 +1,11 @@
 """What a model is asked about the owner's messages, and how its answer is read."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from hob.core.clock import utc_day
+from hob.core.content.json_text import json_value
 from hob.core.memory import Fact, Goal, MemoryItem
 from hob.core.trust.pasted import split_pasted
 from hob.core.values import dataclass
@@ -107,10 +107,7 @@ def read_answer(
 ) -> list[Proposal] | None:
     """The proposals of an answer that name a message; None where it cannot be read."""
     start, end = text.find("["), text.rfind("]")
-    try:
-        values = json.loads(text[start : end + 1]) if 0 <= start < end else None
-    except ValueError:
-        return None
+    values = json_value(text[start : end + 1]) if 0 <= start < end else None
     if not isinstance(values, list):
         return None
     found = (_proposal(value, known, said, goals) for value in values if isinstance(value, dict))

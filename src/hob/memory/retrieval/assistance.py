@@ -2,7 +2,6 @@
 order of what was found."""
 
 import asyncio
-import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from hob.core.clock import Clock, utc_day
+from hob.core.content.json_text import json_value
 from hob.core.errors import ModelError, ModelFault
 from hob.core.memory import OWNER, Recalled, Scope
 from hob.memory.retrieval.retriever import Retriever, packed
@@ -90,10 +90,7 @@ class SearchModel:
         except WorkPaused as paused:
             raise ModelError(ModelFault.BUDGET, paused.why, cost=0) from paused
         start, end = answer.find("["), answer.rfind("]")
-        try:
-            values = json.loads(answer[start : end + 1]) if 0 <= start < end else None
-        except ValueError:
-            values = None
+        values = json_value(answer[start : end + 1]) if 0 <= start < end else None
         if not isinstance(values, list):
             raise ModelError(ModelFault.GARBAGE, f"the model's answer for {task} cannot be read")
         return values

@@ -5,7 +5,6 @@ in `hob.providers.text_tools`. It is asked in a folder of its own, sees only var
 gone, with all its children, when the answer is over or the stream is closed.
 """
 
-import json
 import os
 import re
 import secrets
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.core.clock import Clock
+from hob.core.content.json_text import json_object
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Beat, ModelEvent, ModelReply, ModelRequest, Remark, Stop, Usage
 from hob.core.ports.processes import ProcessRecords
@@ -261,11 +261,8 @@ class _CliRun:
 
     def read(self, data: bytes) -> list[ModelEvent]:
         """What a line says. Raises ModelError, and _Lost."""
-        try:
-            line = json.loads(data)
-        except (ValueError, RecursionError):  # a program's own words, or half a line
-            return [_BEAT]
-        if not isinstance(line, dict):
+        line = json_object(data)
+        if line is None:  # a program's own words, or half a line
             return [_BEAT]
         self._said_json = True
         for event in self._decoder.feed(line):
@@ -439,7 +436,6 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 def _read_json(path: Path) -> Mapping[str, Any]:
     try:
-        data = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return json_object(path.read_bytes()) or {}
+    except OSError:
         return {}
-    return data if isinstance(data, dict) else {}

@@ -4,7 +4,6 @@ All of it is one transaction. A Hob that is killed before the files are moved kn
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import Any
 
 import apsw
 
+from hob.core.content.json_text import json_object
 from hob.core.errors import StoreFull
 from hob.core.ids import CallId, SessionKey, TurnId, digest
 from hob.core.memory import Memory, WorkingNote
@@ -108,15 +108,7 @@ def _move_aside(folder: Path, files: Sequence[Path]) -> None:
 
 def _lines(data: bytes) -> list[Line]:
     """The values; a line that a crash cut short was never promised."""
-    found = []
-    for line in data.split(b"\n"):
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            found.append(value)
-    return found
+    return [value for line in data.split(b"\n") if (value := json_object(line)) is not None]
 
 
 def _open_groups(connection: apsw.Connection, files: Files) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hob.core.content.json_text import json_object
 from hob.testing.model_server.hypertext import Asked, Event, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -451,16 +452,7 @@ def _blocks(answer: WireAnswer) -> Iterator[dict[str, Any]]:
         yield {"type": "text", "text": reply.text}
     for n, (name, arguments) in enumerate(reply.calls):
         identity = "" if answer.is_(Fault.NO_IDS) else answer.call_id(n, "toolu_")
-        yield {"type": "tool_use", "id": identity, "name": name, "input": _object(arguments)}
-
-
-def _object(arguments: str) -> Mapping[str, Any]:
-    """What a model wrote as arguments, if it is an object."""
-    try:
-        found = json.loads(arguments)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        yield {"type": "tool_use", "id": identity, "name": name, "input": (json_object(arguments) or {})}
 
 
 class Anthropic(Wire):

@@ -1,11 +1,11 @@
 """Gemini generateContent: https://ai.google.dev/api/generate-content, .../gemini-api/docs/thought-signatures."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
+from hob.core.content.json_text import json_object
 from hob.testing.model_server.hypertext import Asked, Event, Framing, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -359,11 +359,8 @@ class _Candidate(WireWriter):
         The first call of a step carries the signature for all of them.
         """
         for n, (name, arguments) in enumerate(self._reply.calls):
-            try:
-                found = json.loads(arguments)
-            except ValueError:
-                found = None
-            if not isinstance(found, dict):
+            found = json_object(arguments)
+            if found is None:
                 self._finish = "MALFORMED_FUNCTION_CALL"
                 return
             identity = {} if self._answer.is_(Fault.NO_IDS) else {"id": self._answer.call_id(n, "fc")}

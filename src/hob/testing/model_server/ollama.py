@@ -1,10 +1,10 @@
 """Ollama's own API: https://docs.ollama.com/api."""
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hob.core.content.json_text import json_object
 from hob.testing.model_server.hypertext import Asked, Event, Framing, dump, whole_json
 from hob.testing.model_server.prompt import Prompt, Turn
 from hob.testing.model_server.replies import Fault
@@ -117,11 +117,8 @@ class _Chat(WireWriter):
 def _calls(answer: WireAnswer) -> Iterator[Mapping[str, Any]]:
     """Arguments are an object; what a model wrote that is none is no call here."""
     for n, (name, arguments) in enumerate(answer.reply.calls):
-        try:
-            found = json.loads(arguments)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
+        found = json_object(arguments)
+        if found is not None:
             identity = {} if answer.is_(Fault.NO_IDS) else {"id": answer.call_id(n, "call_")}
             yield {**identity, "function": {"index": n, "name": name, "arguments": found}}
 

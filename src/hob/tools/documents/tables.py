@@ -1,8 +1,9 @@
 """Files that read better than they are stored: notebooks and tables."""
 
 import csv
-import json
 from typing import Any
+
+from hob.core.content.json_text import json_object
 
 _MOST_COLUMNS = 40
 _OUTPUT = 2_000  # characters of one cell's output
@@ -10,11 +11,7 @@ _OUTPUT = 2_000  # characters of one cell's output
 
 def notebook_text(text: str) -> str | None:
     """A Jupyter notebook (https://nbformat.readthedocs.io, version 4) as its cells; None if it is none."""
-    try:
-        book = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    cells = book.get("cells") if isinstance(book, dict) else None
+    cells = (json_object(text) or {}).get("cells")
     if not isinstance(cells, list):
         return None
     parts = []

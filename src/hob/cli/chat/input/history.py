@@ -8,6 +8,8 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
+from hob.core.content.json_text import json_value
+
 _MOST_ENTRIES, _MOST_BYTES, _LONGEST = 1_000, 1_000_000, 20_000
 
 
@@ -66,8 +68,5 @@ def _write(file: Path, text: str, how: int) -> None:
 
 
 def _entry(line: str) -> str:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return ""
+    entry = json_value(line)
     return entry if isinstance(entry, str) else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import line, tame
+from hob.core.content.json_text import json_value
 from hob.core.translation.language import translate
 from hob.core.values import dataclass
 
@@ -78,9 +79,8 @@ class RunningCall:
 
 def brief_arguments(arguments: str) -> str:
     """The arguments in one line: a single text as it is, several with their names."""
-    try:
-        values = json.loads(arguments)
-    except ValueError:  # cut, or none
+    values = json_value(arguments)
+    if values is None:  # cut, or none
         return line(arguments, 200)
     if not isinstance(values, dict):
         return ""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from hob.core.content.json_text import json_value
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import (
     THINKING_ROOM,
@@ -162,15 +163,10 @@ def unseal(data: str, text: str, calls: Sequence[Block]) -> list[Block]:
 
 
 def _read(data: str) -> list[Block | int | None]:
-    try:
-        parts = json.loads(data)
-    except (ValueError, RecursionError):
-        return []
-    if not isinstance(parts, list):
-        return []
+    parts = json_value(data)
     return [
         part
-        for part in parts
+        for part in (parts if isinstance(parts, list) else ())
         if part is None or (type(part) is int and part > 0) or (isinstance(part, dict) and part.get("type") in SEALED)
     ]
 

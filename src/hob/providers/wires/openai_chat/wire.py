@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from hob.core.content.json_text import json_object
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import (
@@ -134,11 +135,8 @@ def _message(message: ModelMessage, dialect: Dialect, images: Mapping[BlobId, by
 
 def _continued(continuation: Continuation) -> dict[str, Any]:
     """The fields of reasoning that the server wants back, and no others."""
-    try:
-        fields = json.loads(continuation.data)
-    except (ValueError, RecursionError):
-        return {}
-    return {name: fields[name] for name in RETURNED if name in fields} if isinstance(fields, dict) else {}
+    fields = json_object(continuation.data) or {}
+    return {name: fields[name] for name in RETURNED if name in fields}
 
 
 def _call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:

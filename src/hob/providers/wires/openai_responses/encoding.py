@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hob.core.content.json_text import json_value
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
@@ -150,13 +151,8 @@ def message_item(text: str, own: Mapping[str, Any] | None = None) -> Item:
 
 
 def _read(data: str) -> list[Item]:
-    try:
-        parts = json.loads(data)
-    except (ValueError, RecursionError):
-        return []
-    if not isinstance(parts, list):
-        return []
-    return [part for part in parts if isinstance(part, dict) and _is_part(part)]
+    parts = json_value(data)
+    return [part for part in parts if isinstance(part, dict) and _is_part(part)] if isinstance(parts, list) else []
 
 
 def _is_part(part: Item) -> bool:

@@ -1,0 +1,18 @@
+"""JSON that others wrote, where what cannot be read is no error."""
+
+import json
+from typing import Any
+
+
+def json_value(text: str | bytes) -> Any:
+    """The value; None where the text is no JSON, or nested too deep to be read."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_object(text: str | bytes) -> dict[str, Any] | None:
+    """The object; None where the text is none."""
+    found = json_value(text)
+    return found if isinstance(found, dict) else None
