@@ -25,7 +25,7 @@ WALLS = {
     "providers/plugins.py": "the plug-in: somebody else's code",
     "store/database/jobs.py": "the job of a database thread, whose error goes to its caller",
 }
-EDGES = ("tools/web/", "tools/mcp/", "memory/er1/", "memory/knowledge/")
+EDGES = ("tools/web/", "tools/mcp/", "memory/er1/", "memory/knowledge/", "memory/json_answer.py")
 HTTP = {"httpx2", "starlette", "uvicorn", "httptools"}
 
 

@@ -120,18 +120,9 @@ def test_image_is_plain_base64() -> None:
     assert base64.b64decode(message["images"][0]) == PNG
 
 
-def test_arguments_that_are_no_object_are_sent_as_one() -> None:
-    (message,) = body_of(AssistantMessage("", (call("a", arguments='{"cut": "off'),)))["messages"]
-    assert message["tool_calls"][0]["function"]["arguments"] == {"malformed": '{"cut": "off'}
-
-
 def test_result_of_a_call_nobody_made_is_sent_without_a_name() -> None:
     (message,) = body_of(ToolMessage(CallId("z"), "noon"))["messages"]
     assert message["tool_name"] == ""
-
-
-def test_half_a_character_does_not_cost_the_turn() -> None:
-    assert b"?" in encode_request(ModelRequest("m", "", (UserMessage("\ud800"),)), model="m")
 
 
 @pytest.mark.parametrize(

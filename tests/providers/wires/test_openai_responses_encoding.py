@@ -206,15 +206,6 @@ def test_ids_of_other_servers_are_shortened_alike() -> None:
     assert len(asked["call_id"]) <= 64
 
 
-def test_arguments_that_are_no_object_are_sent_as_one() -> None:
-    (asked,) = items_of(AssistantMessage("", (call("a", '{"cut": "off'),)))
-    assert json.loads(asked["arguments"]) == {"malformed": '{"cut": "off'}
-
-
-def test_half_a_character_does_not_cost_the_turn() -> None:
-    assert b"?" in encode_request(ModelRequest("m", "", (UserMessage("\ud800"),)), model="m")
-
-
 @pytest.mark.parametrize(
     "base",
     [

@@ -205,8 +205,5 @@ async def open_model_catalog(
     settings: ModelSettings, choice: Choice, budget: Budget, clock: Clock
 ) -> AsyncIterator[ModelCatalog]:
     """Opens nothing before the first request."""
-    model_catalog = ModelCatalog(settings, choice, budget, clock)
-    try:
+    async with aclosing(ModelCatalog(settings, choice, budget, clock)) as model_catalog:
         yield model_catalog
-    finally:
-        await model_catalog.aclose()

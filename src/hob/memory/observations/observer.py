@@ -4,10 +4,9 @@ Nothing is marked as observed before its observations are kept, in the same tran
 read changes nothing. Only what the owner said and what Hob answered of it is read: neither pages nor others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from hob.core.clock import Clock
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.observations.lines import (
@@ -21,9 +20,8 @@ from hob.memory.observations.lines import (
     numbered,
     read_observations,
 )
-from hob.memory.settings import MemorySettings
-from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundBudget, BackgroundModel, WorkPaused
-from hob.store.memory.work import StoredWork
+from hob.memory.observations.work import ConversationWork
+from hob.memory.thinking import OBSERVER, REFLECTOR, BackgroundModel, WorkPaused
 
 LEAST_CHARACTERS = 20
 """Of a message that is worth observing."""
@@ -36,23 +34,8 @@ _DAY = 86_400.0
 SOURCE = f"{Layer.OBSERVATION}:observer"
 
 
-class Observer:
+class Observer(ConversationWork):
     """Watches sessions grow."""
-
-    def __init__(
-        self,
-        work: StoredWork,
-        budget: BackgroundBudget,
-        settings: MemorySettings,
-        clock: Clock,
-        made: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`made` is told when there are new items."""
-        self._work = work
-        self._budget = budget
-        self._settings = settings
-        self._clock = clock
-        self._made = made
 
     async def step(self, model: BackgroundModel) -> float | None:
         """Observe the sessions that have grown long enough; None: no more waits. Raises Waits, StoreErrors."""

@@ -142,6 +142,12 @@ class PartialAnswer:
             self._pending_reasoning = True
         self._pending.append(text)
 
+    def named_call(self, id: object, name: object) -> PartialCall:
+        """A call begins, as a server tells it. Raises ModelError where it names no tool."""
+        if not isinstance(name, str) or not name:
+            self._raise_garbage(translatable("a call of nothing"))
+        return self.new_call(id if isinstance(id, str) else "", name)
+
     def new_call(self, id: str = "", name: str = "") -> PartialCall:
         """A call begins."""
         if len(self.calls) >= MOST_CALLS:

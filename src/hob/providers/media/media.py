@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from hob.core.clock import Clock
 from hob.core.content.media import Description, ImageGenerator, Relevances
@@ -22,7 +22,7 @@ from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import FASTEMBED, HERE, LOCAL, provider_at
-from hob.providers.http.server import Server, server_of
+from hob.providers.http.server import server_of
 from hob.providers.media.image_descriptions import image_type
 from hob.providers.routing.choice import Choice, ModelRef
 from hob.providers.routing.failover_model import Failover
@@ -182,8 +182,7 @@ class Media:
     @cached_property
     def embedder(self) -> Embedder | None:
         """Texts to vectors."""
-        ref = self.find(EMBEDDING)
-        if isinstance(ref, ModelError):
+        if (ref := self._found(EMBEDDING)) is None:
             return None
         provider = self._choice.connect(ref.provider).provider
         if provider.wire == LOCAL:
@@ -194,77 +193,61 @@ class Media:
             from hob.providers.local.embedder import FastembedEmbedder
 
             return self._kept(FastembedEmbedder(ref.model))
-        from hob.providers.http.client import Client
-
-        client = self._kept(Client(self._servers(ref), self._clock, self._failover.patiently))
         if provider.wire == "ollama":
             from hob.providers.wires.ollama.wire import OllamaEmbedder
 
-            return OllamaEmbedder(client, ref.model)
+            return OllamaEmbedder(self._client(ref), ref.model)
         from hob.providers.wires.openai_media.embeddings import OpenAIEmbedder
 
-        return OpenAIEmbedder(client, ref.model, packed=provider.id == "openai")
+        return OpenAIEmbedder(self._client(ref), ref.model, packed=provider.id == "openai")
 
     @cached_property
     def reranker(self) -> Reranker | None:
         """A question and texts to how much each of them helps."""
-        ref = self.find(RERANKING)
-        if isinstance(ref, ModelError):
+        if (ref := self._found(RERANKING)) is None:
             return None
-        from hob.providers.http.client import Client
         from hob.providers.wires.openai_media.reranking import HttpReranker
 
-        return HttpReranker(self._kept(Client(self._servers(ref), self._clock, self._failover.patiently)), ref.model)
+        return HttpReranker(self._client(ref), ref.model)
 
     @cached_property
     def transcriber(self) -> Transcriber | None:
         """Speech to text."""
-        ref = self.find(TRANSCRIPTION)
-        if isinstance(ref, ModelError):
+        if (ref := self._found(TRANSCRIPTION)) is None:
             return None
-        from hob.providers.http.client import Client
         from hob.providers.wires.openai_media.transcription import OpenAITranscriber
 
-        client = self._kept(Client(self._servers(ref), self._clock, self._failover.patiently))
-        return OpenAITranscriber(client, ref.model)
+        return OpenAITranscriber(self._client(ref), ref.model)
 
     @cached_property
     def speaker(self) -> Speaker | None:
         """Text to speech."""
-        ref = self.find(SPEECH)
-        if isinstance(ref, ModelError):
+        if (ref := self._found(SPEECH)) is None:
             return None
-        from hob.providers.http.client import Client
         from hob.providers.wires.openai_media.speech import OpenAISpeaker
 
-        client = self._kept(Client(self._servers(ref), self._clock, self._failover.patiently))
         voice = self._settings.voice or "nova"
-        return OpenAISpeaker(client, ref.model, voice=voice, packing=self._settings.speech_format)
+        return OpenAISpeaker(self._client(ref), ref.model, voice=voice, packing=self._settings.speech_format)
 
     @cached_property
     def describer(self) -> Describer | None:
         """Pictures to words."""
-        ref = self.find(VISION)
-        if isinstance(ref, ModelError):
+        if (ref := self._found(VISION)) is None:
             return None
         return VisionDescriber(self._failover, self._routes.name(ref), self._pictures)
 
     @cached_property
     def image_generator(self) -> ImageGenerator | None:
         """Words to pictures."""
-        ref = self.find(IMAGES)
-        if isinstance(ref, ModelError):
+        if (ref := self._found(IMAGES)) is None:
             return None
-        from hob.providers.http.client import Client
-
         if self._choice.connect(ref.provider).provider.wire == "gemini":
             from hob.providers.wires.gemini.images import GeminiImages, key_header
 
-            client = Client(self._servers(ref), self._clock, self._failover.patiently, key_header)
-            return GeminiImages(self._kept(client), ref.model)
+            return GeminiImages(self._client(ref, key_header), ref.model)
         from hob.providers.wires.openai_media.images import OpenAIImages
 
-        return OpenAIImages(self._kept(Client(self._servers(ref), self._clock, self._failover.patiently)), ref.model)
+        return OpenAIImages(self._client(ref), ref.model)
 
     def reason(self, kind: str) -> str:
         """Why there is none of this kind, for people; empty where there is."""
@@ -309,9 +292,16 @@ class Media:
             ),
         )
 
-    def _servers(self, ref: ModelRef) -> list[Server]:
+    def _found(self, kind: str) -> ModelRef | None:
+        found = self.find(kind)
+        return None if isinstance(found, ModelError) else found
+
+    def _client(self, ref: ModelRef, *header: Any) -> Any:
+        from hob.providers.http.client import Client
+
         connected = self._choice.connect(ref.provider)
-        return [server_of(connected, key, self._settings) for key in connected.keys]
+        servers = [server_of(connected, key, self._settings) for key in connected.keys]
+        return self._kept(Client(servers, self._clock, self._failover.patiently, *header))
 
     def _kept(self, client: _C) -> _C:
         self._closing.push_async_callback(client.aclose)
@@ -323,8 +313,5 @@ async def open_media(
     settings: ModelSettings, choice: Choice, clock: Clock, *, draw: Callable[[], float] = random.random
 ) -> AsyncIterator[Media]:
     """All of it. Opens nothing before the first request."""
-    media = Media(settings, choice, clock, draw)
-    try:
+    async with aclosing(Media(settings, choice, clock, draw)) as media:
         yield media
-    finally:
-        await media.aclose()

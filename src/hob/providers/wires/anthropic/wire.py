@@ -6,7 +6,6 @@ from typing import Any
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Continuation, ModelRequest, Stop, Usage
-from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
 from hob.providers.http.answer import PartialCall, PartialJson
@@ -142,10 +141,7 @@ class AnthropicDecoder(decoding.Decoder):
             if isinstance(block.get("thinking"), str) and block["thinking"]:
                 self._answer.think(block["thinking"])
         elif kind == "tool_use":
-            name, identity = block.get("name"), block.get("id")
-            if not isinstance(name, str) or not name:
-                self._raise_garbage(translatable("a call of nothing"))
-            call = self._answer.new_call(identity if isinstance(identity, str) else "", name)
+            call = self._answer.named_call(block.get("id"), block.get("name"))
             self._layout.add_call(self._said)
             self._blocks[index] = call
             if isinstance(block.get("input"), dict) and block["input"]:

@@ -7,7 +7,6 @@ from urllib.parse import quote
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Continuation, ModelRequest, Stop, Usage
-from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
 from hob.providers.http.decoder import count_of
@@ -155,10 +154,7 @@ class GeminiDecoder(decoding.Decoder):
                 self._layout.add_text(signature, self._said)
 
     def _take_call(self, call: Part, signature: str | None) -> None:
-        name, identity = call.get("name"), call.get("id")
-        if not isinstance(name, str) or not name:
-            self._raise_garbage(translatable("a call of nothing"))
-        made = self._answer.new_call(identity if isinstance(identity, str) else "", name)
+        made = self._answer.named_call(call.get("id"), call.get("name"))
         self._answer.write(made, call.get("args"))
         self._layout.add_call(signature, self._said)
 

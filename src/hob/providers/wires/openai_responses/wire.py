@@ -114,10 +114,7 @@ class ResponsesDecoder(decoding.Decoder):
                 self._thought_gap = self._answer.thought > 0
                 self._begun[place] = self._answer.thought
             case "function_call":
-                name, identity = item.get("name"), item.get("call_id")
-                if not isinstance(name, str) or not name:
-                    self._raise_garbage(translatable("a call of nothing"))
-                self._calls[place] = self._answer.new_call(identity if isinstance(identity, str) else "", name)
+                self._calls[place] = self._answer.named_call(item.get("call_id"), item.get("name"))
                 self._layout.add_call(item)
 
     def _end(self, place: object, item: Item) -> None:

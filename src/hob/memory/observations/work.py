@@ -1,0 +1,27 @@
+"""What works on conversations in the background has."""
+
+from collections.abc import Callable
+
+from hob.core.clock import Clock
+from hob.memory.settings import MemorySettings
+from hob.memory.thinking import BackgroundBudget
+from hob.store.memory.work import StoredWork
+
+
+class ConversationWork:
+    """Something that makes items of conversations."""
+
+    def __init__(
+        self,
+        work: StoredWork,
+        budget: BackgroundBudget,
+        settings: MemorySettings,
+        clock: Clock,
+        made: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`made` is told when there are new items."""
+        self._work = work
+        self._budget = budget
+        self._settings = settings
+        self._clock = clock
+        self._made = made
