@@ -3,6 +3,7 @@
 The programs that tests start make it for themselves, as do the tests of the making.
 """
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -12,19 +13,21 @@ from unittest.mock import patch
 
 import apsw
 
+from hob.providers.catalog.price_table import PriceTable
 from hob.store.database import migration
 from hob.tools.sandbox import places
 
 _apply = migration.apply_migrations
 _write_etc = places.write_etc
+make_prices = PriceTable._make
 _files = migration.migrations()
 
 
 @contextmanager
 def made_once() -> Iterator[None]:
-    """New databases, and the /etc of commands."""
+    """New databases, the /etc of commands, and lists of prices."""
     with ExitStack() as stack:
-        shared = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hob-etc-")))
+        shared = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hob-made-")))
 
         @cache
         def etc_of(written: frozenset[tuple[str, str]]) -> Path:
@@ -36,6 +39,15 @@ def made_once() -> Iterator[None]:
             folder.unlink(missing_ok=True)
             folder.symlink_to(etc_of(frozenset(written.items())))
 
+        async def copy_prices(table: PriceTable) -> str:
+            first = PriceTable(shared / "prices.json")
+            problem = "" if first.is_ready() else await make_prices(first)
+            if first.is_ready():
+                table._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                shutil.copyfile(first._file, table._file)
+            return problem
+
+        stack.enter_context(patch.object(PriceTable, "_make", copy_prices))
         stack.enter_context(patch.object(migration, "apply_migrations", _copy))
         stack.enter_context(patch.object(places, "write_etc", link_etc))
         yield

@@ -20,6 +20,7 @@ from hob.providers.routing.choice import Choice
 from hob.providers.routing.model_routes import open_wire
 from hob.providers.settings import ModelSettings, PriceSetting, ProviderSettings
 from hob.testing.clock import ManualClock
+from tests.made_once import make_prices
 
 KEYS = {name: "key" for provider in PROVIDERS for name in provider.keys}
 GPT_5_MINI = Price(250_000, 2_000_000, 25_000, 250_000)
@@ -30,6 +31,11 @@ ELSEWHERE = {
     "nas": ProviderSettings(wire="openai", base_url="http://nas.lan:8080/v1"),
     "shed": ProviderSettings(wire="openai", base_url="http://shed.lan:8080/v1", local=True),
 }
+
+
+@pytest.fixture(autouse=True)
+def lists_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PriceTable, "_make", make_prices)
 
 
 @pytest.fixture(scope="module")
