@@ -45,7 +45,11 @@ def dying(bench: list[Bench], died: asyncio.Event) -> Script:
     return die
 
 
-async def run_until_death(home: Path, *say: tuple[str, str]) -> list[Accepted]:
+SOON = BusSettings(suspect_seconds=0.05)
+"""What was quarantined is tried again at once."""
+
+
+async def run_until_death(home: Path, *say: tuple[str, str], settings: BusSettings | None = None) -> list[Accepted]:
     """One run in which `poison` ends the process and nothing that is said here ends; what was accepted in it."""
     box: list[Bench] = []
     died = asyncio.Event()
@@ -53,7 +57,7 @@ async def run_until_death(home: Path, *say: tuple[str, str]) -> list[Accepted]:
     scripts: dict[str, Script] = {"poison": dying(box, died)}
     if say:
         scripts["slow"] = forever
-    async with open_bench(home, scripts=scripts) as bench:
+    async with open_bench(home, scripts=scripts, settings=settings) as bench:
         box.append(bench)
         for text, chat in say:
             said.append(await bench.say(text, chat=chat))
@@ -119,7 +123,7 @@ async def test_suspect_that_takes_long_lets_the_next_begin(tmp_path: Path) -> No
             await bench.say("slow", chat=chat)
         await until(lambda: bench.turns.active == 2)
         await bench.crash()
-    async with open_bench(tmp_path, scripts={"slow": forever}, settings=BusSettings(suspect_seconds=0.05)) as bench:
+    async with open_bench(tmp_path, scripts={"slow": forever}, settings=SOON) as bench:
         await until(lambda: bench.turns.active == 2)
         assert await bench.replies(await bench.say("hello", chat="three")) == ["hello"]
 
@@ -128,8 +132,18 @@ async def test_message_quarantined_beside_others_is_answered_by_itself_later(tmp
     said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"))
     for _ in range(2):
         await run_until_death(tmp_path)
-    async with open_bench(tmp_path, settings=BusSettings(suspect_seconds=0.05)) as bench:
+    async with open_bench(tmp_path, settings=SOON) as bench:
         assert (await bench.outcome(said[1])).state in ("set_aside", "done")
+        await until(lambda: len(bench.turns.ended) == 1)
+        assert await bench.replies(said[1]) == ["poison"]
+
+
+async def test_message_whose_second_chance_was_killed_too_is_answered_by_itself_later(tmp_path: Path) -> None:
+    said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"))
+    for _ in range(2):
+        await run_until_death(tmp_path)
+    await run_until_death(tmp_path, settings=SOON)
+    async with open_bench(tmp_path, settings=SOON) as bench:
         await until(lambda: len(bench.turns.ended) == 1)
         assert await bench.replies(said[1]) == ["poison"]
 

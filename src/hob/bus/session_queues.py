@@ -84,9 +84,12 @@ class SessionQueues:
             self._hint(session)
         self.doubtful = recovered.doubtful
 
-    async def retry_doubtful(self) -> None:
-        """Try once more, alone, what was quarantined although it may not have been the cause. Raises StoreErrors."""
-        for turn in await self._around.store.turns.retry_doubtful():
+    async def retry_doubtful(self, *, last: bool = False) -> None:
+        """Try once more, alone, what was quarantined although it may not have been the cause. Raises StoreErrors.
+
+        `last`: what such a retry has brought into quarantine again.
+        """
+        for turn in await self._around.store.turns.retry_doubtful(last=last):
             log.warning("the quarantined turn %s is tried once more: it may not have been the cause", turn)
             self._around.quarantine.add(turn)
             row = await self._around.store.turns.find(turn)

@@ -93,12 +93,17 @@ class WorkerPool:
             await wait_for_event(around.parked, around.clock, nap)
 
     async def _retry_doubtful(self) -> None:
-        """What was quarantined beside others gets one more attempt once Hob has been running for a while."""
-        await self._around.clock.sleep(self._around.settings.suspect_seconds)
-        try:
-            await self._queues.retry_doubtful()
-        except StoreError as error:
-            log.error("what was quarantined waits for the next start: %s", error)
+        """What was quarantined beside others gets one more attempt once Hob has been running for a while.
+
+        The process may be killed from outside in that attempt too, so there is a last one, ten times as late.
+        """
+        seconds = self._around.settings.suspect_seconds
+        for pause, last in ((seconds, False), (9 * seconds, True)):
+            await self._around.clock.sleep(pause)
+            try:
+                await self._queues.retry_doubtful(last=last)
+            except StoreError as error:
+                log.error("what was quarantined waits for the next start: %s", error)
 
 
 async def _ran(worker: QueueWorker) -> bool:

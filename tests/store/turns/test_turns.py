@@ -139,7 +139,7 @@ async def test_turn_that_breaks_three_times_by_itself_is_quarantined_for_good(st
     assert await store.turns.retry_doubtful() == ()
 
 
-async def test_turn_quarantined_after_crashes_is_tried_once_more_and_then_quarantined_for_good(
+async def test_turn_quarantined_after_crashes_is_tried_twice_more_and_then_quarantined_for_good(
     tmp_path: Path,
 ) -> None:
     (turn,) = await crashed(tmp_path)
@@ -147,13 +147,15 @@ async def test_turn_quarantined_after_crashes_is_tried_once_more_and_then_quaran
         async with run(tmp_path, crash=True) as store:
             await store.turns.recover(say)
             await store.turns.start(turn)
-    async with run(tmp_path, crash=True) as store:
-        assert (await store.turns.recover(say)).set_aside == (turn,)
-        (again,) = await store.turns.retry_doubtful()
-        await store.turns.start(again)
+    for last in (False, True):
+        async with run(tmp_path, crash=True) as store:
+            assert await store.turns.recover(say) == Recovered(set_aside=(turn,), doubtful=True)
+            assert await store.turns.retry_doubtful(last=not last) == ()
+            (turn,) = await store.turns.retry_doubtful(last=last)
+            await store.turns.start(turn)
     async with run(tmp_path, crash=False) as store:
-        assert (await store.turns.recover(say)).set_aside == (again,)
-        assert await store.turns.retry_doubtful() == ()
+        assert await store.turns.recover(say) == Recovered(set_aside=(turn,))
+        assert await store.turns.retry_doubtful() == await store.turns.retry_doubtful(last=True) == ()
 
 
 async def test_suspect_that_waits_for_people_is_cleared(tmp_path: Path) -> None:

@@ -65,7 +65,10 @@ _UNHEARD = (
     f"  AND NOT EXISTS ({_STEP} ('tool_received') AND json_extract(c.text, '$.result.call') = r.call))"
     ") ORDER BY t.seq"
 )
-_DOUBTFUL = "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL ORDER BY seq"
+_DOUBTFUL = (
+    "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL"
+    " AND attempts BETWEEN ? AND ? ORDER BY seq"
+)
 # What stands after the last finished work of a turn; a retry does not carry it over.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
 
@@ -375,7 +378,7 @@ class TurnRows(TimedStorePart):
             quarantine=tuple(turn for turn, suspect in found if suspect),
             ready=tuple(turn for turn, suspect in found if not suspect),
             set_aside=tuple(aside),
-            doubtful=find_row(connection, _DOUBTFUL) is not None,
+            doubtful=find_row(connection, _DOUBTFUL, (0, MOST_ATTEMPTS + 1)) is not None,
         )
 
     async def stumble(self, turn: TurnId, say: Say, *, sure: bool = True) -> TurnState:
@@ -386,18 +389,19 @@ class TurnRows(TimedStorePart):
         at = self._now()
         return await self._writer.write(lambda connection: _stumble(connection, turn, say, at, sure=sure))
 
-    async def retry_doubtful(self) -> tuple[TurnId, ...]:
-        """Try again, once, what was quarantined after unclean ends of the process; the new turns.
+    async def retry_doubtful(self, *, last: bool = False) -> tuple[TurnId, ...]:
+        """Try again what was quarantined after unclean ends of the process; the new turns.
 
-        One more such end at the same place quarantines them for good.
+        One more such end at the same place quarantines them again. `last`: those for which it did; then it is for good.
         """
         at = self._now()
+        fewest, most = (MOST_ATTEMPTS + 1,) * 2 if last else (0, MOST_ATTEMPTS)
 
         def job(connection: apsw.Connection) -> tuple[TurnId, ...]:
-            made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL)]
+            made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL, (fewest, most))]
             new = tuple(turn for turn in made if turn is not None)
-            sql = f"UPDATE turns AS t SET attempts = ?, sure = 1, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
-            connection.executemany(sql, [(MOST_ATTEMPTS - 1, turn) for turn in new])
+            sql = f"UPDATE turns AS t SET attempts = ?, sure = ?, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
+            connection.executemany(sql, [(most, last, turn) for turn in new])
             return new
 
         return await self._writer.write(job)
