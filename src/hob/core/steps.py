@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from hob.core.ids import ApprovalId, BlobId, CallId, InboundId, digest
-from hob.core.messages import OutboundKind, Quoted
+from hob.core.messages import Attachment, OutboundKind, Quoted
 from hob.core.models import Continuation, Image, Stop, Usage
 from hob.core.tools import Restart, ToolCall, ToolResult
 from hob.core.translation.language import Translatable, packed, unpacked
@@ -180,6 +180,7 @@ class Steered:
     text: str
     label: Label
     quoted: tuple[Quoted, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +289,7 @@ _KEYS: dict[type[Any], str] = {
     UserAsked: "call question again",
     UserAnswered: "call inbound text label",
     ResultAwaited: "call on until",
-    Steered: "inbound text label quoted",
+    Steered: "inbound text label quoted attachments",
     Transcribed: "inbound blob text label model problem",
     Noted: "text about",
     Shortened: "keep",
@@ -302,6 +303,7 @@ _KEYS: dict[type[Any], str] = {
     Image: "blob media_type",
     Label: "origin trust",
     Quoted: "text label",
+    Attachment: "media_type name blob link size voice",
     Remark: "sentence values",
     RecalledMemory: "id score parts",
 }
@@ -403,5 +405,6 @@ _READERS: dict[str, Any] = {
     "label": _label,
     "trust": Trust,
     "quoted": lambda value: tuple(Quoted(part["text"], _label(part["label"])) for part in value),
+    "attachments": lambda value: tuple(_made(Attachment, each) for each in value),
     "kind": OutboundKind,
 }

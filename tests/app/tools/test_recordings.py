@@ -40,6 +40,14 @@ async def spoken(hob: Visited, said: str = SAID, *, voice: bool = True) -> Inbou
     return replace(written("", ME), attachments=(file,))
 
 
+async def go_on(hob: Visited) -> None:
+    """Time passes until the model is asked again."""
+    for _ in range(60):
+        await hob.clock.advance(1)
+        if len(hob.model.requests) > 1:
+            break
+
+
 def told(hob: Visited) -> str:
     """What the model was told of the recording, with the mark before it."""
     lines = hob.seen.splitlines()
@@ -119,9 +127,20 @@ async def test_recording_that_joins_a_turn_is_written_down_before_the_model_is_a
         await hob.comes("What did I forget?", ME)
         await until(lambda: len(hob.model.requests) == 1)
         await hob.channels["telegram"].hear(await spoken(hob))
-        for _ in range(60):
-            await hob.clock.advance(1)
-            if len(hob.model.requests) > 1:
-                break
+        await go_on(hob)
         await until(lambda: hob.sent(ME) == ["Noted."])
         assert f"[spoken] {SAID}" in hob.seen
+
+
+async def test_picture_that_joins_a_turn_is_shown_to_the_model(tmp_path: Path) -> None:
+    async with visited(tmp_path, Silence(), "A cat.") as hob:
+        await hob.knows()
+        await hob.comes("What do you see?", ME)
+        await until(lambda: len(hob.model.requests) == 1)
+        blob = await hob.app.store.blobs.put(b"\x89PNG\r\n\x1a\n", "image/png")
+        file = Attachment("image/png", "cat.png", blob, size=8)
+        await hob.channels["telegram"].hear(replace(written("this", ME), attachments=(file,)))
+        await go_on(hob)
+        await until(lambda: hob.sent(ME) == ["A cat."])
+        images = [image for entry in hob.model.requests[-1].messages for image in getattr(entry, "images", ())]
+        assert [image.blob for image in images] == [blob]

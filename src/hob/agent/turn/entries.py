@@ -80,6 +80,7 @@ def step_entries(turn: Turn, steps: Sequence[Step], at: float) -> tuple[Entry, .
             case Steered():
                 said_now = (*said_by(step.text, step.label), *((part.text, part.label) for part in step.quoted))
                 entries.extend(_entry(turn.id, "user", text, label, at) for text, label in said_now)
+                entries.extend(_attached(turn.id, step, at))
             case Transcribed():
                 told = (
                     f"] {step.text}"
@@ -131,8 +132,12 @@ def _of_inbound(turn: str, inbound: Inbound, at: float) -> Iterator[Entry]:
     for part in inbound.quoted:
         if part.text and part not in before:
             yield _entry(turn, "user", part.text, part.label, at)
-    for attachment in inbound.attachments:
-        yield _of_attachment(turn, attachment, inbound.label if attachment.voice else FILE_LABEL, at)
+    yield from _attached(turn, inbound, at)
+
+
+def _attached(turn: str, message: Inbound | Steered, at: float) -> Iterator[Entry]:
+    for attachment in message.attachments:
+        yield _of_attachment(turn, attachment, message.label if attachment.voice else FILE_LABEL, at)
 
 
 def _of_attachment(turn: str, attachment: Attachment, label: Label, at: float) -> Entry:

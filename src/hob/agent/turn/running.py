@@ -103,7 +103,7 @@ class Record:
         await self.flush()
         inbounds = await self._journal.steer(self._turn.id, offered)
         for inbound in inbounds:
-            self.add(Steered(inbound.id, inbound.text, inbound.label, inbound.quoted))
+            self.add(Steered(inbound.id, inbound.text, inbound.label, inbound.quoted, inbound.attachments))
         self._saved = len(self.steps)
         return inbounds
 

@@ -123,7 +123,7 @@ class StoredJournal(TimedStorePart):
             if joined:
                 claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
                 class_open_calls(connection, turn)
-                steps = [Steered(inbound.id, inbound.text, inbound.label, inbound.quoted) for inbound in joined]
+                steps = [Steered(each.id, each.text, each.label, each.quoted, each.attachments) for each in joined]
                 keep = ContentWriter(connection)
                 session, _ = write_steps(connection, keep, turn, steps, at)
                 write_events(connection, keep, _joined(connection, joined, turn, at), session)
