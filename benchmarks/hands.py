@@ -25,7 +25,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         called = least_cpu(daemon, lambda _: CALL, bench.times(5, 2), 20)
         daemon.client().say('CALL load_tools {"names": ["spawn", "sessions_yield"]}')
         spawned = least_cpu(daemon, _spawning, bench.times(5, 2), 20)
-    yield Row("a sub-agent, over its turns", spawned - called - 2 * plain, "ms CPU", 20)
+    yield Row("a sub-agent and the wait, over a call and two turns", spawned - called - 2 * plain, "ms CPU", 20)
 
 
 def _spawning(number: int) -> str:
