@@ -52,7 +52,7 @@ NAMED = {"title", "told", "question", "advice"}
 def messages() -> set[str | tuple[str, str]]:
     """Every message that the code may say to a person; plural ones as pairs."""
     found: set[str | tuple[str, str]] = {place.value for place in ShellPlace}
-    found |= {f"it would {text}" for text in ACTS.values()}
+    found |= {form for text in ACTS.values() for form in (text, f"it would {text}")}
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     found |= {spec.description.partition("\n")[0] for group in BUILTIN_GROUPS for spec in group.tools}

@@ -50,7 +50,7 @@ def test_status_says_in_german_where_the_model_is_from(
     monkeypatch.setenv("HOB_MODEL_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("HOB_MODEL_NAME", "small")
     assert run(["status"]) == 0
-    assert "small (eingestellt)" in capsys.readouterr().out
+    assert "small (aus deinen Einstellungen)" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("german")

@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
@@ -48,10 +48,16 @@ class HelpPage:
             if self._usage:
                 names = "] [".join(filter(None, map(_optional_name, panel.entries)))
                 self._print_usage(console, self._usage.replace("ARGS", names or "ARGS"))
-            told = self._say("Arguments") if panel.title == "Arguments" else self._say("Options")
-            title = told if panel.format == "parameter" else self._say("Commands")
-            lines = [line for entry in panel.entries for line in self._entry(entry, _width(console))]
-            _print(console, "\n".join([f"{title}:", *lines]))
+            if panel.format != "parameter":
+                self._list(console, "Commands", panel.entries)
+                return
+            self._list(console, "Arguments", [entry for entry in panel.entries if entry.positional_label])
+            self._list(console, "Options", [entry for entry in panel.entries if not entry.positional_label])
+
+    def _list(self, console: Console, title: str, entries: Sequence[HelpEntry]) -> None:
+        if entries:
+            lines = [line for entry in entries for line in self._entry(entry, _width(console))]
+            _print(console, "\n".join([f"{self._say(title)}:", *lines]))
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
         """Print how the command is called, or keep it until the names of what may be left out are known."""
@@ -108,7 +114,12 @@ def wrong_use(error: CycloptsError) -> str:
     """What is wrong with how a command was called, and where its help is."""
     match error:
         case UnusedCliTokensError() if error.unused_tokens:
-            said = _("unexpected argument {words}").format(words=repr(" ".join(error.unused_tokens)))
+            subcommands = [name for name in error.app or () if not name.startswith("-")]
+            if subcommands and error.command_chain:
+                word = error.unused_tokens[0]
+                said = _("unknown command {word}").format(word=word) + _meant(word, subcommands)
+            else:
+                said = _("unexpected argument {words}").format(words=repr(" ".join(error.unused_tokens)))
             if error.command_chain and error.command_chain[-1] == "ask":
                 said += _("; put the question in quotes")
         case MissingArgumentError(argument=argument) if argument is not None and argument.token_count()[0] == 1:

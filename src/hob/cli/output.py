@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from hob.cli.language import _
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
-from hob.core.translation.code_words import CLASS_WORDS, STATE_WORDS
+from hob.core.translation.code_words import CLASS_WORDS, FAULT_WORDS, STATE_WORDS
 
 COLOURS = {
     "red": "31",
@@ -64,7 +64,13 @@ def status_word(code: str) -> str:
     """How something ended, in the reader's words; a code that has none as it is."""
     from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands say it
 
-    return _(STATUS_NAMES.get(code, STATE_WORDS.get(code, code)))
+    return _(STATUS_NAMES.get(code, STATE_WORDS.get(code, FAULT_WORDS.get(code, code))))
+
+
+def print_head(*columns: tuple[str, int]) -> None:
+    """The names of a table's columns over them, each with the width of its column; negative: to the right."""
+    cells = [name.ljust(width) if width >= 0 else name.rjust(-width) for name, width in columns]
+    print(paint("  ".join(cells).rstrip(), "dim"))
 
 
 def width_of_screen(otherwise: int = 120) -> int:

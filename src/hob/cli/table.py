@@ -48,7 +48,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("webhooks", "List and test incoming webhooks."),
     ("mcp", "Add, list, test and accept MCP servers."),
     ("tools", "List, explain and try tools."),
-    ("auth", "Where Hob is logged in: list, log in, log out."),
+    ("auth", "List, add and remove logins."),
     ("plugins", "List plug-ins, and switch them on and off."),
     ("import", "Import files, conversations and settings of another assistant."),
     ("completion", "Print completions for a shell: bash, zsh or fish."),
@@ -214,7 +214,7 @@ def commands_of_plugins() -> Mapping[str, tuple[str, str]]:
 
 def build(help_page: Any = None, wanted: str = "") -> Any:
     """The commands, as a `cyclopts.App`; `hob` alone is a chat. `wanted`: all but this are no more than a name."""
-    from cyclopts import App  # a tenth of a second that the list of commands does not need
+    from cyclopts import App, Parameter  # a tenth of a second that the list of commands does not need
 
     from hob.cli.help_page import HelpPage
 
@@ -225,6 +225,7 @@ def build(help_page: Any = None, wanted: str = "") -> Any:
         help_formatter=help_page or HelpPage(),
         version_flags=["--version", "-V"],
         result_action="return_value",
+        default_parameter=Parameter(negative_iterable=()),
     )
     for name, text in COMMANDS:
         command = load_command(name) if wanted in ("", name) else _not_loaded

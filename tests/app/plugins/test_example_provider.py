@@ -51,12 +51,12 @@ def test_example_providers_failures_are_told_like_any_others(environ: dict[str, 
 def test_example_provider_is_chosen_and_tested_like_any_other(environ: dict[str, str]) -> None:
     done = hob(environ, "models", "set", "echo/plain")
     assert done.returncode == 0, done.stderr
-    assert "Current model: echo/plain (configured)" in done.stdout
+    assert "Current model: echo/plain (from your settings)" in done.stdout
 
 
 def test_example_provider_is_listed_like_any_other(environ: dict[str, str]) -> None:
     done = hob({**environ, "HOB_MODEL_NAME": "echo"}, "models", "list")
-    assert "Current model: echo (configured)" in done.stdout
+    assert "Current model: echo (from your settings)" in done.stdout
     assert "plug-in" in done.stdout
 
 

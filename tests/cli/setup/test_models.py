@@ -130,7 +130,7 @@ def test_model_is_stored_only_if_it_answers(environ: dict[str, str]) -> None:
     config = Path(environ["HOB_HOME"]) / "config.toml"
     assert hob(environ, "set", "groq/x").returncode == 1
     assert not config.exists()
-    assert hob(environ, "set", "gemini/quick").stdout.endswith("Current model: gemini/quick (configured)\n")
+    assert hob(environ, "set", "gemini/quick").stdout.endswith("Current model: gemini/quick (from your settings)\n")
     assert hob(environ, "set", "ollama/small-1", "--fallback").returncode == 0
     assert hob(environ, "set", "groq/x", "--task", "summary", "--no-test").returncode == 0
     listed = json.loads(hob(environ, "list", "--json").stdout)

@@ -162,7 +162,7 @@ def test_people_are_shown_the_log_without_what_is_for_programs(tmp_path: Path) -
             await store.audit.add(AuditEntry("approval", "exec", "allowed", "taint.risk", "owner", detail=detail))
 
     asyncio.run(ask())
-    assert hob(tmp_path, "audit", "show").stdout.endswith("owner  a_7f3k9q2x, by local:owner\n")
+    assert hob(tmp_path, "audit", "show").stdout.endswith("owner  a_7f3k9q2x, answered by you\n")
     assert "675d0" in hob(tmp_path, "audit", "show", "--json").stdout
 
 

@@ -87,7 +87,8 @@ async def test_backup_needs_a_whole_path(hob: Machine) -> None:
 
 async def test_status_names_the_model_and_counts(hob: Machine) -> None:
     seen = (await hob.tcp.get("/status")).json()
-    assert (seen["model"], seen["running"], seen["waiting"], seen["store"]) == ("scripted (configured)", 0, 0, "ok")
+    assert seen["model"] == "scripted (from your settings)"
+    assert (seen["running"], seen["waiting"], seen["store"]) == (0, 0, "ok")
 
 
 async def test_setting_changed_at_run_time_holds_from_the_next_start(tmp_path: Path) -> None:

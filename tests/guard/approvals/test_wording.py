@@ -48,14 +48,14 @@ def test_question_is_shown_in_german_whole() -> None:
         tool="write",
         arguments={"path": "a.md", "content": "the file\nan attached file"},
         reason="es ist so",
-        requester="local:owner",
+        requester="telegram:bob",
         directory="/w",
         diff="--- a\n+++ b\n",
     )
     shown = show(question, "de")
     assert shown.splitlines() == [
         "write braucht deine Erlaubnis: es ist so.",
-        "Für local:owner.",
+        "Für telegram:bob.",
         "In /w.",
         "path:",
         "│ a.md",

@@ -93,7 +93,7 @@ async def test_killed_question_can_be_resumed_without_a_daemon_too(world: World)
     other = await world.hob("ask", "something else", "--session", "other")
     assert other.out == "You said: something else\n"
     said = await world.hob("tasks")
-    id = said.out.split()[0]
+    id = said.out.splitlines()[1].split()[0]
     resumed = await world.hob("ask", "--resume", id)
     assert (resumed.status, resumed.out) == (0, "You said: hello\n")
 

@@ -505,7 +505,7 @@ async def test_sentence_at_a_question_is_no_answer_and_is_kept(world: World) -> 
 
 async def test_chat_speaks_german_where_hob_does(world: World) -> None:
     async with world.serve(HOB_AGENT_LANGUAGE="de"), chat(world, HOB_AGENT_LANGUAGE="de") as terminal:
-        await terminal.see_now("Hob ist bereit. Modell: fake-1 (eingestellt)", "· bereit")
+        await terminal.see_now("Hob ist bereit. Modell: fake-1 (aus deinen Einstellungen)", "· bereit")
         terminal.type("/sto")
         await terminal.see_now("den laufenden Turn anhalten")
 

@@ -170,7 +170,7 @@ async def test_tasks_and_timeline_show_the_same_alone_and_attached(world: World)
     assert alone == attached
     states = {task["title"]: task["state"] for task in json.loads(alone[1].out)["tasks"]}
     assert states == {"hello": "done", "FAULT unauthorized": "failed"}
-    shown = [line.split()[2] for line in alone[2].out.splitlines()]
+    shown = [line.split()[2] for line in alone[2].out.splitlines()[1:]]
     assert shown[0] == "message"
     assert shown.index("turn") < shown.index("model") < shown.index("reply")
 
@@ -280,7 +280,7 @@ async def test_timeline_shows_the_trace_whose_id_it_prints(world: World, daemon:
 
 async def _trace(world: World) -> tuple[str, str]:
     listed = (await world.hob("timeline")).out
-    return listed, (await world.hob("timeline", "--trace", listed.split("  ")[1])).out
+    return listed, (await world.hob("timeline", "--trace", listed.splitlines()[1].split("  ")[1])).out
 
 
 async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: World) -> None:
@@ -291,7 +291,7 @@ async def test_retry_without_a_daemon_prints_the_command_that_runs_it(world: Wor
     command = retried.out.rpartition("hob ")[2].split()
     assert await world.hob(*command) == Said(0, "You said: hello\n", "")
     assert (await world.hob("ask", "FAULT unauthorized 1")).status == 1
-    id = (await world.hob("tasks", "--all")).out.split()[0]
+    id = (await world.hob("tasks", "--all")).out.splitlines()[1].split()[0]
     retried = await world.hob("retry", id)
     assert retried.out.endswith(f"hob ask --resume {id}\n")
 
@@ -322,8 +322,32 @@ async def test_what_is_asked_for_by_a_wrong_name_is_told(world: World) -> None:
             said = await world.hob(*words)
             assert (said.status > 0, said.out) == (True, ""), words
             assert "nope" in said.err
-        task = (await world.hob("tasks", "--all")).out.split()[0]
+        task = (await world.hob("tasks", "--all")).out.splitlines()[1].split()[0]
         assert "You said: hello" in (await world.hob("timeline", "--trace", task)).out
+
+
+async def test_tables_name_their_columns(world: World) -> None:
+    await world.hob("ask", "hello")
+    for command, head in (
+        ("sessions", "conversation idle for entries title"),
+        ("tasks --all", "id since state message"),
+        ("timeline", "time trace event details"),
+        ("models", "use model price per million tokens, context"),
+    ):
+        lines = (await world.hob(*command.split())).out.splitlines()
+        assert head in [" ".join(each.split()) for each in lines], command
+
+
+async def test_groups_of_commands_show_something_when_called_alone(world: World) -> None:
+    for command in ("token", "memory", "audit", "policy", "security", "config"):
+        said = await world.hob(command)
+        assert "Usage:" not in said.out + said.err, command
+        assert said.out, command
+
+
+async def test_unknown_command_of_a_group_is_told_with_the_nearest(world: World) -> None:
+    said = await world.hob("sessions", "lst")
+    assert (said.status, said.err) == (2, "hob: unknown command lst; did you mean list? see `hob sessions --help`\n")
 
 
 async def test_status_as_json_does_not_report_the_command_itself(world: World) -> None:

@@ -34,12 +34,12 @@ async def test_conversations_are_listed_shown_named_and_deleted(world: World) ->
     assert (await world.hob("ask", "hello", "--session", "garden")).status == 0
     assert (await world.hob("ask", "goodbye")).status == 0
     assert (await world.hob("sessions", "rename", "garden", LONG)).status == 0
-    newest, oldest = (await world.hob("sessions")).out.splitlines()
+    _head, newest, oldest = (await world.hob("sessions")).out.splitlines()
     assert (newest.split()[0], oldest.split()[0]) == ("local:main", "local:garden")
     for wide in (60, 80):
         listed = await at_a_terminal(world, wide, "sessions")
         assert max(map(len, listed)) <= wide
-        assert "a title" in listed[1]
+        assert "a title" in listed[2]
         assert max(map(len, await at_a_terminal(world, wide, "sessions", "show"))) <= wide
     shown = (await world.hob("sessions", "show", "garden")).out
     assert "You said: hello" in shown

@@ -66,10 +66,10 @@ def test_choice_without_keys_is_an_ollama_that_runs_here_or_else_an_installed_cl
 
 
 def test_configured_model_wins_over_every_key() -> None:
-    assert choose(ModelSettings(name="groq/llama-x"), ALL_KEYS).line() == "groq/llama-x (configured)"
+    assert choose(ModelSettings(name="groq/llama-x"), ALL_KEYS).line() == "groq/llama-x (from your settings)"
     assert choose(ModelSettings(base_url="http://localhost:8000"), ALL_KEYS).default() == ModelRef("server", "")
     own = ModelSettings(providers={"work": ProviderSettings(base_url="https://llm.example.org/v1", model="big")})
-    assert choose(own, ALL_KEYS).line() == "work/big (configured)"
+    assert choose(own, ALL_KEYS).line() == "work/big (from your settings)"
 
 
 def test_openais_variables_are_enough() -> None:

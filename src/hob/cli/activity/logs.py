@@ -62,6 +62,8 @@ def logs(
     chosen = [line for line in _read([*_full(folder), *tail.lines()]) if wanted(line)]
     for line in chosen[-limit:] if limit > 0 else chosen:
         show(line)
+    if not chosen and not follow:
+        print(_("No line of the log fits."), file=sys.stderr)
     while follow:
         sys.stdout.flush()
         time.sleep(_PAUSE)

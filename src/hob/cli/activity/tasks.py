@@ -3,7 +3,7 @@
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import when
 from hob.cli.language import _
-from hob.cli.output import line, printed_json, state
+from hob.cli.output import line, print_head, printed_json, state, status_word
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
@@ -25,6 +25,8 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
         return
     if not seen["tasks"]:
         print(_("No open tasks; `hob tasks --all` shows ended ones.") if not all else _("No tasks yet."))
+    else:
+        print_head((_("id"), 16), (_("since"), 19), (_("state"), 13), (_("message"), 0))
     for task in seen["tasks"]:
-        reason = f"  [{task['reason']}]" if task["reason"] else ""
+        reason = f"  [{status_word(task['reason'])}]" if task["reason"] else ""
         print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 13)}  {line(task['title'], 60)}{reason}")

@@ -6,11 +6,12 @@ from typing import Any
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.dates_and_figures import number, when
 from hob.cli.language import _
-from hob.cli.output import line, paint, printed_json, status_word
+from hob.cli.output import line, paint, print_head, printed_json, status_word
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
+from hob.guard.policy.rule_names import sentence_of
 
 KIND_COLOURS = {"inbound": "blue", "outbound": "green", "model": "magenta", "tool": "cyan", "turn": "bold"}
 KIND_WORDS: Mapping[str, str] = {
@@ -60,6 +61,8 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
         return
     if not events:
         print(_("No events yet."))
+    else:
+        print_head((_("time"), 19), *(() if trace else ((_("trace"), 8),)), (_("event"), 12), (_("details"), 0))
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
 
@@ -83,7 +86,8 @@ def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], 
 
 def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
     kind = paint(_(KIND_WORDS.get(event["kind"], event["kind"])).ljust(12), KIND_COLOURS.get(event["kind"], "dim"))
-    status = "" if event["status"] == "ok" else " " + paint(status_word(event["status"]), "red")
+    told = line(_(sentence_of(event["status"])), 70) if event["kind"] == "policy" else ""
+    status = "" if event["status"] == "ok" else " " + paint(told or status_word(event["status"]), "red")
     took = "" if event["seconds"] is None else paint(f" {number(event['seconds'] * 1000, 0)} ms", "dim")
     usage = event["usage"]
     name = _(STATE_WORDS.get(event["name"], event["name"])) if event["kind"] in ("turn", "session") else event["name"]

@@ -105,7 +105,7 @@ def _left(limit: Mapping[str, Any]) -> str:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{round(100 * part / whole)} %" if whole else ""
+    return f"{round(100 * part / whole)}%" if whole else ""
 
 
 def _usd(amount: float) -> str:

@@ -5,12 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from hob.cli.admin_commands import USAGE, perform, sent
+from hob.cli.admin_commands import perform, sent
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.conversation.ask import read_stdin
-from hob.cli.language import _
 from hob.cli.output import shows_colours
 from hob.config.environment import find_home, process_environment
+from hob.core.errors import InvalidRequest
 
 
 def chat(*, session: str | None = None, model: str | None = None, plain: bool = False) -> int:
@@ -51,6 +51,5 @@ def chat(*, session: str | None = None, model: str | None = None, plain: bool = 
 def _send_piped(home: Path, body: dict[str, Any]) -> int:
     piped = read_stdin()
     if not piped.strip():
-        print(_('a chat needs a terminal; without one: hob ask "..."'), file=sys.stderr)
-        return USAGE
+        raise InvalidRequest('a chat needs a terminal; without one: hob ask "..."')
     return perform(home, sent(body | {"message": "", "quoted": piped}), json=False)

@@ -6,6 +6,17 @@ from hob.cli.language import _
 from hob.cli.output import paint, printed_json
 from hob.core.translation.language import translatable
 
+SECTION_NAMES = (
+    translatable("Identity"),
+    translatable("Your files"),
+    translatable("Notes of the conversation"),
+    translatable("Observations"),
+    translatable("Skills"),
+    translatable("From memory"),
+    translatable("Conversation"),
+    translatable("everything else"),
+)
+"""What the sections are called, in their order, and the rest; `--json` has the names of Hob's forerunners."""
 SECTION_WORDS = (
     translatable("who Hob is and how it works"),
     translatable("your files on how Hob should be"),
@@ -25,7 +36,7 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
     Parameters
     ----------
     session:
-        The session.
+        The conversation.
     json:
         Print JSON.
     """
@@ -34,10 +45,10 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
         return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
     print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")
-    for seed, told in zip((*SEED_SECTIONS, ""), SECTION_WORDS, strict=True):
+    for seed, title, told in zip((*SEED_SECTIONS, ""), SECTION_NAMES, SECTION_WORDS, strict=True):
         own = [section for section in seen["sections"] if section["seed"] == seed]
         total = [sum(section[what] for section in own) for what in ("bytes", "tokens")]
-        print(paint(f"{seed or _('everything else'):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"), end="")
+        print(paint(f"{_(title):24} {total[0]:8} {total[1]:8}", "bold" if own else "dim"), end="")
         print(paint(f"          {_(told)}", "dim"))
         for section in own:
             bar = "█" * round(20 * section["bytes"] / most)

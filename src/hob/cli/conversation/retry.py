@@ -29,13 +29,15 @@ def retry(id: str = "", /) -> None:
         retried = reach("POST", "/retry", {"code": NO_MODEL})["retried"]
     alone = not socket_of(find_home(process_environment())).exists()
     for each in retried:
-        print(_("{id} is brought back{where}").format(id=each["id"], where=_where(each) if alone else ""))
+        print(_("{id} is brought back{where}").format(id=each["id"], where=_where(each, alone=alone)))
     if not retried:
         print(_("Nothing waits for a model; `hob tasks --all` shows what failed for another reason."))
 
 
-def _where(retried: Mapping[str, Any]) -> str:
-    """How it goes on where no daemon does so at once."""
+def _where(retried: Mapping[str, Any], *, alone: bool) -> str:
+    """How it goes on; `alone`: no daemon does so at once."""
     if retried["message"] is None:  # an answer that is there, and could not be delivered
-        return _("; it is sent when `hob serve` runs")
+        return _("; it is sent when `hob serve` runs") if alone else _("; it is sent now")
+    if not alone:
+        return _("; `hob ask --resume {id}` shows its answer").format(id=retried["message"])
     return _("; it runs with `hob serve`, or now with: hob ask --resume {id}").format(id=retried["message"])

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import age, when
 from hob.cli.language import _, ngettext
-from hob.cli.output import confirm, line, paint, printed_json, tame, width_of_screen
+from hob.cli.output import confirm, line, paint, print_head, printed_json, tame, width_of_screen
 from hob.core.money import MICRO, price
 
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
@@ -31,12 +31,15 @@ def list_(
         return
     now, columns = time.time(), width_of_screen()
     width = max((len(each["session"]) for each in seen["sessions"]), default=0)
+    width = max(width, len(_("conversation")))
+    if seen["sessions"]:
+        print_head((_("conversation"), min(width, 60)), (_("idle for"), -9), (_("entries"), -8), (_("title"), 0))
     for each in seen["sessions"]:
         paused = paint("  paused", "yellow") if each["paused"] else ""
         old = age(max(0.0, now - each["updated"])).rjust(9)
         name = paint(line(each["session"], 60).ljust(min(width, 60)), "bold")
-        room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>5}  ") - 8))
-        print(f"{name}  {old}  {each['entries']:>5}  {line(each['title'], room)}{paused}".rstrip())
+        room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>8}  ") - 8))
+        print(f"{name}  {old}  {each['entries']:>8}  {line(each['title'], room)}{paused}".rstrip())
     if not seen["sessions"]:
         print(_("None is archived.") if archived else _("There is no conversation yet; `hob` begins one."))
 

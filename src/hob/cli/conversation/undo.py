@@ -45,7 +45,7 @@ def _show(seen: Mapping[str, Any]) -> None:
     """What was put back and what was not."""
     words = line(seen["words"]) or seen["turn"]
     if seen["restored"]:
-        print(_("As before “{words}”:").format(words=words))
+        print(_("Undone, as it was before “{words}”:").format(words=words))
     elif not seen["kept"]:
         print(_("All files are as they were before “{words}”.").format(words=words))
     for path in seen["restored"]:

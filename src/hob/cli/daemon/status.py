@@ -10,21 +10,11 @@ from hob.cli.dates_and_figures import age, number
 from hob.cli.language import _, model_line, ngettext, terminal_language
 from hob.cli.output import line, paint, print_json
 from hob.config.environment import find_home, process_environment
-from hob.core.translation.language import translatable
+from hob.core.translation.code_words import FAULT_WORDS
 
 LATE = 300.0
 """Seconds; what waits longer is late."""
 DAY = 86_400.0
-RESTING = {
-    "auth": translatable("its key was refused"),
-    "billing": translatable("its account has no credit"),
-    "rate_limit": translatable("its rate limit was reached"),
-    "overload": translatable("its server is overloaded"),
-    "network": translatable("its server cannot be reached"),
-    "timeout": translatable("its server did not answer in time"),
-    "model_not_found": translatable("its server does not know it"),
-}
-"""Why a model rests, by the code of its fault."""
 LABELS = ("turns", "replies", "model", "settings", "files", "store", "follower", "job", "live", "backup")
 
 
@@ -65,7 +55,7 @@ def status(*, json: bool = False) -> None:
         _row(
             "",
             told.format(
-                model=row["model"], key=row["key"], left=left, reason=_(RESTING.get(row["reason"], row["reason"]))
+                model=row["model"], key=row["key"], left=left, reason=_(FAULT_WORDS.get(row["reason"], row["reason"]))
             ),
             "yellow",
         )
@@ -95,7 +85,7 @@ def _show_messages(seen: Mapping[str, Any]) -> None:
     _show_held(seen["for_approval"], seen["for_answer"], seen["parked"])
     oldest = _aged(_(", the oldest for {age}"), seen["oldest_pending_seconds"], 60)
     unread = _(", {count} not fetched yet").format(count=seen["unread"]) if seen["unread"] else ""
-    _row("replies", _("{count} to be sent{oldest}{unread}").format(count=seen["pending"], oldest=oldest, unread=unread))
+    _row("replies", _("{count} pending{oldest}{unread}").format(count=seen["pending"], oldest=oldest, unread=unread))
     if seen["undeliverable"]:
         _row("", _("{count} could not be delivered:").format(count=seen["undeliverable"]), "red")
         for row in seen["stuck"]:
@@ -106,15 +96,15 @@ def _show_messages(seen: Mapping[str, Any]) -> None:
 def _show_store(seen: Mapping[str, Any]) -> None:
     health = seen["store_health"]
     lagging = [each for each in seen["followers"] if each["lag_seconds"] >= 1 or each.get("quarantined", 0)]
-    told = _("{state}, {size} MB, {free} GB free, {writes} writes wait{follows}")
+    told = _("{state}, {size} MB, {free} GB free{writes}")
+    writes = ngettext(", {count} write waits", ", {count} writes wait", seen["writer_queue"])
     _row(
         "store",
         told.format(
             state=paint(_(seen["store"]), "green" if seen["store"] == "ok" else "red"),
             size=number(health["size"] / 1e6),
             free=number(health["free"] / 1e9),
-            writes=paint(str(seen["writer_queue"]), _colour(seen["writer_queue"], 100, 1_000)),
-            follows="" if lagging else _(", nothing lags behind"),
+            writes=paint(writes, _colour(seen["writer_queue"], 100, 1_000)) if seen["writer_queue"] else "",
         ),
     )
     for follower in lagging:
@@ -173,7 +163,8 @@ def _show_backups(backups: Mapping[str, Any]) -> None:
         _row("backup", _("automatic backups are off (backups.daily)"), "yellow")
     elif not backups["problem"]:
         first = time.strftime(_("%a %H:%M"), time.localtime(backups["next_at"]))
-        _row("backup", _("the first is made while Hob runs after {time}").format(time=first))
+        told = _("none yet; the first is made after {time}, when Hob runs")
+        _row("backup", told.format(time=first))
 
 
 def _aged(words: str, seconds: float, warn: float) -> str:

@@ -4,22 +4,21 @@ import io
 import sys
 
 from hob.app.daemon.daemon_client import local_key, reach_lines
-from hob.cli.language import _
+from hob.core.errors import InvalidRequest
 
 
 def export(*, session: str | None = None, all: bool = False) -> int:  # noqa: A002 - the option's name
-    """Conversations as JSON lines, each with its metadata first.
+    """Export conversations as JSON lines, each with its metadata first.
 
     Parameters
     ----------
     session:
-        Export this session, by name or whole key.
+        Export this conversation, by name or whole key.
     all:
-        Export all sessions.
+        Export all conversations.
     """
     if (session is None) == (not all):
-        print(_("say which: `hob export --session KEY` or `hob export --all`"), file=sys.stderr)
-        return 2
+        raise InvalidRequest("say which: `hob export --session NAME` or `hob export --all`")
     if isinstance(sys.stdout, io.TextIOWrapper):  # JSON lines are UTF-8 in every locale
         sys.stdout.reconfigure(encoding="utf-8")
     key = None if session is None else local_key(session)

@@ -53,10 +53,14 @@ _ID = re.compile(r"[0-9a-f]{6,32}")
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
 Json = Annotated[bool, Parameter(help="Print JSON.")]
+Query = Annotated[str, Parameter(help="What to look for, in your words.")]
+Id = Annotated[str, Parameter(help="The item's id, or the beginning of it, as `hob memory search` shows it.")]
+FactId = Annotated[str, Parameter(help="The fact's id, or the beginning of it, as `hob memory facts` shows it.")]
+Limit = Annotated[int, Parameter(help="Show at most this many items.")]
 Layer = Annotated[str, Parameter(help="One layer, as `hob memory stats` names them, e.g. conversation.")]
 Source = Annotated[str, Parameter(help="A source, e.g. tool:web_fetch.")]
 Origin = Annotated[str, Parameter(help="The origin: owner, model, web, file, mail, mcp, tool.")]
-Since = Annotated[float, Parameter(help="Leave out what is older than this many hours.")]
+Since = Annotated[float, Parameter(help="Leave out what is older than this many hours; 0 leaves out nothing.")]
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -69,8 +73,8 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 @app.command
-def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
-           limit: int = 20, json: Json = False) -> None:  # fmt: skip
+def search(query: Query = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
+           limit: Limit = 20, json: Json = False) -> None:  # fmt: skip
     """Search memory; without words, show the newest items."""
     seen = reach("GET", "/memory/items", _given(query=query, layer=layer, source=source, origin=origin, hours=hours,
                                                 limit=limit))  # fmt: skip
@@ -84,8 +88,8 @@ def search(query: str = "", *, layer: Layer = "", source: Source = "", origin: O
 
 
 @app.command
-def why(query: str = "", *, turn: Annotated[str, Parameter(help="A turn or one of its messages.")] = "",
-        limit: int = 5, json: Json = False) -> None:  # fmt: skip
+def why(query: Query = "", *, turn: Annotated[str, Parameter(help="A turn or one of its messages.")] = "",
+        limit: Limit = 5, json: Json = False) -> None:  # fmt: skip
     """Show what was recalled for the newest message, or would be for this one, and how each score is made."""
     if query:
         seen = reach("GET", "/memory/items", {"query": query, "limit": limit})
@@ -106,7 +110,7 @@ def why(query: str = "", *, turn: Annotated[str, Parameter(help="A turn or one o
 
 
 @app.command
-def show(id: str, *, json: Json = False) -> None:
+def show(id: Id, *, json: Json = False) -> None:
     """Show one item in full, with its source."""
     item = reach("GET", f"/memory/items/{id}")
     if printed_json(item, json):
@@ -132,14 +136,15 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
     if printed_json(seen, json):
         return
     if not seen["facts"]:
-        print(_("No facts are known."))
+        none = _("No facts were taken from conversations; `hob memory search --layer fact` shows what Hob was told.")
+        print(none)
     for fact in seen["facts"]:
         _show_fact(fact)
 
 
 @app.command
 def correct(id: str, right: str = "", *, json: Json = False) -> None:
-    """Put a fact right; without what is right it is simply not so.
+    """Correct a fact; leave RIGHT out if it is just not true.
 
     Parameters
     ----------
@@ -152,13 +157,13 @@ def correct(id: str, right: str = "", *, json: Json = False) -> None:
 
 
 @app.command(name="confirm")
-def confirm_fact(id: str, *, json: Json = False) -> None:
+def confirm_fact(id: FactId, *, json: Json = False) -> None:
     """Confirm a fact of which Hob is not sure."""
     _settle({"id": id, "action": "confirm"}, json=json)
 
 
 @app.command
-def undo(id: str, *, json: Json = False) -> None:
+def undo(id: FactId, *, json: Json = False) -> None:
     """Take back the change that recorded a fact: what was known before is known again."""
     _settle({"id": id, "action": "undo"}, json=json)
 
@@ -217,7 +222,7 @@ def add(text: str, *, json: Json = False) -> None:
 
 
 @app.command
-def forget(id: str = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
+def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
            said: Annotated[bool, Parameter(help="Include the conversations in which it was said.")] = False,
            yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
     """Forget for ever: one item by id, or everything of a source, an origin, a layer or a time."""
@@ -239,6 +244,7 @@ def _labelled(label: str, text: str) -> None:
     print(f"{paint(label.ljust(12), 'dim')} {text}")
 
 
+@app.default
 @app.command
 def stats(*, json: Json = False) -> None:
     """Show how much Hob remembers, by layer."""
@@ -246,6 +252,8 @@ def stats(*, json: Json = False) -> None:
     if printed_json(seen, json):
         return
     for layer in seen["layers"]:
+        if layer["name"] == "er1" and not layer["chunk_count"]:
+            continue  # nobody has to know of a recorder that is not theirs
         told = LAYER_WORDS.get(layer["name"], layer["description"])
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
         print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
@@ -266,7 +274,7 @@ def stats(*, json: Json = False) -> None:
         print(_("watched: {path}").format(path=line(path, 200)))
     for skill in seen["expertise"]:
         print(
-            _("expertise: {skill} {score:.2f}, {trend}, {uses:,} uses").format(
+            _("practice with {skill}: {score:.0%} reliable, {trend}, used {uses:,} times").format(
                 **skill | {"trend": _(TREND_WORDS[skill["trend"]])}
             )
         )
@@ -350,7 +358,7 @@ def import_(file: Path, *, json: Json = False) -> None:
 @app.command(name="eval")
 def eval_(file: Path, /, *, model: Path | None = None,
           json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:  # fmt: skip
-    """How much of the evidence for labelled questions is found. Your own memory is neither read nor changed.
+    """Measure how well memory answers questions whose answers are known. Leaves your own memory alone.
 
     Parameters
     ----------

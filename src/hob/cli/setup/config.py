@@ -227,12 +227,20 @@ def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     return show_settings(read_config(), part, origin=origin, as_json=json)
 
 
+@app.default
+def show_all() -> int:
+    """Show every setting; secrets stay hidden."""
+    return show()
+
+
 @app.command
 def get(key: str, /, *, reveal: bool = False) -> int:
     """Print the value of KEY, e.g. agent.max_rounds.
 
     Parameters
     ----------
+    key
+        The setting, or a table of settings.
     reveal
         Print a secret in the open.
     """
@@ -245,6 +253,10 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
 
     Parameters
     ----------
+    key
+        The setting, e.g. agent.max_rounds; `hob config show` lists them.
+    value
+        Its value, as TOML or plain text.
     now
         Set it in the running Hob instead, at once and above the file; an empty VALUE undoes that.
     """
@@ -262,7 +274,13 @@ def set_(key: str, value: Annotated[str, Parameter(allow_leading_hyphen=True)], 
 
 @app.command
 def unset(key: str, /) -> int:
-    """Take KEY out of the file; its default holds again."""
+    """Take KEY out of the file; its default holds again.
+
+    Parameters
+    ----------
+    key
+        The setting, e.g. agent.max_rounds.
+    """
     return unset_setting(key, **_here())
 
 

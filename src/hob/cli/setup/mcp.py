@@ -63,6 +63,7 @@ def with_library(load: Lazy[Any]) -> Any:
 @app.command
 def add(
     name: Name,
+    /,
     *command: Annotated[str, Parameter(help="The program and its arguments, after `--`.", allow_leading_hyphen=True)],
     url: Annotated[str, Parameter(help="Where it answers, if it is no program.")] = "",
     env: Annotated[list[str] | None, Parameter(help="NAME=VALUE; the value may be env:VARIABLE or file:PATH.")] = None,

@@ -14,7 +14,7 @@ from hob.app.models.probe import Here, open_here, try_media
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.cli.dates_and_figures import number
 from hob.cli.language import _, model_line, ngettext, terminal_language
-from hob.cli.output import line, paint, tame
+from hob.cli.output import line, paint, print_head, tame
 from hob.cli.setup.config import set_setting
 from hob.config.environment import process_environment
 from hob.config.loading import Config
@@ -57,14 +57,18 @@ async def _list(config: Config, *, as_json: bool) -> int:
     if current != here_line:
         told = _("The running daemon uses it; in this shell's environment it would be: {model}")
         print(told.format(model=tame(model_line(here_line, terminal_language()))))
+    if rows:
+        print_head(("  " + _("use"), 18), (_("model"), 36), (_("price per million tokens, context"), 0))
     for row in rows:
         trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
-        print(f"  {_(row['role']):<16} {tame(row['model']):<36} {_facts(row)}{trouble}")
+        print(f"  {_(row['role']):<16}  {tame(row['model']):<36}  {_facts(row)}{trouble}")
     none = _("No model is available: {reason}.").format(reason=_(NOTHING))
     print(f"\n{_('Available:') if providers else none}")
+    if providers:
+        print_head(("  " + _("provider"), 18), (_("key or login"), 22), (_("address"), 0))
     for row in providers:
-        place = _("stays here") if row["local"] else row["base_url"] or row["wire"]
-        print(f"  {row['id']:<16} {_(row['how']):<22} {paint(line(str(place), 60), 'dim')}")
+        place = _("in your own network") if row["local"] else row["base_url"] or row["wire"]
+        print(f"  {row['id']:<16}  {_(row['how']):<22}  {paint(line(str(place), 60), 'dim')}")
     return 0
 
 

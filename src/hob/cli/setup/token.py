@@ -9,7 +9,7 @@ from hob.app.home import make_home
 from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
 from hob.cli.language import _
-from hob.cli.output import class_word, line, paint, print_json, printed_json
+from hob.cli.output import class_word, line, paint, print_head, print_json, printed_json
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
@@ -46,6 +46,7 @@ def new(
     print(secret)
 
 
+@app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
     """List the tokens with their scopes; the owner's own is not among them."""
@@ -53,10 +54,14 @@ def list_(*, json: Json = False) -> None:
     views = [each.view(now) for each in _file().tokens() if each.name != OWNER]
     if printed_json({"tokens": views}, json):
         return
+    width = max((len(line(view["name"], 32)) for view in views), default=0)
+    width = max(width, len(_("token")))
+    if views:
+        print_head((_("token"), width), (_("class"), 10), (_("scopes"), 24), (_("valid"), 0))
     for view in views:
-        scopes = ", ".join(view["scopes"])
+        name, scopes = line(view["name"], 32).ljust(width), ", ".join(view["scopes"])
         until = _until(view["expires"], view["holds"])
-        print(f"{paint(line(view['name'], 32), 'bold')}  {class_word(view['class'])}  {scopes}  {until}")
+        print(f"{paint(name, 'bold')}  {class_word(view['class']):<10}  {scopes:<24}  {until}")
     if not views:
         print(_("No token was made; `hob token show` prints your own, `hob token new NAME` makes one for a program."))
 
@@ -104,7 +109,7 @@ def rotate(
 
 @app.command
 def revoke(name: Name) -> None:
-    """Revoke a token at once, older forms included."""
+    """Revoke a token at once, with its former secrets."""
     _file().revoke(name)
     print(_('token "{name}" revoked').format(name=name))
 

@@ -26,6 +26,26 @@ EFFECT_WORDS: Mapping[str, str] = {
     Effect.EXECUTES: translatable("run programs"),
 }
 """What an effect of a tool means, for people."""
+ROLE_WORDS: Mapping[str, str] = {
+    "paths": translatable("a path"),
+    "sources": translatable("a file that is sent"),
+    "recipients": translatable("people it goes to"),
+    "channel": translatable("the channel"),
+    "urls": translatable("an address to fetch"),
+    "sent_to": translatable("an address to send to"),
+    "bodies": translatable("a text that is sent"),
+    "commands": translatable("a command"),
+    "inputs": translatable("input of a command"),
+    "directory": translatable("the folder it runs in"),
+    "hosts": translatable("hosts it may reach"),
+    "keys": translatable("a setting"),
+    "patches": translatable("changes of files"),
+    "scripts": translatable("a script"),
+    "names": translatable("people or places it goes to"),
+    "amounts": translatable("a sum of money"),
+    "things": translatable("what it changes"),
+}
+"""What the guard takes an argument for; one that leads nowhere has no word."""
 Name = Annotated[str, Parameter(help="The tool's name, e.g. web_search.")]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
 
@@ -102,7 +122,8 @@ def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _role_of(argument: str, roles: Mapping[str, Any]) -> str:
-    return next((role for role, names in roles.items() if isinstance(names, list) and argument in names), "")
+    role = next((role for role, names in roles.items() if isinstance(names, list) and argument in names), "")
+    return _(ROLE_WORDS[role]) if role in ROLE_WORDS else ""
 
 
 def _shape(shape: Mapping[str, Any]) -> str:

@@ -174,9 +174,9 @@ def upgrade(
         print(f"  {number}. {paint(_(step), 'bold')}")
     if installation.note:
         print(f"\n{_(installation.note)}")
-    told = _("The way back: {commands}.")
+    told = _("To go back: {commands}.")
     if before:
-        told = _("The way back: {commands}; `hob restore {backup}`, since an older Hob refuses a newer one's database.")
+        told = _("To go back: {commands}; `hob restore {backup}`, since an older Hob refuses a newer one's database.")
     print(f"\n{told.format(commands=_(installation.back), backup=shlex.quote(str(backup)))}")
     _show_changes(changes, before, everything=all)
 
@@ -205,9 +205,9 @@ def _show_changes(changes: list[str], before: str, *, everything: bool) -> None:
         return
     since = _("New since Hob {version}, which ran here last:").format(version=before)
     print(f"\n{since if before not in ('', __version__) else _('New in this version:')}")
-    shown = changes if everything else changes[-_SHOWN:]
+    shown = changes if everything else changes[:_SHOWN]
+    for change in shown:
+        print(f"  - {change}")
     if len(shown) < len(changes):
         told = _("  … {count} more: `hob upgrade --all`").format(count=len(changes) - len(shown))
         print(paint(told, "dim"))
-    for change in shown:
-        print(f"  - {change}")

@@ -7,11 +7,12 @@ from cyclopts import App
 
 from hob.cli.dates_and_figures import when
 from hob.cli.language import _, ngettext
-from hob.cli.output import line, paint, print_json
+from hob.cli.output import line, paint, print_head, print_json
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.guard.audit.entries import AuditKind
+from hob.guard.policy.rule_names import sentence_of
 from hob.store.audit.audit import AuditRow, show_audit, verify_audit
 
 app = App(
@@ -53,6 +54,18 @@ OUTCOME_WORDS: Mapping[str, str] = {
     "broken": translatable("broken"),
 }
 """Outcomes for people; --json has the stored words."""
+DETAIL_WORDS: Mapping[str, str] = {
+    "requester": translatable("asked by"),
+    "by": translatable("answered by"),
+    "scope": translatable("holds"),
+}
+SCOPE_WORDS: Mapping[str, str] = {
+    "once": translatable("once"),
+    "session": translatable("for the conversation"),
+    "always": translatable("always"),
+    "local:owner": translatable("you"),
+}
+"""What details are called, and values of theirs, for people."""
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
 _FOR_PROGRAMS = frozenset({"call", "hash"})
 _PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
@@ -99,6 +112,7 @@ def verify(*, head: str | None = None, json: bool = False) -> int:
     return 0 if checked.whole else 1
 
 
+@app.default
 @app.command
 def show(*, limit: int = 50, kind: AuditKind | None = None, json: bool = False) -> None:
     """Show the newest entries, the newest last.
@@ -118,6 +132,8 @@ def show(*, limit: int = 50, kind: AuditKind | None = None, json: bool = False) 
         return
     if not rows:
         print(_("No entries yet."))
+    else:
+        print_head((_("number"), -6), ("time", 19), (_("kind"), 14), (_("what, and how it ended"), 0))
     for row in rows:
         _show(row)
 
@@ -143,7 +159,8 @@ def _show(row: AuditRow) -> None:
     e = row.entry
     outcome = paint(_(OUTCOME_WORDS.get(e.outcome, e.outcome)), "red" if e.outcome in _BAD else "green")
     detail = paint(_("(erased)"), "dim") if row.detail is None else line(_told(row.detail), 100)
-    rule = paint(f" ({e.rule})", "dim") if e.rule else ""
+    told = "" if e.rule.startswith("mode.") or not row.detail else line(_(sentence_of(e.rule)), 100)
+    rule = paint(f"  {told}", "dim") if told else ""
     kind, sender = _(KIND_WORDS.get(e.kind, e.kind)), _(SENDER_WORDS.get(e.sender, e.sender))
     print(f"{row.seq:>6}  {when(e.at)}  {kind:<14} {e.name} {outcome}{rule}  {sender}  {detail}".rstrip())
 
@@ -157,4 +174,8 @@ def _told(detail: str) -> str:
     if not isinstance(values, dict):
         return detail
     shown = {name: str(value) for name, value in values.items() if name not in _FOR_PROGRAMS}
-    return ", ".join(value if name in _PLAIN else f"{name} {value}" for name, value in shown.items())
+    return ", ".join(value if name in _PLAIN else _labelled(name, value) for name, value in shown.items())
+
+
+def _labelled(name: str, value: str) -> str:
+    return f"{_(DETAIL_WORDS.get(name, name))} {_(SCOPE_WORDS.get(value, value))}"

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -27,15 +27,33 @@ from hob.guard.approvals.question_text import visible
 from hob.guard.policy.call_analysis import ToolCallAnalysis
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
-from hob.guard.policy.modes import Autonomy, Mode
+from hob.guard.policy.modes import ACTS, Act, Autonomy, Mode, ModeVerdict, look_up
 from hob.guard.policy.policy import PolicyDecisionTrace
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand, values_in
+from hob.guard.settings import PolicySettings
 from hob.store.settings import StoreSettings
 from hob.store.store import open_store
 
 app = App(name="policy", help="Explain what the policy allows, and by which rule.")
 
+_VERDICTS: Mapping[ModeVerdict, tuple[str, str]] = {
+    ModeVerdict.YES: (translatable("allowed"), "green"),
+    ModeVerdict.NAMED: (translatable("if your words name it"), "green"),
+    ModeVerdict.ASK: (translatable("needs your approval"), "yellow"),
+    ModeVerdict.NO: (translatable("refused"), "red"),
+}
 _COLOURS: dict[type, str] = {Allow: "green", Ask: "yellow", Deny: "red"}
+
+
+@app.default
+def overview() -> None:
+    """Show what the settings let Hob do without asking, by kind of call."""
+    settings = read_config()[PolicySettings]
+    told = _("Mode {mode}, autonomy {autonomy} (policy.mode, policy.autonomy); `hob policy explain` judges one call.")
+    print(told.format(mode=settings.mode, autonomy=settings.autonomy))
+    for act in Act:
+        word, colour = _VERDICTS[look_up(act, Mode(settings.mode), Autonomy(settings.autonomy))]
+        print(f"  {paint(f'{_(word):22}', colour)}  {_(ACTS[act])}")
 
 
 @app.command(name="explain")

@@ -20,6 +20,7 @@ app = App(
 )
 
 
+@app.default
 @app.command
 def audit(*, fix: bool = False, json: bool = False) -> int:
     """Check settings, files and this machine; say how to fix what is found. Needs no daemon.

@@ -20,6 +20,27 @@ STATE_WORDS: Mapping[str, str] = {
     "cancelled": translatable("stopped"),
 }
 """States for people."""
+FAULT_WORDS: Mapping[str, str] = {
+    "auth": translatable("its key was refused"),
+    "billing": translatable("its account has no credit"),
+    "rate_limit": translatable("its rate limit was reached"),
+    "overload": translatable("its server is overloaded"),
+    "network": translatable("its server cannot be reached"),
+    "timeout": translatable("its server did not answer in time"),
+    "model_not_found": translatable("its server does not know it"),
+    "context_overflow": translatable("too long for the model"),
+    "bad_request": translatable("the model's server refused the request"),
+    "garbage": translatable("the model's answer was unreadable"),
+    "cut_stream": translatable("the model's answer broke off"),
+    "empty_answer": translatable("the model gave no answer"),
+    "filtered": translatable("the model's provider blocked it"),
+    "no_model": translatable("no model is set up"),
+    "model_settings": translatable("the model's settings are wrong"),
+    "budget": translatable("the budget does not allow it"),
+    "quarantined": translatable("quarantined"),
+    "interrupted": translatable("interrupted"),
+}
+"""Why a model gave no answer, by the code of its fault."""
 CLASS_WORDS: Mapping[str, str] = {
     "owner": translatable("owner"),
     "member": translatable("member"),

@@ -418,7 +418,7 @@ class Choice:
         return ModelError(ModelFault.NOT_CONFIGURED, said)
 
 
-_CONFIGURED = translatable("configured")
+_CONFIGURED = translatable("from your settings")
 _OFFICIAL = "https://api.openai.com/v1"
 CONNECT = translatable(
     "run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"

@@ -141,7 +141,7 @@ def _kept(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         names = [path.name for path in sorted(kept)]
         yield info(
             translatable("{kept} former databases take {size:.1f} MB", kept=len(kept), size=size / 1_000_000),
-            "delete them when you are sure that nothing of them is missed",
+            "delete them when you are sure that you miss nothing that is in them",
             ", ".join(names[:3]) + (", …" if len(names) > 3 else ""),
         )
 

@@ -99,7 +99,7 @@ def _other_clock(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     diagnostics.need_network()
     there = date_of(_usual_server(diagnostics))
     if there is None:
-        raise CheckSkipped("no server tells the time")
+        raise CheckSkipped("no time server answered")
     wrong = diagnostics.now - there
     if abs(wrong) < _MINUTES:
         return
