@@ -613,3 +613,45 @@ async def test_tool_is_tried_in_the_browser(world: World, browser: Browser) -> N
         await page.get_by_role("button", name="Try it").click()
         await expect(page.get_by_role("button", name="Do it all the same")).to_be_visible()
         assert tab.errors == []
+
+
+async def test_approval_for_the_session_is_offered_where_nothing_untrusted_was_read_and_taken_back(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend([ASKED[2], Reply("It is clean.")])
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        card = page.get_by_role("article", name="Approval for exec")
+        await expect(card.get_by_role("button", name="Always…")).to_be_visible()
+        await card.get_by_role("button", name="For this session…").click()
+        await card.get_by_role("button", name="Yes, exactly this in this session").click()
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
+        await expect(page.get_by_text("in api:main")).to_be_visible()
+        await page.get_by_role("button", name="Take back").click()
+        await expect(page.get_by_text("Nothing. Each thing is asked about by itself.")).to_be_visible()
+        world.model.script.append(ASKED[2])  # the conversation has read what a command gave
+        await daemon.post("Once more.", session="main")
+        await expect(card.get_by_role("button", name="Allow once")).to_be_visible()
+        await expect(card.get_by_role("button", name="For this session…")).to_have_count(0)
+        await expect(card.get_by_role("button", name="Always…")).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_search_finds_conversations_messages_memory_files_and_commands(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser)
+        page, found = tab.page, tab.page.get_by_role("listbox", name="Found")
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("combobox").fill("potsdam")
+        for text in ("Plan a weekend in Potsdam for me, please.", "Potsdam trips start from Wannsee", "# Potsdam"):
+            await expect(found.get_by_text(text).first).to_be_visible()
+        plan = found.get_by_text("Plan a weekend in Potsdam for me, please.")
+        await expect(plan).to_have_count(3)  # the conversation, its message, what is remembered of it
+        await page.get_by_role("combobox").fill("stop")
+        await expect(found.get_by_text("/stop").first).to_be_visible()
+        await page.get_by_role("combobox").fill("# Potsdam")
+        await found.get_by_text("# Potsdam").first.click()
+        await expect(page.get_by_role("heading", name="Potsdam", exact=True)).to_be_visible()
+        assert tab.errors == []

@@ -8,14 +8,15 @@ from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
 
 _INSERT = (
-    "INSERT INTO policy_decisions (turn, call, tool, hash, verdict, rule, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO policy_decisions (turn, call, tool, hash, verdict, rule, reason, at, tier)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_SELECT = "SELECT turn, call, tool, hash, verdict, rule, reason, at FROM policy_decisions"
+_SELECT = "SELECT turn, call, tool, hash, verdict, rule, reason, at, tier FROM policy_decisions"
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """The verdict on one call: `allow`, `ask` or `deny`. `hash` is its command hash."""
+    """The verdict on one call: `allow`, `ask` or `deny`. `hash` is its command hash, `tier` how weighty it was."""
 
     turn: TurnId
     call: CallId
@@ -25,6 +26,7 @@ class PolicyDecision:
     rule: str
     reason: str = ""
     at: float = 0.0
+    tier: int | None = None
 
 
 class PolicyDecisions:
@@ -39,7 +41,7 @@ class PolicyDecisions:
         """Record one, with what the audit log tells of it; a time of 0 means now."""
         d = decision
         at = d.at or self._clock.now().timestamp()
-        values = (d.turn, d.call, d.tool, d.hash, d.verdict, d.rule, d.reason, at)
+        values = (d.turn, d.call, d.tool, d.hash, d.verdict, d.rule, d.reason, at, d.tier)
         await self._audit.write(lambda connection: connection.execute(_INSERT, values).fetchall(), lambda _: entries)
 
     async def find(self, turn: TurnId, command: str | None = None) -> tuple[PolicyDecision, ...]:

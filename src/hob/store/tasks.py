@@ -87,8 +87,9 @@ class Tasks(TimedStorePart):
         rows = await self._readers.read(lambda c: all_rows(c, f"{_SELECT} WHERE t.id = ?", (id,)))
         return _load(rows[0]) if rows else None
 
-    async def find(self, limit: int = 50, open_only: bool = False) -> tuple[TaskRow, ...]:
-        """The newest tasks first, or only those not yet ended."""
-        where = f"WHERE {_OPEN}" if open_only else ""
+    async def find(self, limit: int = 50, open_only: bool = False, state: str = "") -> tuple[TaskRow, ...]:
+        """The newest tasks first, or only those not yet ended, or those in this state."""
+        where = "WHERE state = ?" if state else f"WHERE {_OPEN}" if open_only else ""
         sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
-        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, (limit,))))
+        values = (state, limit) if state else (limit,)
+        return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))

@@ -275,6 +275,9 @@ async def test_trace_tells_what_the_model_was_asked_and_said(hob: Machine) -> No
         id = (await page.get("/api/v1/timeline?kind=model")).json()["events"][0]["trace_id"]
         trace = (await page.get(f"/api/v1/trace/{id}")).json()
         assert [span["type"] for span in trace["spans"]] == ["INBOUND", "EVENT", "EVENT", "LLM", "OUTBOUND"]
+        assert trace["task"]["channel"] == "api"
+        assert trace["task"]["delivery_status"] == "reply"
+        assert trace["task"]["total_tokens"] == trace["task"]["prompt_tokens"] + trace["task"]["completion_tokens"] > 0
         model = next(span for span in trace["spans"] if span["type"] == "LLM")
         assert model["metadata"]["response_text"] == "Hello!"
         graph = (await page.get(f"/api/v1/trace-graph/{id}")).json()
@@ -401,6 +404,14 @@ async def test_house_is_looked_at_through_the_api(hob: Machine) -> None:
         assert (await page.get("/api/v1/channels")).json()["channels"][0]["undelivered"] == 0
         assert (await page.get("/api/v1/plugins")).json() == {"plugins": []}
         assert (await page.get("/api/v1/people")).json()["people"] is not None
+
+
+async def test_work_folder_is_changed_by_its_own_route(hob: Machine, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = str(tmp_path_factory.mktemp("notes"))
+    async with signed_in(hob) as page:
+        changed = await page.post("/api/v1/workrepo", json={"path": folder})
+        assert changed.raise_for_status().json() == {"path": folder}
+        assert (await page.post("/api/v1/workrepo", json={"path": str(hob.app.home)})).status_code == 400
 
 
 async def test_doctor_tells_what_it_found_until_it_is_to_look_anew(hob: Machine) -> None:

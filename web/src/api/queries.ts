@@ -117,7 +117,7 @@ export function useLiveUpdates() {
 export function spanType(kind: string): PlacedEvent["span_type"] {
   const types: Record<string, string> = {
     inbound: "INBOUND", steer: "INBOUND", outbound: "OUTBOUND", delivery: "OUTBOUND",
-    model: "LLM", tool: "TOOL", policy: "POLICY", approval: "APPROVAL",
+    model: "LLM", tool: "TOOL", policy: "POLICY", approval: "APPROVAL", subagent: "DELEGATION",
   };
   return types[kind] ?? "EVENT";
 }

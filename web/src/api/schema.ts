@@ -482,11 +482,11 @@ export interface GrantsAnswer {
 
 /** A trace as a graph. */
 export interface GraphAnswer {
+  policy_decisions: DecisionAnswer[];
+  task: TraceTaskAnswer | null;
+  approvals: ApprovalAnswer[];
   nodes: NodeAnswer[];
   edges: EdgeAnswer[];
-  task: TaskAnswer | null;
-  policy_decisions: DecisionAnswer[];
-  approvals: ApprovalAnswer[];
 }
 
 /** A file that was taken. */
@@ -1238,12 +1238,30 @@ export interface ToolsAnswer {
 
 /** One message's journey. */
 export interface TraceAnswer {
+  policy_decisions: DecisionAnswer[];
+  task: TraceTaskAnswer | null;
+  approvals: ApprovalAnswer[];
   trace_id: string;
   spans: SpanAnswer[];
-  task: TaskAnswer | null;
-  policy_decisions: DecisionAnswer[];
-  approvals: ApprovalAnswer[];
   turns: string[];
+}
+
+/** A task, with what its trace cost. */
+export interface TraceTaskAnswer {
+  id: string;
+  state: string;
+  session: string;
+  trace_id: string;
+  title: string;
+  reason: string;
+  created: number;
+  updated: number;
+  channel: string;
+  delivery_status: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  completed_at: number | null;
 }
 
 /** A folder. */
@@ -1378,6 +1396,11 @@ export interface WholeToolAnswer {
   timeout: number;
   output_cap: number;
   bytes: number;
+}
+
+/** Where tools work. */
+export interface WorkFolder {
+  path: string;
 }
 
 /** Where tools work. */
@@ -1650,6 +1673,12 @@ export interface Routes {
     body: undefined;
     answer: WorkRepoAnswer;
   };
+  "POST /api/v1/workrepo": {
+    path: undefined;
+    query: undefined;
+    body: WorkFolder;
+    answer: WorkRepoAnswer;
+  };
   "GET /api/v1/repo/tree": {
     path: undefined;
     query: { repo?: "work" | "identity"; path?: string };
@@ -1832,7 +1861,7 @@ export interface Routes {
   };
   "GET /api/v1/tasks": {
     path: undefined;
-    query: { limit?: number; all?: boolean };
+    query: { limit?: number; all?: boolean; state?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled" };
     body: undefined;
     answer: TasksAnswer;
   };

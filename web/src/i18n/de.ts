@@ -230,6 +230,7 @@ export const GERMAN: Record<string, string> = {
   "sent anew": "neu gesendet",
   "silent": "still",
   "somebody": "jemand",
+  "sub-agent": "Unteragent",
   "sum up what was said": "zusammenfassen, was gesagt wurde",
   "take back the last turn": "den letzten Turn zurücknehmen",
   "took": "Dauer",

@@ -1,4 +1,4 @@
-import { ArrowDownLeft, ArrowUpRight, Bot, CircleDot, Hand, ShieldAlert, Wrench, type LucideIcon } from "lucide-react";
+import { ArrowDownLeft, ArrowUpRight, Bot, CircleDot, Hand, ShieldAlert, Users, Wrench, type LucideIcon } from "lucide-react";
 import { t } from "../i18n";
 
 /** Each kind of span: its colour, its icon, its word. No colour stands alone. */
@@ -9,6 +9,7 @@ export const KINDS: Record<string, { colour: string; icon: LucideIcon; word: () 
   TOOL: { colour: "var(--tool)", icon: Wrench, word: () => t("tool") },
   POLICY: { colour: "var(--policy)", icon: ShieldAlert, word: () => t("policy") },
   APPROVAL: { colour: "var(--approval)", icon: Hand, word: () => t("approval") },
+  DELEGATION: { colour: "var(--tool)", icon: Users, word: () => t("sub-agent") },
   EVENT: { colour: "var(--event)", icon: CircleDot, word: () => t("event") },
 };
 

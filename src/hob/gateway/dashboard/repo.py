@@ -37,6 +37,13 @@ class WhichRepo:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkFolder:
+    """Where tools work."""
+
+    path: str = field("a folder on this machine", characters=(1, 1000))
+
+
+@dataclass(frozen=True, slots=True)
 class RepoPath(WhichRepo):
     """Something in a repository."""
 
@@ -106,6 +113,12 @@ def _repos(call: EndpointCall[Any]) -> Repositories:
 async def work_repo(call: EndpointCall[Nothing]) -> JsonResponse[WorkRepoAnswer]:
     """Where the folder lies in which tools work."""
     return etagged(call.request, _repos(call).place("work"))
+
+
+async def set_work_repo(call: EndpointCall[WorkFolder]) -> JsonResponse[WorkRepoAnswer]:
+    """Let tools work in another folder from now on (`workspace.work_repo`). It is made when it is needed."""
+    await call.api.operations.change_settings({"workspace.work_repo": call.asked.path}, call.caller.by)
+    return json_response({"path": call.asked.path})
 
 
 async def tree(call: EndpointCall[RepoPath]) -> JsonResponse[TreeAnswer]:
@@ -195,6 +208,7 @@ READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 _MISSING = ("not_found",)
 ENDPOINTS = (
     own("GET", "/workrepo", work_repo, READ, errors=_MISSING),
+    own("POST", "/workrepo", set_work_repo, ADMIN, WorkFolder),
     own("GET", "/repo/tree", tree, READ, RepoPath, errors=_MISSING),
     own("GET", "/repo/file", file, READ, RepoPath, errors=_MISSING),
     own("GET", "/repo/status", status, READ, WhichRepo, errors=_MISSING),

@@ -136,10 +136,9 @@ async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
     """The newest tasks."""
-    shown = may_read(call.caller)
-    return etagged(
-        call.request, await tasks_view(call.api.store, call.asked.limit, everything=call.asked.all, shown=shown)
-    )
+    asked, shown = call.asked, may_read(call.caller)
+    found = await tasks_view(call.api.store, asked.limit, everything=asked.all, state=asked.state, shown=shown)
+    return etagged(call.request, found)
 
 
 async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:

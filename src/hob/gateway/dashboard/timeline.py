@@ -19,6 +19,7 @@ from hob.gateway.http.reply import JsonResponse, etagged
 from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view
 from hob.store.decisions import PolicyDecision
 from hob.store.store import Store
+from hob.store.tasks import TaskRow
 from hob.store.timeline import TimelineFilter
 
 SPAN_TYPES: Mapping[EventKind, str] = {
@@ -30,6 +31,7 @@ SPAN_TYPES: Mapping[EventKind, str] = {
     EventKind.TOOL: "TOOL",
     EventKind.POLICY: "POLICY",
     EventKind.APPROVAL: "APPROVAL",
+    EventKind.SUBAGENT: "DELEGATION",
 }
 """How the page colours an event; the others are EVENT."""
 _MOST_TEXT = 20_000
@@ -47,7 +49,7 @@ class EventFileAnswer(TypedDict):
 class PlacedEvent(EventAnswer):
     """An event and its place.
 
-    span_type: INBOUND, OUTBOUND, LLM, TOOL, POLICY, APPROVAL or EVENT
+    span_type: INBOUND, OUTBOUND, LLM, TOOL, POLICY, APPROVAL, DELEGATION or EVENT
     files: all that came with a message; `media` is the first
     """
 
@@ -115,14 +117,33 @@ class DecisionsAnswer(TypedDict):
     policy_decisions: list[DecisionAnswer]
 
 
-class TraceAnswer(TypedDict):
+class TraceTaskAnswer(TaskAnswer):
+    """A task, with what its trace cost.
+
+    delivery_status: what became of the answer: `reply`, `error`, `notice` or `question`; empty: there is none yet
+    completed_at: null while it goes on
+    """
+
+    channel: str
+    delivery_status: str
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    completed_at: float | None
+
+
+class JudgedAnswer(DecisionsAnswer):
+    """What was decided on the way, and about which task."""
+
+    task: TraceTaskAnswer | None
+    approvals: list[ApprovalAnswer]
+
+
+class TraceAnswer(JudgedAnswer):
     """One message's journey."""
 
     trace_id: str
     spans: list[SpanAnswer]
-    task: TaskAnswer | None
-    policy_decisions: list[DecisionAnswer]
-    approvals: list[ApprovalAnswer]
     turns: list[str]
 
 
@@ -148,14 +169,11 @@ class EdgeAnswer(TypedDict):
     target: str
 
 
-class GraphAnswer(TypedDict):
+class GraphAnswer(JudgedAnswer):
     """A trace as a graph."""
 
     nodes: list[NodeAnswer]
     edges: list[EdgeAnswer]
-    task: TaskAnswer | None
-    policy_decisions: list[DecisionAnswer]
-    approvals: list[ApprovalAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +220,7 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAn
 
 async def trace(call: EndpointCall[Nothing]) -> JsonResponse[TraceAnswer]:
     """One message's journey: its spans in order, what was asked and answered in each, its task and the decisions."""
-    found = await _trace(call)
-    return etagged(
-        call.request,
-        {
-            "trace_id": found.id,
-            "spans": found.spans,
-            "task": found.task,
-            "policy_decisions": found.decisions,
-            "approvals": found.approvals,
-            "turns": found.turns,
-        },
-    )
+    return etagged(call.request, await _trace(call))
 
 
 async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
@@ -232,7 +239,7 @@ async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
             "agent_id": "hob",
             "output": span["output"],
         }
-        for span in found.spans
+        for span in found["spans"]
     ]
     first = {node["span_id"]: node["id"] for node in reversed(nodes)}
     edges: list[EdgeAnswer] = [
@@ -245,9 +252,9 @@ async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
         {
             "nodes": nodes,
             "edges": edges,
-            "task": found.task,
-            "policy_decisions": found.decisions,
-            "approvals": found.approvals,
+            "task": found["task"],
+            "policy_decisions": found["policy_decisions"],
+            "approvals": found["approvals"],
         },
     )
 
@@ -271,17 +278,7 @@ def may_read(caller: ApiCaller) -> bool:
     return caller.may(TokenScope.READ)
 
 
-@dataclass(frozen=True, slots=True)
-class _Trace:
-    id: str
-    spans: list[SpanAnswer]
-    task: TaskAnswer | None
-    decisions: list[DecisionAnswer]
-    approvals: list[ApprovalAnswer]
-    turns: list[str]
-
-
-async def _trace(call: EndpointCall[Nothing]) -> _Trace:
+async def _trace(call: EndpointCall[Nothing]) -> TraceAnswer:
     store, shown = call.api.store, may_read(call.caller)
     events = await _events(store, call.id)
     turns = _turns(events)
@@ -295,9 +292,31 @@ async def _trace(call: EndpointCall[Nothing]) -> _Trace:
     for turn in turns[:1]:
         message = await store.inbox.first_of(turn)
         row = await store.tasks.get(message) if message is not None else None
-        task = None if row is None else task_view(row, shown=shown)
-    decisions = [_decision(each) for each in await _decisions(store, turns)]
-    return _Trace(events[0].trace, spans, task, decisions, approvals, [*turns])
+        task = None if row is None else _task(row, events, shown=shown)
+    return {
+        "trace_id": events[0].trace,
+        "spans": spans,
+        "task": task,
+        "policy_decisions": [_decision(each) for each in await _decisions(store, turns)],
+        "approvals": approvals,
+        "turns": [*turns],
+    }
+
+
+def _task(row: TaskRow, events: Sequence[TimelineEvent], *, shown: bool) -> TraceTaskAnswer:
+    began = next((event.name for event in events if event.kind is EventKind.INBOUND), "")
+    answered = [event.status for event in events if event.kind is EventKind.OUTBOUND]
+    used = [event.usage for event in events if event.kind is EventKind.MODEL and event.usage is not None]
+    given, said = sum(each.input for each in used), sum(each.output for each in used)
+    return {
+        **task_view(row, shown=shown),
+        "channel": began,
+        "delivery_status": answered[-1] if answered else "",
+        "prompt_tokens": given,
+        "completion_tokens": said,
+        "total_tokens": given + said,
+        "completed_at": None if row.state.value in ("pending", "running", "waiting") else row.updated,
+    }
 
 
 async def _events(store: Store, id: str) -> tuple[TimelineEvent, ...]:
@@ -318,7 +337,7 @@ async def _decisions(store: Store, turns: Iterable[TurnId]) -> list[PolicyDecisi
 def _decision(decision: PolicyDecision) -> DecisionAnswer:
     return {
         "tool": decision.tool,
-        "tier": None,
+        "tier": decision.tier,
         "allowed": decision.verdict == "allow",
         "verdict": decision.verdict,
         "rule": decision.rule,

@@ -10,6 +10,7 @@ from hob import __version__
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.messages import FETCHED_CHANNELS
 from hob.core.models import PromptAnswer
+from hob.core.states import TaskState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.administration import TriedAnswer
@@ -80,6 +81,7 @@ class TasksQuery:
 
     limit: int = field("at most so many", 50, at_least=1, at_most=1000)
     all: bool = field("ended ones too", False)
+    state: str = field("those in this state alone", "", one_of=("", *TaskState))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,8 @@ async def unread(call: EndpointCall[Unread]) -> JsonResponse[UnreadAnswer]:
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
     """The newest tasks."""
-    return json_response(await tasks_view(call.api.store, call.asked.limit, everything=call.asked.all))
+    asked = call.asked
+    return json_response(await tasks_view(call.api.store, asked.limit, everything=asked.all, state=asked.state))
 
 
 async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAnswer]:

@@ -248,9 +248,9 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     return {"events": [event_view(event) for event in events]}
 
 
-async def tasks_view(store: Store, limit: int, *, everything: bool, shown: bool = True) -> TasksAnswer:
-    """The newest tasks, open ones only unless `everything`; what they are about only if that is `shown`."""
-    rows = await store.tasks.find(limit, open_only=not everything)
+async def tasks_view(store: Store, limit: int, *, everything: bool, state: str = "", shown: bool = True) -> TasksAnswer:
+    """The newest tasks, of one state if given, else open ones unless `everything`; with titles if they are `shown`."""
+    rows = await store.tasks.find(limit, open_only=not everything, state=state)
     return {"tasks": [task_view(row, shown=shown) for row in rows]}
 
 

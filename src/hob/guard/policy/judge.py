@@ -131,7 +131,7 @@ class PolicyJudge:
                     await self._foreign.note(turn.id)
             if analysis is not None and first.rule == "taint.network" and isinstance(verdict, Allow):
                 self._note_reached(turn.id, analysis.hosts)
-            record = _record(call, turn, verdict)
+            record = _record(call, turn, verdict, None if analysis is None else int(analysis.tier))
             await self._records.add(record, of_decision(record, context.sender, turn.trace))
         except StoreError as error:
             log.warning("a decision about %s could not be made or kept: %s", spec.name, error)
@@ -212,6 +212,6 @@ def _is_present(inbound: Inbound) -> bool:
     return inbound.sender.cls is SenderClass.OWNER and not inbound.background and not inbound.hops
 
 
-def _record(call: ToolCall, turn: Turn, verdict: Verdict) -> PolicyDecision:
+def _record(call: ToolCall, turn: Turn, verdict: Verdict, tier: int | None) -> PolicyDecision:
     said = "allow" if isinstance(verdict, Allow) else "ask" if isinstance(verdict, Ask) else "deny"
-    return PolicyDecision(turn.id, call.id, call.name, command_hash(call), said, verdict.rule)
+    return PolicyDecision(turn.id, call.id, call.name, command_hash(call), said, verdict.rule, tier=tier)
