@@ -655,3 +655,19 @@ async def test_search_finds_conversations_messages_memory_files_and_commands(wor
         await found.get_by_text("# Potsdam").first.click()
         await expect(page.get_by_role("heading", name="Potsdam", exact=True)).to_be_visible()
         assert tab.errors == []
+
+
+async def test_goal_is_reached_and_memory_shows_what_it_works_with(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        async with at_the_socket(world) as client:
+            (await client.post("/memory/goals", json={"text": "Run ten kilometres"})).raise_for_status()
+        tab = await open_tab(world, browser, "/memory?show=goals")
+        page = tab.page
+        await expect(page.get_by_text("Run ten kilometres")).to_be_visible()
+        await page.get_by_role("button", name="Reached").click()
+        await expect(page.get_by_role("button", name="Reached")).to_have_count(0)
+        await page.get_by_role("button", name="Facts", exact=True).click()
+        await expect(page.get_by_text("Hob knows no facts yet.")).to_be_visible()
+        await page.get_by_role("button", name="Inside").click()
+        await expect(page.get_by_role("region", name="What Hob is good at")).to_contain_text("%")
+        assert tab.errors == []

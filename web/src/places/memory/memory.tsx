@@ -6,10 +6,11 @@ import { call } from "../../api/client";
 import { useMemory } from "../../api/queries";
 import type { MemoryItemAnswer } from "../../api/schema";
 import { exact, t } from "../../i18n";
-import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, When } from "../../parts/basics";
+import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
 import { Led } from "../../parts/led";
 import { ScoreBar, ScoreParts } from "../../parts/score";
 import { Forget } from "./forget";
+import { Facts, Goals, Inside } from "./known";
 import { Pipeline } from "./pipeline";
 
 /** What Hob remembers: where it comes from, what of it reaches a prompt, and how it is forgotten. */
@@ -21,6 +22,7 @@ export function Memory() {
   const [forgetting, setForgetting] = useState<{ id?: string; layer?: string } | null>(null);
   const layer = search.get("layer") ?? "";
   const one = search.get("id") ?? "";
+  const show = (["facts", "goals", "inside"] as const).find((each) => each === search.get("show")) ?? "items";
   const [text, setText] = useState(search.get("query") ?? "");
   const query = useDeferredValue(text.trim());
   const prune = useMutation({
@@ -51,27 +53,33 @@ export function Memory() {
       ) : (
         <div className={query || one ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
       )}
-      <Section
-        title={one ? t("The chosen memory") : layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}
-        more={
-          <div className="flex w-full flex-wrap items-center gap-2 sm:w-auto">
-            <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
-              <Search size={15} aria-hidden className="text-muted" />
-              <input type="search" value={text} onChange={(event) => { setText(event.target.value); if (one) setSearch({}, { replace: true }); }} aria-label={t("Search memory")}
-                placeholder={t("Search memory")} className="w-full bg-transparent outline-none" />
-            </label>
-            {layer && (
-              <Button look="danger" icon={Trash2} onClick={() => setForgetting({ layer })}>{t("Empty this layer")}</Button>
-            )}
-          </div>
-        }
-      >
-        {one ? (
-          <One id={one} onForget={(id) => setForgetting({ id })} onAll={() => setSearch({}, { replace: true })} />
-        ) : (
-          <Items query={query} layer={layer} onForget={(id) => setForgetting({ id })} />
-        )}
-      </Section>
+      <div className="mb-6">
+        <Tabs label={t("What is shown")} chosen={show} onChoose={(chosen) => setSearch(chosen === "items" ? {} : { show: chosen }, { replace: true })}
+          tabs={[["items", t("Memories")], ["facts", t("Facts")], ["goals", t("Goals")], ["inside", t("Inside")]] as const} />
+      </div>
+      {show === "facts" ? <Facts /> : show === "goals" ? <Goals /> : show === "inside" ? (status ? <Inside status={status} /> : <Skeleton rows={3} className="h-24" />) : (
+        <Section
+          title={one ? t("The chosen memory") : layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}
+          more={
+            <div className="flex w-full flex-wrap items-center gap-2 sm:w-auto">
+              <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
+                <Search size={15} aria-hidden className="text-muted" />
+                <input type="search" value={text} onChange={(event) => { setText(event.target.value); if (one) setSearch({}, { replace: true }); }} aria-label={t("Search memory")}
+                  placeholder={t("Search memory")} className="w-full bg-transparent outline-none" />
+              </label>
+              {layer && (
+                <Button look="danger" icon={Trash2} onClick={() => setForgetting({ layer })}>{t("Empty this layer")}</Button>
+              )}
+            </div>
+          }
+        >
+          {one ? (
+            <One id={one} onForget={(id) => setForgetting({ id })} onAll={() => setSearch({}, { replace: true })} />
+          ) : (
+            <Items query={query} layer={layer} onForget={(id) => setForgetting({ id })} />
+          )}
+        </Section>
+      )}
       <Adding open={adding} onClose={() => setAdding(false)} />
       {forgetting && <Forget what={forgetting} onClose={() => setForgetting(null)} />}
     </Page>

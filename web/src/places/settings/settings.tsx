@@ -6,7 +6,7 @@ import { call } from "../../api/client";
 import { useSettings, useStatus } from "../../api/queries";
 import type { SettingAnswer } from "../../api/schema";
 import { duration, t } from "../../i18n";
-import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs } from "../../parts/basics";
+import { Badge, Button, Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 import { Delivery } from "./delivery";
 import { Channels, Doctor, Logs, Models, Plugins } from "./house";
 import { Phone } from "./phone";
@@ -46,6 +46,7 @@ function AllSettings() {
   const [search, setSearch] = useSearchParams();
   const [wanted, setWanted] = useState(search.get("find") ?? "");
   const [live, setLive] = useState(false);
+  const [raw, setRaw] = useState(false);
   const only = search.get("set") === "true";
   const sections = useMemo(() => {
     const found = new Map<string, SettingAnswer[]>();
@@ -77,11 +78,21 @@ function AllSettings() {
           <input type="checkbox" checked={live} onChange={(event) => setLive(event.target.checked)} className="size-4 accent-(--accent)" />
           {t("Only what can be changed here")}
         </label>
+        <label className="flex min-h-10 items-center gap-2 text-muted">
+          <input type="checkbox" checked={raw} onChange={(event) => setRaw(event.target.checked)} className="size-4 accent-(--accent)" />
+          {t("Raw")}
+        </label>
       </div>
       {settings.isError ? (
         <Failure error={settings.error} retry={() => void settings.refetch()} />
       ) : settings.isPending ? (
         <Skeleton rows={8} className="h-14" />
+      ) : raw ? (
+        <Wide label={t("Raw")}>
+          <pre dir="auto" tabIndex={0} className="p-4 font-mono text-xs leading-5">
+            {JSON.stringify(Object.fromEntries(sections.flatMap(([, rows]) => rows.map((each) => [each.key, each.secret ? t("secret, hidden") : each.value]))), null, 2)}
+          </pre>
+        </Wide>
       ) : (
         sections.map(([section, rows]) => (
           <Section key={section} title={section}>

@@ -1,0 +1,146 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { BookCheck, Check, Target, Undo2, X } from "lucide-react";
+import { call } from "../../api/client";
+import type { MemoryStatusAnswer } from "../../api/schema";
+import { day, t, tn } from "../../i18n";
+import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
+
+type Fact = {
+  id: string; subject: string; predicate: string; object: string; valid_from: number | null; valid_to: number | null;
+  recorded_from: number; state: string; quote: string;
+};
+type Goal = { id: string; text: string; state: string; due: number | null; changed: number; evidence: { text: string; at: number }[] };
+
+/** What Hob holds to be so: as sentences, with the time for which they hold; what is not sure asks, what is new can be taken back. */
+export function Facts() {
+  const client = useQueryClient();
+  const told = useQuery({ queryKey: ["memory", "facts"], queryFn: () => call("GET /api/v1/memory/facts", { query: { past: true } }) });
+  const settle = useMutation({
+    mutationFn: (body: { id: string; action: string }) => call("POST /api/v1/memory/facts", { body }),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
+  });
+  if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
+  if (!told.data) return <Skeleton rows={4} className="h-14" />;
+  const facts = (told.data.facts as Fact[]).toSorted((one, other) => other.recorded_from - one.recorded_from);
+  const since = Date.now() / 1000 - 86_400;
+  const groups: [string, Fact[]][] = [
+    [t("Not sure: is it so?"), facts.filter((each) => each.state === "asked")],
+    [t("New since yesterday"), facts.filter((each) => each.state !== "asked" && each.recorded_from >= since)],
+    [t("So now"), facts.filter((each) => each.state !== "asked" && each.recorded_from < since && each.valid_to === null)],
+    [t("So once"), facts.filter((each) => each.state !== "asked" && each.recorded_from < since && each.valid_to !== null)],
+  ];
+  if (!facts.length) {
+    return <Empty icon={BookCheck} title={t("Hob knows no facts yet.")}>{t("What you tell of yourself and others becomes a fact, with the words it comes from.")}</Empty>;
+  }
+  return (
+    <>
+      {settle.isError && <Failure error={settle.error} />}
+      {groups.filter(([, some]) => some.length).map(([title, some]) => (
+        <Section key={title} title={title}>
+          <Card className="divide-y divide-line">
+            {some.map((each) => (
+              <div key={each.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+                <div className="min-w-0 flex-1 basis-64">
+                  <p dir="auto" className={`break-words ${each.valid_to === null ? "" : "text-muted"}`}>
+                    <span className="font-medium">{each.subject}</span> {each.predicate.replaceAll("_", " ")} <span className="font-medium">{each.object}</span>
+                  </p>
+                  <p dir="auto" className="text-xs text-muted">{span(each)}{each.quote && ` · “${each.quote}”`}</p>
+                </div>
+                {each.state === "asked" ? (
+                  <>
+                    <Button icon={Check} disabled={settle.isPending} onClick={() => settle.mutate({ id: each.id, action: "confirm" })}>{t("It is so")}</Button>
+                    <Button look="quiet" icon={X} disabled={settle.isPending} onClick={() => settle.mutate({ id: each.id, action: "correct" })}>{t("It is not so")}</Button>
+                  </>
+                ) : (
+                  each.recorded_from >= since && <Button look="quiet" icon={Undo2} disabled={settle.isPending} onClick={() => settle.mutate({ id: each.id, action: "undo" })}>{t("Undo")}</Button>
+                )}
+              </div>
+            ))}
+          </Card>
+        </Section>
+      ))}
+    </>
+  );
+}
+
+function span(fact: Fact): string {
+  if (fact.valid_to !== null) return t("until {day}", { day: day(fact.valid_to) });
+  return fact.valid_from === null ? t("always, as far as Hob knows") : t("since {day}", { day: day(fact.valid_from) });
+}
+
+const TONES: Record<string, "good" | "warn" | "plain" | "accent"> = { open: "accent", stalled: "warn", done: "good", dropped: "plain" };
+
+/** What the owner wants to reach, and how far it has come. */
+export function Goals() {
+  const client = useQueryClient();
+  const told = useQuery({ queryKey: ["memory", "goals"], queryFn: () => call("GET /api/v1/memory/goals", { query: { closed: true } }) });
+  const change = useMutation({
+    mutationFn: (body: { id: string; state: string }) => call("POST /api/v1/memory/goals", { body }),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
+  });
+  if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
+  if (!told.data) return <Skeleton rows={3} className="h-14" />;
+  const goals = told.data.goals as Goal[];
+  if (!goals.length) return <Empty icon={Target} title={t("No goal is known.")}>{t("Tell Hob what you want to reach; it keeps it, and notes how far it has come.")}</Empty>;
+  return (
+    <Card className="divide-y divide-line">
+      {change.isError && <Failure error={change.error} />}
+      {goals.map((each) => (
+        <div key={each.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+          <div className="min-w-0 flex-1 basis-64">
+            <p dir="auto" className="break-words font-medium">{each.text}</p>
+            <p dir="auto" className="text-xs text-muted">{each.due !== null && `${t("until {day}", { day: day(each.due) })} · `}{each.evidence.at(-1)?.text ?? <When at={each.changed} />}</p>
+          </div>
+          <Badge tone={TONES[each.state] ?? "plain"}>{t(each.state)}</Badge>
+          {["open", "stalled"].includes(each.state) && (
+            <>
+              <Button icon={Check} disabled={change.isPending} onClick={() => change.mutate({ id: each.id, state: "done" })}>{t("Reached")}</Button>
+              <Button look="quiet" disabled={change.isPending} onClick={() => change.mutate({ id: each.id, state: "dropped" })}>{t("Drop")}</Button>
+            </>
+          )}
+        </div>
+      ))}
+    </Card>
+  );
+}
+
+/** What memory works with: the notes of now, what was observed, what Hob is good at, and the service it takes over from. */
+export function Inside({ status }: { status: MemoryStatusAnswer }) {
+  const notes = status.working_memory as { entries: number; preview: string };
+  const observer = status.observer as { enabled: boolean; observation_count: number; queue_depth: number; last_observation: number | null };
+  const observed = status.observations as { id: string; content: string; priority: string; date: number }[];
+  const skills = status.expertise as { skill: string; score: number; trend: string; uses: number }[];
+  const er1 = status.er1 as { connected: boolean; synced_count: number; last_sync: number | null; problem: string };
+  return (
+    <>
+      <Section title={t("Working notes")} more={<span className="text-sm text-muted">{tn("{count} note", "{count} notes", notes.entries)}</span>}>
+        <Card className="px-4 py-3"><p dir="auto" className="whitespace-pre-wrap break-words">{notes.preview || <span className="text-muted">{t("None now.")}</span>}</p></Card>
+      </Section>
+      <Section title={t("Observed")} more={<span className="text-sm text-muted">{observer.enabled ? tn("{count} message waits", "{count} messages wait", observer.queue_depth) : t("off")}</span>}>
+        <Card className="divide-y divide-line">
+          {observed.length ? observed.map((each) => (
+            <div key={each.id} className="flex items-start gap-3 px-4 py-2.5"><p dir="auto" className="min-w-0 flex-1 break-words">{each.content}</p><When at={each.date} className="text-xs text-muted" /></div>
+          )) : <p className="px-4 py-3 text-muted">{t("Nothing was observed yet.")}</p>}
+        </Card>
+      </Section>
+      <Section title={t("What Hob is good at")}>
+        <Card className="divide-y divide-line">
+          {skills.length ? skills.map((each) => (
+            <div key={each.skill} className="flex items-center gap-4 px-4 py-2">
+              <span className="w-32 truncate font-medium">{each.skill}</span>
+              <span aria-hidden className="h-2 flex-1 overflow-hidden rounded-full bg-sunken"><span className="block h-full bg-accent" style={{ width: `${Math.round(each.score * 100)}%` }} /></span>
+              <span className="w-24 text-end text-sm text-muted">{Math.round(each.score * 100)} % · {each.uses}</span>
+            </div>
+          )) : <p className="px-4 py-3 text-muted">{t("No tool was used yet.")}</p>}
+        </Card>
+      </Section>
+      <Section title="ER1">
+        <Card className="flex flex-wrap items-center gap-3 px-4 py-3">
+          <Badge tone={er1.connected ? "good" : er1.problem ? "bad" : "plain"}>{er1.connected ? t("connected") : t("not connected")}</Badge>
+          <span className="text-muted">{er1.problem || tn("{count} memory taken over", "{count} memories taken over", er1.synced_count)}</span>
+          {er1.last_sync !== null && <When at={er1.last_sync} className="ms-auto text-xs text-muted" />}
+        </Card>
+      </Section>
+    </>
+  );
+}
