@@ -1,6 +1,8 @@
 """Servers as they are published, in the sandbox and without a network."""
 
+import asyncio
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,3 +87,16 @@ async def test_tool_that_is_offered_as_a_task_alone_is_waited_for(tmp_path: Path
         tools = toolset(await accept(connection), everything, connection, tmp_path)
         call = a_call("all__simulate-research-query", topic="tea")
         assert "tea" in (await tools.call(call, CallContext(a_turn()))).text
+
+
+@pytest.mark.bubblewrap
+async def test_server_over_http_is_called_where_there_is_no_other_network(tmp_path: Path) -> None:
+    """It listens on every interface, of which there is one."""
+    alone = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--die-with-parent")
+    served = ("node", str(PROGRAMS / "mcp-server-everything"), "streamableHttp")
+    process = await asyncio.create_subprocess_exec(
+        *(*alone, sys.executable, "-m", "tests.tools.mcp.over_http", str(tmp_path), *served),
+        cwd=Path(__file__).parents[3],
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert b"hello" in (await process.communicate())[0]
