@@ -1,12 +1,21 @@
 """Commands beside another owner of the home."""
 
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hob.app.home import own
+from hob.app.daemon.daemon_client import reach_long
+from hob.app.daemon.unix_http import NotRunning, call
+from hob.app.home import own, socket_of
 from hob.cli.table import run
+from hob.core.errors import NotFound
 
 
 @pytest.fixture
@@ -36,3 +45,44 @@ def test_unresponsive_owner_of_the_home_is_named(
     with own(home, "ask"):
         assert run(["status"]) == 1
     assert "in use by hob ask, pid" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_long_work_is_followed_with_and_without_a_daemon(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: bool
+) -> None:
+    settings = {
+        "GATEWAY_PORT": "0",
+        "DASHBOARD_PORT": "0",
+        "MODEL_BASE_URL": "http://127.0.0.1:9",
+        "MODEL_NAME": "m",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(f"HOB_{name}", value)
+    monkeypatch.setenv("HOB_WORKSPACE_PATH", str(tmp_path / "workspace"))
+    (folder := tmp_path / "papers").mkdir()
+    for name in "ab":
+        (folder / f"{name}.md").write_text(f"# {name}\nThe leeks of {name}.\n")
+    with daemon(home) if running else nullcontext():
+        told: list[Mapping[str, Any]] = []
+        done = reach_long("/memory/files", {"path": str(folder)}, told.append)
+        assert ([(each["seen"], each["of"]) for each in told], told[-1]) == ([(1, 2), (2, 2)], done)
+        with pytest.raises(NotFound, match="there is no file"):
+            reach_long("/memory/files", {"path": str(folder / "none")}, told.append)
+
+
+@contextmanager
+def daemon(home: Path) -> Iterator[None]:
+    with subprocess.Popen([sys.executable, "-m", "hob", "serve"], stdout=subprocess.DEVNULL) as process:
+        try:
+            until = time.monotonic() + 60
+            while True:
+                try:
+                    call(socket_of(home), "GET", "/health")
+                    break
+                except NotRunning:
+                    assert process.poll() is None
+                    assert time.monotonic() < until
+            yield
+        finally:
+            process.terminate()
