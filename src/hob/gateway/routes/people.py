@@ -86,7 +86,7 @@ async def people(call: EndpointCall[Nothing]) -> JsonResponse[PeopleAnswer]:
     return json_response(people_view(call.api.people, call.api.keyring.others()))
 
 
-async def link(call: EndpointCall[AddressLink]) -> Response:
+async def link(call: EndpointCall[AddressLink]) -> JsonResponse[PersonAnswer]:
     """The address is that person's from now on."""
     asked = call.asked
     return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
@@ -121,7 +121,7 @@ async def pairing(call: EndpointCall[Nothing]) -> JsonResponse[PairingAnswer]:
     return json_response(requests_view(call.api.people))
 
 
-async def approve(call: EndpointCall[PairingApproval]) -> Response:
+async def approve(call: EndpointCall[PairingApproval]) -> JsonResponse[PersonAnswer]:
     """Let in the sender with this code, as that person or as a new one."""
     asked = call.asked
     return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))

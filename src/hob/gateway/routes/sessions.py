@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from hob.core.values import dataclass
-from hob.gateway.answer_types import ForkedAnswer
+from hob.gateway.answer_types import ForkedAnswer, SessionAnswer, SessionsAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import JsonResponse, json_response
@@ -46,7 +46,7 @@ async def fork(call: EndpointCall[Forking]) -> JsonResponse[ForkedAnswer]:
     return json_response(await call.api.operations.conversations.fork(call.asked.session, call.asked.before))
 
 
-async def sessions(call: EndpointCall[SessionsQuery]) -> Response:
+async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAnswer]:
     """Every session, the latest first."""
     return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
 
@@ -56,7 +56,7 @@ async def show(call: EndpointCall[ASession]) -> Response:
     return json_response(await call.api.operations.conversations.one(call.asked.session))
 
 
-async def change(call: EndpointCall[Changing]) -> Response:
+async def change(call: EndpointCall[Changing]) -> JsonResponse[SessionAnswer]:
     """Name a session, hold it, let it go on, put it away or bring it back."""
     asked, conversations = call.asked, call.api.operations.conversations
     changed = await conversations.change(asked.session, title=asked.title, paused=asked.paused, archived=asked.archived)
