@@ -1641,7 +1641,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: AddressLink;
-    answer: Record<string, unknown>;
+    answer: PersonAnswer;
   };
   "POST /api/v1/people/unlink": {
     path: undefined;
@@ -1659,7 +1659,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: PairingApproval;
-    answer: Record<string, unknown>;
+    answer: PersonAnswer;
   };
   "POST /api/v1/pairing/deny": {
     path: undefined;
@@ -1845,7 +1845,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: Changing;
-    answer: Record<string, unknown>;
+    answer: SessionAnswer;
   };
   "POST /api/v1/sessions/delete": {
     path: undefined;
