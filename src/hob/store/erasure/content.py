@@ -29,6 +29,12 @@ def masked(connection: apsw.Connection, text: str) -> str:
     return connection.mask(text) if isinstance(connection, WriteConnection) else text
 
 
+def learned(connection: apsw.Connection) -> int:
+    """Another number than before: what was masked until then may be masked otherwise now."""
+    found: int = getattr(connection.mask, "learned", 0) if isinstance(connection, WriteConnection) else 0
+    return found
+
+
 class ContentWriter:
     """Puts texts into `content` within one job. The same text twice in a job is one row.
 

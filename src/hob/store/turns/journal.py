@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
+from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
@@ -28,8 +29,10 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin
 from hob.core.turns import Finish
 from hob.store.database.part import TimedStorePart
+from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import IllegalMove, check_move
+from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
@@ -38,7 +41,7 @@ from hob.store.sessions import name_by_speech
 from hob.store.spending.model_calls import ModelCallRow, class_open_calls, reserve, settle, settle_rest, tell_calls
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
-from hob.store.turns.requests import keep_request
+from hob.store.turns.requests import PartHashes, keep_request
 from hob.store.turns.turns import end_turn, with_end
 
 _INSERT = "INSERT INTO steps (turn, n, kind, version, hash, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -55,7 +58,7 @@ def write_steps(
     turn: TurnId,
     steps: Sequence[Step],
     at: float,
-    request: ModelRequest | None = None,
+    request: tuple[ModelRequest, PartHashes] | None = None,
 ) -> tuple[SessionKey, Sequence[ModelCallRow]]:
     """Append steps to the journal and do their bookkeeping; the turn's session and the model calls that ended.
 
@@ -74,7 +77,7 @@ def write_steps(
         if isinstance(step, ModelAsked):
             reserve(connection, turn, session, step, at)
             if request is not None:
-                keep_request(connection, turn, session, n, request, at)
+                keep_request(connection, request[1], turn, session, n, request[0], at)
         elif isinstance(step, ModelReplied | ModelFailed):
             calls.append(settle(connection, turn, step))
         elif isinstance(step, Transcribed) and step.label.origin is not Origin.FILE:
@@ -84,6 +87,10 @@ def write_steps(
 
 class StoredJournal(TimedStorePart):
     """Implements the port `Journal`."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        super().__init__(writer, readers, clock)
+        self._hashes = PartHashes()
 
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:
         """The turn's steps so far, in order, without the first `since`; erased ones are left out."""
@@ -102,7 +109,8 @@ class StoredJournal(TimedStorePart):
 
         def job(connection: apsw.Connection) -> None:
             keep = ContentWriter(connection)
-            session, calls = write_steps(connection, keep, turn, steps, at, request)
+            given = None if request is None else (request, self._hashes)
+            session, calls = write_steps(connection, keep, turn, steps, at, given)
             write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
 
         await self._writer.write(job)

@@ -4,7 +4,8 @@ import hashlib
 import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from operator import is_not
+from typing import Any, TypeAlias
 
 import apsw
 
@@ -24,7 +25,7 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
-from hob.store.erasure.content import masked
+from hob.store.erasure.content import learned, masked
 
 _DAY = 86_400.0
 _HEAD = 3  # parts before the messages: system text, tools, the rest
@@ -34,28 +35,69 @@ _FIND = (
 )
 _KNOWN = "SELECT hash, id, used FROM request_parts WHERE hash IN ({hashes})"
 _TOUCH = "UPDATE request_parts SET used = ? WHERE id = ?"
+_MOST_KNOWN = 256
 _AT_ONCE = 16
 """Parts are looked for by so many, so that a request of any length needs the same few statements."""
 _PART = "INSERT INTO request_parts (hash, turn, used, body) VALUES (?, ?, ?, ?) RETURNING id"
 
 
+Part: TypeAlias = str | tuple[ToolSpec, ...] | dict[str, Any] | ModelMessage
+
+
+class PartHashes:
+    """The hashes of parts kept lately: what requests share need not be written out and masked for each of them."""
+
+    def __init__(self) -> None:
+        self._messages: dict[ModelMessage | str, bytes] = {}
+        self._tools: tuple[ToolSpec, ...] = ()
+        self._of_tools = b""
+        self._learned = -1
+
+    def find(self, connection: apsw.Connection, part: Part) -> bytes:
+        """The part's hash, as it may be stored now."""
+        if (secrets := learned(connection)) != self._learned:
+            self._messages.clear()
+            self._tools, self._learned = (), secrets
+        if isinstance(part, dict):
+            return _hash(_body(connection, part))
+        if isinstance(part, tuple):
+            if not part or len(part) != len(self._tools) or any(map(is_not, part, self._tools)):
+                self._tools, self._of_tools = part, _hash(_body(connection, part))
+            return self._of_tools
+        if (known := self._messages.get(part)) is None:
+            if len(self._messages) >= _MOST_KNOWN:
+                self._messages.clear()
+            known = self._messages[part] = _hash(_body(connection, part))
+        return known
+
+
 def keep_request(
-    connection: apsw.Connection, turn: TurnId, session: SessionKey, n: int, request: ModelRequest, at: float
+    connection: apsw.Connection,
+    known_hashes: PartHashes,
+    turn: TurnId,
+    session: SessionKey,
+    n: int,
+    request: ModelRequest,
+    at: float,
 ) -> None:
     """Keep what the model call of this step is given."""
     own = turn if session.startswith(ONE_TURN) else None
-    texts = [masked(connection, text).encode("utf-8", "replace") for text in _texts(request)]
-    hashes = [hashlib.sha256((own or "").encode() + text).digest() for text in texts]
+    parts = _parts(request)
+    if own is None:
+        hashes = [known_hashes.find(connection, part) for part in parts]
+    else:
+        hashes = [_hash(own.encode() + _body(connection, part)) for part in parts]
     known: dict[bytes, int] = {}
     for key, id, used in _known(connection, hashes):
         known[key] = id
         if used < at - _DAY:
             connection.execute(_TOUCH, (at, id))
-    for key, text in zip(hashes, texts, strict=True):
+    for key, part in zip(hashes, parts, strict=True):
         if key not in known:
-            known[key] = all_rows(connection, _PART, (key, own, at, zlib.compress(text, 6)))[0][0]
-    parts = json.dumps([known[key] for key in hashes], separators=(",", ":"))
-    connection.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?)", (turn, n, at, parts))
+            body = zlib.compress(_body(connection, part), 6)
+            known[key] = all_rows(connection, _PART, (key, own, at, body))[0][0]
+    places = json.dumps([known[key] for key in hashes], separators=(",", ":"))
+    connection.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?)", (turn, n, at, places))
 
 
 def _known(connection: apsw.Connection, hashes: list[bytes]) -> list[Row]:
@@ -112,8 +154,7 @@ def _load_parts(connection: apsw.Connection, wanted: Collection[int]) -> Mapping
     return {id: zlib.decompress(body).decode() for id, body in all_rows(connection, sql, ids)}
 
 
-def _texts(request: ModelRequest) -> list[str]:
-    tools = [[tool.name, tool.description, dict(tool.schema)] for tool in request.tools]
+def _parts(request: ModelRequest) -> list[Part]:
     rest = {
         "model": request.model,
         "models": request.models,
@@ -122,7 +163,25 @@ def _texts(request: ModelRequest) -> list[str]:
         "thinking": request.thinking,
         "stays": request.stays,
     }
-    return [request.system, _dump(tools), _dump(rest), *(_dump(_plain(message)) for message in request.messages)]
+    return [request.system, request.tools, rest, *request.messages]
+
+
+def _body(connection: apsw.Connection, part: Part) -> bytes:
+    """The part as it is stored, before it is compressed."""
+    match part:
+        case str():
+            text = part
+        case tuple():
+            text = _dump([[tool.name, tool.description, dict(tool.schema)] for tool in part])
+        case dict():
+            text = _dump(part)
+        case _:
+            text = _dump(_plain(part))
+    return masked(connection, text).encode("utf-8", "replace")
+
+
+def _hash(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()
 
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

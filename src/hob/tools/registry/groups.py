@@ -219,11 +219,15 @@ class _Loader:
         self._tools = Tools(self.load_tools)
         self._told: tuple[ToolSpec, ...] = ()
         self._lines = ""
+        self._seen: Sequence[tuple[str, Group]] = ()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         if not self._groups:
             return ()
-        lines = "".join(f"\n{name}: {group.line}" for name, group in self._groups.items())
+        there = list(self._groups.items())
+        if there == self._seen:
+            return self._told
+        self._seen, lines = there, "".join(f"\n{name}: {group.line}" for name, group in there)
         if lines != self._lines:
             (plain,) = self._tools.specs()
             self._told, self._lines = (replace(plain, description=plain.description + lines),), lines

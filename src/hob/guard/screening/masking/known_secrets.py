@@ -26,6 +26,11 @@ class KnownSecrets:
         """The text with each known secret masked."""
         return self._mask(text)
 
+    @property
+    def learned(self) -> int:
+        """How many values are known: a text that was masked when there were fewer may hold one that is known now."""
+        return len(self._values)
+
     def stream(self) -> MaskStream:
         """For a text that comes in pieces; knows what is known now."""
         return self._mask.stream()
