@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_NEW = 10_000
+_NEW = 3_000
 """Objects after which what is new is looked through."""
 _NEVER = 1_000_000
 
