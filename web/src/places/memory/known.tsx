@@ -30,7 +30,7 @@ export function Facts() {
     [t("So once"), facts.filter((each) => each.state !== "asked" && each.recorded_from < since && each.valid_to !== null)],
   ];
   if (!facts.length) {
-    return <Empty icon={BookCheck} title={t("Hob knows no facts yet.")}>{t("What you tell of yourself and others becomes a fact, with the words it comes from.")}</Empty>;
+    return <Empty icon={BookCheck} title={t("Nothing that changes over time is known yet.")}>{t("Tell Hob where you live or who you work with: it becomes a sentence, with the time for which it holds.")}</Empty>;
   }
   return (
     <>

@@ -51,7 +51,7 @@ export function Memory() {
       ) : !status ? (
         <Skeleton rows={1} className="h-64" />
       ) : (
-        <div className={query || one ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
+        <div className={query || one || show !== "items" ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
       )}
       <div className="mb-6">
         <Tabs label={t("What is shown")} chosen={show} onChoose={(chosen) => setSearch(chosen === "items" ? {} : { show: chosen }, { replace: true })}
