@@ -20,7 +20,7 @@ from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.retrieval.dense import BinaryVectorIndex
 from hob.memory.retrieval.query import Query
-from hob.memory.retrieval.retriever import Search
+from hob.memory.retrieval.retriever import SnapshotSearch
 from hob.memory.service import SEARCHED
 from hob.store.memory.search import ScopedIndex
 from hob.store.settings import StoreSettings
@@ -97,7 +97,7 @@ async def _recalled(home: Path, turns: int) -> list[Row]:
 
             def recall(index: ScopedIndex, text: str = text) -> float:
                 began = time.thread_time()
-                Search(Query.parse(text, _NOW), frozenset(SEARCHED), _NOW, 18, 0)(index)
+                SnapshotSearch(Query.parse(text, _NOW), frozenset(SEARCHED), _NOW, 18, 0)(index)
                 return time.thread_time() - began
 
             spent += await store.memory_index.read(_OWNER, recall)
@@ -155,7 +155,7 @@ async def _searches(
         def search(index: object, text: str = text, vector: list[float] = vector) -> float:
             began = time.perf_counter()
             meaning = (lambda inner: signs.find(inner, vector)) if signs else None
-            Search(Query.parse(text, _NOW), frozenset(), _NOW, 10, 0, meaning)(index)  # type: ignore[arg-type]
+            SnapshotSearch(Query.parse(text, _NOW), frozenset(), _NOW, 10, 0, meaning)(index)  # type: ignore[arg-type]
             return time.perf_counter() - began
 
         duration = await store.memory_index.read(_OWNER, search)

@@ -17,7 +17,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
-from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.job import JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import run
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
@@ -36,7 +36,7 @@ def measure(bench: Bench) -> Iterator[Row]:
         times = bench.times(60, 10)
         bare = median(_bare() for _ in range(times))
         for backend in _backends(surroundings):
-            job = Job(("true",), top / "work", (JobRoot(top / "work", writable=True),))
+            job = SandboxJob(("true",), top / "work", (JobRoot(top / "work", writable=True),))
             took = asyncio.run(_run(backend, job, times))
             limit = 40 if backend.name == "bubblewrap" else None
             yield Row(f"a command in {backend.name}", took, "ms", limit, baseline=bare, beside="subprocess.run")
@@ -61,7 +61,7 @@ def _bare() -> float:
     return (time.perf_counter() - began) * 1000
 
 
-async def _run(backend: Backend, job: Job, times: int) -> float:
+async def _run(backend: Backend, job: SandboxJob, times: int) -> float:
     took = []
     for _ in range(times + 1):
         began = time.perf_counter()

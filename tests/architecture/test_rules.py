@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from tests.architecture.sources import PACKAGE, ROOT, Source, functions, sources
@@ -133,6 +134,23 @@ def test_folders_of_tests_are_those_of_the_source_and_none_is_flat() -> None:
         assert len(list(folder.glob("test_*.py"))) <= 20, f"{name} is flat"
         if (PACKAGE / name.split("/")[0]).is_dir() and name not in scenarios:
             assert (PACKAGE / name).is_dir(), f"{name} is no folder of the source"
+
+
+def test_no_folder_of_the_source_is_flat() -> None:
+    folders = Counter(source.path.parent for source in sources() if source.path.name != "__init__.py")
+    assert [str(folder) for folder, modules in folders.items() if modules > 20] == []
+
+
+def test_one_name_is_given_to_one_class() -> None:
+    shared = {"Deny"}  # what a hook decides, for plug-ins, and what the guard does
+    named = Counter(
+        node.name
+        for source in sources()
+        if source.row != "testing"
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, classes in named.items() if classes > 1} == shared
 
 
 def test_every_public_thing_says_what_it_promises() -> None:

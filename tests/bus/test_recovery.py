@@ -76,7 +76,7 @@ async def test_messages_waiting_at_a_crash_are_answered_at_the_next_start(tmp_pa
         assert [turn.inbounds[0].text for turn in bench.turns.begun] == ["slow", "two", "three"]
 
 
-async def test_one_poisoned_message_among_innocents_is_set_aside_alone(tmp_path: Path) -> None:
+async def test_one_poisoned_message_among_innocents_is_quarantined_alone(tmp_path: Path) -> None:
     said = await run_until_death(tmp_path, ("slow", "one"), ("poison", "two"), ("slow", "three"), ("slow", "two"))
     for _ in range(2):
         await run_until_death(tmp_path)
@@ -160,7 +160,7 @@ async def test_paused_suspect_does_not_hold_up_the_others(tmp_path: Path) -> Non
         assert await bench.replies(first) == ["slow"]
 
 
-async def test_turn_that_gets_on_is_never_set_aside(tmp_path: Path) -> None:
+async def test_turn_that_gets_on_is_never_quarantined(tmp_path: Path) -> None:
     async def one_step_further(turns: ScriptedTurns, turn: Turn, control: Control) -> Outcome:
         if len(await turns.journal.load_steps(turn.id)) > 4:
             return await turns.echo(turn)

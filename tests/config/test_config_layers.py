@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.config.loading import Config, load_config
-from hob.config.problems import ConfigInvalid, Layer, UnknownKey
+from hob.config.problems import ConfigInvalid, ConfigLayer, UnknownKey
 from hob.core.settings import Secret, setting
 from hob.providers.settings import ModelSettings
 
@@ -88,7 +88,7 @@ def test_defaults_hold_without_file_and_variables(tmp_path: Path) -> None:
     config = load(tmp_path)
     assert config[Web].port == 80
     assert config[Web].tls == Tls(strict=False)
-    assert config.origin("web.port").layer is Layer.DEFAULT
+    assert config.origin("web.port").layer is ConfigLayer.DEFAULT
     assert config.section("web_pages") == WebPages()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hob.core.memory import Fact, FactState, Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.facts.decisions import decide, is_so, settled
-from hob.memory.facts.extraction import Decision, Proposal, choose_known, question, read_answer
+from hob.memory.facts.extraction import FactDecision, Proposal, choose_known, question, read_answer
 from hob.store.store import Store
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
@@ -26,7 +26,7 @@ def said(text: str, day: int = 1) -> MemoryItem:
 
 
 def proposal(text: str, predicate: str, value: str, day: int = 1, **changes: object) -> Proposal:
-    changes = {"decision": Decision.ADD, "subject": "owner", **changes}
+    changes = {"decision": FactDecision.ADD, "subject": "owner", **changes}
     return Proposal(said=said(text, day), predicate=predicate, object=value, **changes)  # type: ignore[arg-type]
 
 
@@ -111,7 +111,7 @@ async def test_more_exact_fact_takes_the_place_of_the_other(store: Store) -> Non
     (old,) = await told(store, proposal("My dog is Rex.", "has_pet", "Rex", since=DAY))
     await told(
         store,
-        proposal("Rex is a beagle, Rex the beagle.", "has_pet", "Rex the beagle", 2, decision=Decision.UPDATE,
+        proposal("Rex is a beagle, Rex the beagle.", "has_pet", "Rex the beagle", 2, decision=FactDecision.UPDATE,
                  target=old.id),
     )  # fmt: skip
     (fact,) = await store.facts.known(OWNER)
@@ -120,7 +120,7 @@ async def test_more_exact_fact_takes_the_place_of_the_other(store: Store) -> Non
 
 async def test_fact_that_ended_is_closed_by_words_that_name_it(store: Store) -> None:
     (old,) = await told(store, proposal("I work at Acme.", "works_at", "Acme"))
-    ends = {"decision": Decision.SUPERSEDE, "target": old.id}
+    ends = {"decision": FactDecision.SUPERSEDE, "target": old.id}
     await told(store, proposal("I quit smoking.", "works_at", "", 4, **ends))
     assert lines(await store.facts.known(OWNER)) == ["works_at Acme"]
     await told(store, proposal("I left Acme yesterday.", "works_at", "", 5, **ends))
@@ -194,7 +194,7 @@ def test_answer_is_read_with_dates_and_the_fact_it_is_about() -> None:
              "object": "Berlin", "since": "1970-01-03", "until": "soon", "sure": "0.8"}  # fmt: skip
     (found,) = read_answer(json.dumps([value]), known, [said("I moved to Berlin.")]) or []
     assert (found.decision, found.target, found.since, found.until, found.confidence) == (
-        Decision.SUPERSEDE, "f1", 2 * DAY, None, 0.8,
+        FactDecision.SUPERSEDE, "f1", 2 * DAY, None, 0.8,
     )  # fmt: skip
 
 

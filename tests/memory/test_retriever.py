@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.retrieval.query import Query
-from hob.memory.retrieval.retriever import Retriever, Search, tokens_of
+from hob.memory.retrieval.retriever import Retriever, SnapshotSearch, tokens_of
 from hob.store.database.migration import apply_migrations
 from hob.store.memory.items import add_items
 from hob.store.memory.search import ScopedIndex
@@ -196,7 +196,7 @@ def test_no_question_finds_what_is_of_another_and_the_same_finds_the_same(
     add_items(connection, items)
     for who in ("owner", "o", "' OR 1 --"):
         for words in (question, *(text for _, _, text in told)):
-            search = Search(Query.parse(words, NOW), frozenset(), NOW, 8, 0)
+            search = SnapshotSearch(Query.parse(words, NOW), frozenset(), NOW, 8, 0)
             found = search(ScopedIndex(connection, Scope(who)))
             assert {each.item.scope.person for each in found} <= {who}
             again = search(ScopedIndex(connection, Scope(who)))

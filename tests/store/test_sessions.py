@@ -159,7 +159,7 @@ async def test_answer_stands(store: Store) -> None:
     assert await store.approvals.find("unknown") is None
 
 
-async def test_unused_leave_expires_and_a_denial_does_not(store: Store) -> None:
+async def test_unused_approval_expires_and_a_denial_does_not(store: Store) -> None:
     id = await store.approvals.put(approval())
     await store.approvals.answer(id, True, "owner")
     await store.approvals.expire(id)

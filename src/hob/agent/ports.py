@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Protocol, TypeGuard, runtime_checkable
 
 from hob.core.content.files import BootstrapFile
-from hob.core.content.media import Transcript
+from hob.core.content.media import SpeechTranscript
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.memory import Memory
 from hob.core.messages import Address
@@ -25,7 +25,9 @@ LimitOf = Callable[[Address], int]
 class Transcribe(Protocol):
     """Writes down what is said in a recording."""
 
-    async def __call__(self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass) -> Transcript:
+    async def __call__(
+        self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass
+    ) -> SpeechTranscript:
         """The words, within the limits of spending for this sender. Raises ModelError."""
 
 

@@ -1,1 +1,1 @@
-"""Where all is joined: the composition root, the daemon and the commands."""
+"""Where all is joined: the composition root, the daemon, and what features need of a home."""

@@ -1,4 +1,4 @@
-"""The session queue's hand on a turn that runs."""
+"""A turn that runs, as its session queue holds it: to stop it, to tell it something, to wait for it."""
 
 import asyncio
 from collections.abc import Collection, Sequence

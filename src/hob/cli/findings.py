@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from hob.app.diagnostics.check import Severity
-from hob.app.diagnostics.report import Finding, Report
+from hob.app.diagnostics.report import DiagnosticReport, Finding
 from hob.cli.language import _, ngettext
 from hob.cli.output import paint, tame
 
 COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}
 
 
-def report_view(report: Report, fixed: Sequence[str]) -> dict[str, Any]:
+def report_view(report: DiagnosticReport, fixed: Sequence[str]) -> dict[str, Any]:
     """As JSON."""
     return {"checks": report.checks, "findings": [_view(each) for each in report.findings], "fixed": list(fixed)}
 
@@ -29,7 +29,7 @@ def _view(finding: Finding) -> dict[str, Any]:
     }
 
 
-def show_report(report: Report, fixed: Sequence[str]) -> None:
+def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
     """As lines: what was fixed, what is found, what is accepted or was not asked, and how much that is."""
     for told in fixed:
         print(f"{paint(_('fixed'), 'green')}     {tame(_(told))}")

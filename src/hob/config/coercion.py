@@ -13,7 +13,7 @@ from hob.config.fields import fields_of, holds_secret, is_section, name_now, wit
 from hob.config.positions import KeyPath, dotted
 from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
-from hob.config.substitution import Text
+from hob.config.substitution import GivenText
 from hob.core.settings import Secret, SettingRules
 from hob.core.translation.language import joined, translatable
 
@@ -62,7 +62,7 @@ def native(kind: Any, text: str) -> Any:
             return text
         return number if math.isfinite(number) else text
     if get_origin(kind) is list and not stripped.startswith("["):
-        return [native(get_args(kind)[0], Text(each.strip())) for each in text.split(",") if each.strip()]
+        return [native(get_args(kind)[0], GivenText(each.strip())) for each in text.split(",") if each.strip()]
     if get_origin(kind) in (list, dict) or is_section(kind):
         return _read_toml(text)
     return text
@@ -98,7 +98,7 @@ class Coercion:
     def value(self, path: KeyPath, kind: Any, rules: SettingRules, raw: Any) -> Any:
         """The value as the type wants it, or INVALID."""
         kind, _ = without_none(kind)
-        if isinstance(raw, Text):
+        if isinstance(raw, GivenText):
             raw = native(kind, raw)
         if kind is Any:
             return raw
@@ -222,7 +222,7 @@ class Coercion:
     def _secret(self, path: KeyPath, raw: Any) -> Secret:
         if not isinstance(raw, str):
             raise ValueError(translatable("expected text"))
-        if not scheme_of(raw) and not isinstance(raw, Text):
+        if not scheme_of(raw) and not isinstance(raw, GivenText):
             self.plain_secrets.append(path)
         return make_secret(raw, dotted(path), self._around)
 
@@ -250,7 +250,7 @@ def _convert(kind: Any, raw: Any, around: SecretSources) -> Any:
         raise ValueError(translatable("the number is too large"))
     if wanted is float and type(raw) is int:
         raw = float(raw)
-    if type(raw) is Text:
+    if type(raw) is GivenText:
         raw = str(raw)
     if type(raw) is not wanted:
         raise ValueError(translatable("expected {kind}", kind=_NAMES[wanted]))
@@ -302,7 +302,7 @@ def _shown(kind: Any, raw: Any) -> str:
         return ""
     if isinstance(raw, bool):
         return translatable(", not {value}", value=str(raw).lower())
-    shown = repr(raw.shown if isinstance(raw, Text) else raw) if isinstance(raw, str) else str(raw)
+    shown = repr(raw.shown if isinstance(raw, GivenText) else raw) if isinstance(raw, str) else str(raw)
     shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
     return translatable(", not {value}", value=shown)
 

@@ -20,9 +20,9 @@ from hob.config.fields import (
 )
 from hob.config.file import ConfigFile
 from hob.config.positions import KeyPath, dotted, parse_key
-from hob.config.problems import ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
+from hob.config.problems import ConfigLayer, ConfigProblem, FilePlace, Source, UnknownKey, find_nearest
 from hob.config.secrets import SecretSources
-from hob.config.substitution import Text, substitute
+from hob.config.substitution import GivenText, substitute
 from hob.core.translation.language import translatable
 
 UNKNOWN_SECTION = translatable("unknown section")
@@ -34,13 +34,13 @@ NOT_SETTINGS = frozenset({HOME_VARIABLE, "HOB_TOKEN", "HOB_URL"})
 class LayerValue(NamedTuple):
     """A value that a layer gives. In the file the place is looked up only when somebody asks."""
 
-    layer: Layer
+    layer: ConfigLayer
     value: Any
     place: FilePlace | None = None
 
     def source(self, path: KeyPath, file: ConfigFile | None) -> Source:
         """Where it came from; `path` may lead to an entry inside the value."""
-        if self.layer is Layer.FILE and file is not None:
+        if self.layer is ConfigLayer.FILE and file is not None:
             return Source(self.layer, file.place(path))
         return Source(self.layer, self.place)
 
@@ -75,12 +75,12 @@ class LayerReader:
                 report((name,), reason, find_nearest(name, self.sections))
             elif is_table(section := self.sections[name]):
                 entries = coercion.value((name,), table_setting(name, section).kind, NO_RULES, raw)
-                values[(name,)] = LayerValue(Layer.FILE, entries)
+                values[(name,)] = LayerValue(ConfigLayer.FILE, entries)
             elif not isinstance(raw, dict):
                 coercion.value((name,), section, NO_RULES, raw)
             else:
                 leaf_values = coercion.leaf_values((name,), section, raw)
-                values.update({path: LayerValue(Layer.FILE, value) for path, value in leaf_values.items()})
+                values.update({path: LayerValue(ConfigLayer.FILE, value) for path, value in leaf_values.items()})
         for old, new in coercion.former:
             self._warn_of_former(dotted(old), dotted(new), file.place(old))
         self._judge_secrets(file, coercion.plain_secrets)
@@ -109,10 +109,10 @@ class LayerReader:
                     self.problems.append(ConfigProblem(named_twice(variable_name(path)), place=FilePlace(name)))
                 elif name in former:
                     self._warn_of_former(name, variable_name(path), None)
-                values[path] = self._read_text(settings[path], path, text, Layer.ENVIRONMENT, FilePlace(name))
+                values[path] = self._read_text(settings[path], path, text, ConfigLayer.ENVIRONMENT, FilePlace(name))
         return values
 
-    def read_texts(self, texts: Mapping[str, str], layer: Layer) -> Values:
+    def read_texts(self, texts: Mapping[str, str], layer: ConfigLayer) -> Values:
         """Values of a layer that maps dotted keys to texts. Of the stored layer only settings declared so count."""
         values: Values = {}
         settings = dict(walk(self.sections)) if texts else {}
@@ -125,7 +125,7 @@ class LayerReader:
                 self._warn_of_former(key, dotted(path), FilePlace(layer))
             if path not in settings:
                 self.problems.append(ConfigProblem(UNKNOWN, key, FilePlace(layer), nearest_key(self.sections, path)))
-            elif layer is Layer.STORED and not settings[path].rules.stored:
+            elif layer is ConfigLayer.STORED and not settings[path].rules.stored:
                 self.problems.append(
                     ConfigProblem(translatable("this key cannot be changed at run time"), key, FilePlace(layer))
                 )
@@ -149,14 +149,16 @@ class LayerReader:
                 filled[name] = coercion.build((name,), section, given)
         return filled
 
-    def _read_text(self, setting: Setting, path: KeyPath, text: str, layer: Layer, place: FilePlace) -> LayerValue:
+    def _read_text(
+        self, setting: Setting, path: KeyPath, text: str, layer: ConfigLayer, place: FilePlace
+    ) -> LayerValue:
         def report(inner: KeyPath, reason: str, hint: str) -> None:
             self.problems.append(ConfigProblem(reason, dotted(inner), place, hint))
 
-        base = self._home if layer is Layer.STORED else Path.cwd()
+        base = self._home if layer is ConfigLayer.STORED else Path.cwd()
         coercion = Coercion(report, SecretSources(self._environ, base))
-        value = coercion.value(path, setting.kind, setting.rules, Text(text))
-        return LayerValue(layer, value, place if layer is Layer.ENVIRONMENT else None)
+        value = coercion.value(path, setting.kind, setting.rules, GivenText(text))
+        return LayerValue(layer, value, place if layer is ConfigLayer.ENVIRONMENT else None)
 
     def _refuse_variable(self, name: str, known: Mapping[str, object]) -> None:
         problem = ConfigProblem(

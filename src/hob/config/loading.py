@@ -11,7 +11,7 @@ from hob.config.fields import fields_of, holds_secret, is_section, walk
 from hob.config.file import FILE_NAME, ConfigFile, read_file
 from hob.config.layers import LayerReader, Values, find_key, split_key
 from hob.config.positions import KeyPath, dotted
-from hob.config.problems import ConfigInvalid, ConfigProblem, FilePlace, Layer, Source, UnknownKey, find_nearest
+from hob.config.problems import ConfigInvalid, ConfigLayer, ConfigProblem, FilePlace, Source, UnknownKey, find_nearest
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
@@ -74,14 +74,14 @@ class Config:
         for length in range(len(path), 0, -1):
             if path[:length] in values:
                 return values[path[:length]].source(path, self._layers.file)
-        return Source(Layer.DEFAULT)
+        return Source(ConfigLayer.DEFAULT)
 
     def items(self) -> Iterator[tuple[str, Any, Source]]:
         """Every setting's dotted key, value and origin, in the order of declaration."""
         values = self._layers.merged()
         for path, _ in walk(self.sections):
             found = values.get(path)
-            source = found.source(path, self._layers.file) if found else Source(Layer.DEFAULT)
+            source = found.source(path, self._layers.file) if found else Source(ConfigLayer.DEFAULT)
             yield dotted(path), self._value(path), source
 
     def secrets(self) -> Iterator[tuple[str, Secret]]:
@@ -97,7 +97,7 @@ class Config:
         and a newer Hob must still start.
         """
         reader = LayerReader(self.sections, self.home, self._layers.environ)
-        read = reader.read_texts(stored, Layer.STORED)
+        read = reader.read_texts(stored, ConfigLayer.STORED)
         layers = replace(self._layers, stored={path: each for path, each in read.items() if each.value is not INVALID})
         instances = reader.build(layers.merged())
         if INVALID in instances.values():
@@ -169,7 +169,7 @@ def load_config(
     if file is not None:
         below.update(reader.read_table(file))
     below.update(reader.read_environment())
-    layers = _Layers(file, environ, tuple(reader.warnings), below, {}, reader.read_texts(flags, Layer.FLAG))
+    layers = _Layers(file, environ, tuple(reader.warnings), below, {}, reader.read_texts(flags, ConfigLayer.FLAG))
     instances = reader.build(layers.merged())
     if reader.problems:
         raise ConfigInvalid(sorted(_placed(reader.problems, layers, path), key=_by_line))
@@ -193,7 +193,7 @@ def _variable(layers: _Layers, key: KeyPath, reason: str) -> FilePlace | None:
     given = {
         each: found.place
         for each, found in layers.merged().items()
-        if found.layer is Layer.ENVIRONMENT and each[: len(key)] == key
+        if found.layer is ConfigLayer.ENVIRONMENT and each[: len(key)] == key
     }
     named = [place for each, place in given.items() if each == key or str(each[-1]) in reason.split()]
     return next(iter(named), None)

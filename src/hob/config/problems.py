@@ -20,7 +20,7 @@ class FilePlace:
         return f"{self.name}:{self.line}:{self.column}" if self.line else self.name
 
 
-class Layer(StrEnum):
+class ConfigLayer(StrEnum):
     """The layers of settings, lowest first; a higher one wins."""
 
     DEFAULT = "default"
@@ -34,7 +34,7 @@ class Layer(StrEnum):
 class Source:
     """Where the value in force came from."""
 
-    layer: Layer
+    layer: ConfigLayer
     place: FilePlace | None = None
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hob.config.environment import expand_path
-from hob.config.substitution import Text, is_name
+from hob.config.substitution import GivenText, is_name
 from hob.core.errors import NotConfigured, Unready
 from hob.core.libraries import install_command
 from hob.core.settings import Secret
@@ -45,7 +45,7 @@ def make_secret(text: str, key: str, around: SecretSources) -> Secret:
 
 def scheme_of(text: str) -> str:
     """Which kind of reference the text is, or nothing for the secret itself."""
-    written = text.shown if isinstance(text, Text) else text
+    written = text.shown if isinstance(text, GivenText) else text
     scheme, colon, _ = written.partition(":")
     return scheme if colon and scheme in _SCHEMES else ""
 

@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Report = Callable[[KeyPath, str], None]
 
 
-class Text(str):
+class GivenText(str):
     """A value given as text (a variable, a flag, a file's text after substitution): it is read by its setting's type.
 
     `shown` is the text as its author wrote it; messages show that, since a replaced variable may be a secret.
@@ -21,7 +21,7 @@ class Text(str):
     __slots__ = ("shown",)
     shown: str
 
-    def __new__(cls, value: str, shown: str | None = None) -> "Text":
+    def __new__(cls, value: str, shown: str | None = None) -> "GivenText":
         text = super().__new__(cls, value)
         text.shown = value if shown is None else shown
         return text
@@ -66,4 +66,4 @@ def _substitute_text(text: str, environ: Mapping[str, str], report: Report, path
         return match[0]
 
     result = _REFERENCE.sub(replace, text)
-    return Text(result, text) if replaced else result
+    return GivenText(result, text) if replaced else result

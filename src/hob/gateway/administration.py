@@ -1,4 +1,4 @@
-"""How Hob's house is, for its owner: the port behind the routes."""
+"""The log, the doctor's findings, models, channels and plug-ins for the owner: the port behind the routes."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict

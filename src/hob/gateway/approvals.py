@@ -67,7 +67,7 @@ class GrantAnswer(TypedDict):
 
 
 class GrantsAnswer(TypedDict):
-    """Leaves, oldest first."""
+    """Approvals given for more than once, oldest first."""
 
     grants: list[GrantAnswer]
 

@@ -14,7 +14,7 @@ from hob.store.store import Store
 MOST_BYTES = 32_000_000
 
 
-class ImportedAnswer(TypedDict):
+class ImportedMessagesAnswer(TypedDict):
     """What became of past messages.
 
     new: messages that are kept from now on
@@ -58,7 +58,7 @@ class Importing:
     preview: bool = field("only count what is new", False)
 
 
-async def take_over(store: Store, asked: Importing) -> ImportedAnswer:
+async def take_over(store: Store, asked: Importing) -> ImportedMessagesAnswer:
     """Keep them as history; how many are new and how many were there. Raises InvalidRequest, StoreErrors."""
     past = [PastEntry(each.key, _entry(each)) for each in asked.messages]
     new = await store.imports.add(SessionKey(asked.session), asked.title, past, preview=asked.preview)

@@ -246,7 +246,7 @@ class MemoryControl(Protocol):
     """Looks at memory and changes it."""
 
     async def status(self) -> MemoryStatusAnswer:
-        """The layers and totals, with the seed's fields and colours."""
+        """The layers and totals, with KafClaw's fields and colours."""
 
     def overflow(self) -> OverflowFigures:
         """How often prompts had no room for all that memory had."""
@@ -255,7 +255,7 @@ class MemoryControl(Protocol):
         """How often what a model proposed as a fact ended so, by the names of the decisions."""
 
     async def embedding(self) -> EmbeddingStatusAnswer:
-        """How meaning is looked at, with the seed's fields."""
+        """How meaning is looked at, with KafClaw's fields."""
 
     async def check_embedding(self) -> EmbeddingStatusAnswer:
         """The same, after the embedder was asked for once where it never was."""

@@ -36,7 +36,7 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EvaluatedMessage:
     """A piece of a conversation in which evidence is looked for."""
 
     id: str
@@ -48,7 +48,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvaluatedQuestion:
     """A question and the ids of the pieces (or, counted by session, of the sessions) that hold its answer."""
 
     text: str
@@ -58,11 +58,11 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class EvaluatedConversation:
     """What is searched, and what is asked of it."""
 
-    said: Sequence[Said]
-    questions: Sequence[Question]
+    said: Sequence[EvaluatedMessage]
+    questions: Sequence[EvaluatedQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Labelled:
 
     format: str
     counted: str
-    conversations: Sequence[Conversation]
+    conversations: Sequence[EvaluatedConversation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EvaluationReport:
     """What was found."""
 
     format: str
@@ -120,9 +120,9 @@ def _read(data: Any) -> Labelled:
     return Labelled("LongMemEval", "turn" if by_turn else "session", [_longmemeval(each, by_turn) for each in asked])
 
 
-def _plain(data: Mapping[str, Any]) -> Conversation:
+def _plain(data: Mapping[str, Any]) -> EvaluatedConversation:
     said = [
-        Said(
+        EvaluatedMessage(
             id=str(each["id"]), text=str(each["text"]), session=str(each.get("session", "")),
             at=_moment(each.get("at", "1970-01-01")), speaker=str(each.get("speaker", "")),
             role=str(each.get("role", "")),
@@ -131,16 +131,16 @@ def _plain(data: Mapping[str, Any]) -> Conversation:
     ]  # fmt: skip
     last = max(each.at for each in said)
     questions = [
-        Question(
+        EvaluatedQuestion(
             text=str(each["question"]), evidence=frozenset(map(str, each["evidence"])),
             category=str(each.get("category", "all")), now=_moment(each["now"]) if "now" in each else last,
         )
         for each in data["questions"]
     ]  # fmt: skip
-    return Conversation(said, questions)
+    return EvaluatedConversation(said, questions)
 
 
-def _locomo(data: Mapping[str, Any]) -> Conversation:
+def _locomo(data: Mapping[str, Any]) -> EvaluatedConversation:
     talk = data["conversation"]
     sessions = sorted((key for key in talk if _SESSION.fullmatch(key)), key=lambda key: int(key.split("_")[1]))
     said = []
@@ -148,31 +148,33 @@ def _locomo(data: Mapping[str, Any]) -> Conversation:
         at = _date(talk[f"{session}_date_time"].replace(",", ""), "%I:%M %p on %d %B %Y")
         for turn in talk[session]:
             picture = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            said.append(Said(turn["dia_id"], turn["text"] + picture, session, at, turn["speaker"], "user"))
+            said.append(EvaluatedMessage(turn["dia_id"], turn["text"] + picture, session, at, turn["speaker"], "user"))
     known = {each.id for each in said}
     questions = []
     for asked in data["qa"]:
         turns = [f"D{int(a)}:{int(b)}" for each in asked.get("evidence", ()) for a, b in _LOCOMO_TURN.findall(each)]
         if evidence := known.intersection(turns):
-            questions.append(Question(asked["question"], frozenset(evidence), _LOCOMO[asked["category"]], said[-1].at))
-    return Conversation(said, questions)
+            questions.append(
+                EvaluatedQuestion(asked["question"], frozenset(evidence), _LOCOMO[asked["category"]], said[-1].at)
+            )
+    return EvaluatedConversation(said, questions)
 
 
-def _longmemeval(data: Mapping[str, Any], by_turn: bool) -> Conversation:
+def _longmemeval(data: Mapping[str, Any], by_turn: bool) -> EvaluatedConversation:
     said, evidence = [], set()
     talks = zip(data["haystack_dates"], data["haystack_session_ids"], data["haystack_sessions"], strict=True)
     for date, session, turns in sorted(talks, key=lambda talk: _longmemeval_date(talk[0])):
         for number, turn in enumerate(turns):
             if turn["content"].strip():
                 id, role = f"{session}#{number}", turn["role"]
-                said.append(Said(id, turn["content"], session, _longmemeval_date(date), role, role))
+                said.append(EvaluatedMessage(id, turn["content"], session, _longmemeval_date(date), role, role))
                 if turn.get("has_answer"):
                     evidence.add(id)
     wanted = evidence if by_turn else set(data["answer_session_ids"])
-    asked = Question(
+    asked = EvaluatedQuestion(
         data["question"], frozenset(wanted), data["question_type"], _longmemeval_date(data["question_date"])
     )
-    return Conversation(said, [asked] if wanted else [])
+    return EvaluatedConversation(said, [asked] if wanted else [])
 
 
 def _longmemeval_date(text: str) -> float:
@@ -190,7 +192,7 @@ def _moment(text: Any) -> float:
 
 async def evaluate(
     labelled: Labelled, embedder: Embedder | None = None, told: Callable[[int], None] = lambda _: None
-) -> Report:
+) -> EvaluationReport:
     """Keep what was said in a store for this alone, ask the questions and count; with an embedder by meaning too.
 
     `told` is given how many conversations are done. Raises StoreErrors, and ModelError where the embedder fails.
@@ -207,7 +209,7 @@ async def _evaluate(
     retriever: Retriever,
     meaning: MemoryEmbedder | None,
     told: Callable[[int], None],
-) -> Report:
+) -> EvaluationReport:
     means: list[Mapping[str, float]] = []
     categories: defaultdict[str, list[Mapping[str, float]]] = defaultdict(list)
     count = 0
@@ -230,10 +232,10 @@ async def _evaluate(
             means.append(_mean(counted))
     by_category = {name: Score(len(each), _mean(each)) for name, each in sorted(categories.items())}
     asked = sum(score.questions for score in by_category.values())
-    return Report(labelled.format, labelled.counted, count, Score(asked, _mean(means)), by_category)
+    return EvaluationReport(labelled.format, labelled.counted, count, Score(asked, _mean(means)), by_category)
 
 
-def _item(said: Said, place: int, scope: Scope) -> MemoryItem:
+def _item(said: EvaluatedMessage, place: int, scope: Scope) -> MemoryItem:
     return MemoryItem(
         scope=scope, layer=Layer.CONVERSATION, source=f"{Layer.CONVERSATION}:labelled", text=said.text,
         label=OWNER_LABEL, at=said.at, session=said.session, position=place, turn=said.id, speaker=said.speaker,

@@ -52,7 +52,7 @@ class Expertise:
     last_used: float
 
     def view(self) -> dict[str, Any]:
-        """With the seed's fields."""
+        """With KafClaw's fields."""
         return {
             "skill": self.skill, "score": round(self.score, 3), "trend": self.trend.value, "uses": self.uses,
             "successes": self.successes, "failures": self.failures, "last_used": self.last_used,

@@ -34,7 +34,7 @@ _MOST_NEWS = 5
 _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
-class Retriever(Protocol):
+class FindsItems(Protocol):
     """Finds items."""
 
     async def search(
@@ -61,12 +61,12 @@ class MemoryService:
         self,
         items: StoredItems,
         facts: StoredFacts,
-        retriever: Retriever,
+        retriever: FindsItems,
         settings: MemorySettings,
         clock: Clock,
         allows: Callable[[str], bool] = lambda _: True,
         further: Collection[str] = (),
-        thorough: Retriever | None = None,
+        thorough: FindsItems | None = None,
     ) -> None:
         """`allows` tells whether the owner's turns may use memory now, with this model.
 

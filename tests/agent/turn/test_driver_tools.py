@@ -440,7 +440,7 @@ async def test_denied_call_is_not_made_and_the_model_is_told_why(bench: TurnBenc
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-async def test_call_that_needs_leave_parks_the_turn_until_the_owner_answers(bench: TurnBench, allowed: bool) -> None:
+async def test_call_that_needs_approval_parks_the_turn_until_the_owner_answers(bench: TurnBench, allowed: bool) -> None:
     turn = await bench.turn()
     parts = bench.parts((tool("pay", noon),), calls(("pay", "{}")), "Well.")
     owner = Desktop()

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hob.agent.turn.running import Record, Unsaved
+from hob.agent.turn.run_state import Record, Unsaved
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import TurnId
 from hob.core.models import ModelRequest

@@ -22,7 +22,7 @@ import hob
 from hob.app.diagnostics.check import Check, CheckResult, Severity
 from hob.app.diagnostics.checks import CHECKS
 from hob.app.diagnostics.context import DiagnosticContext, Owner
-from hob.app.diagnostics.report import Report, examine_house, mend
+from hob.app.diagnostics.report import DiagnosticReport, examine_house, mend
 from hob.app.home import make_home, own
 from hob.app.service.plan import make_plan
 from hob.app.service.unit import unit_text
@@ -64,7 +64,7 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
     return own | KEYS | more
 
 
-def looked_at(home: Path, **more: str) -> Report:
+def looked_at(home: Path, **more: str) -> DiagnosticReport:
     """What all of them find."""
     return examine_house(DiagnosticContext(home, environ_of(home, **more), online=False))
 

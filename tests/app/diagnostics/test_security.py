@@ -10,7 +10,7 @@ import pytest
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.checks.security.audit import AUDIT
 from hob.app.diagnostics.context import DiagnosticContext
-from hob.app.diagnostics.report import Report, examine_house
+from hob.app.diagnostics.report import DiagnosticReport, examine_house
 from hob.app.diagnostics.security_values import (
     FileFacts,
     GatewayFacts,
@@ -32,7 +32,7 @@ PRIVATE = ("home", "config", "database", "secrets", "secret", "reference", "back
 PASSPHRASE = Secret.of("sesame open")
 
 
-def audit(facts: SecurityFacts, accepted: Sequence[str] = ()) -> Report:
+def audit(facts: SecurityFacts, accepted: Sequence[str] = ()) -> DiagnosticReport:
     here = DiagnosticContext(Path("/nowhere"), {}, online=False).with_facts(facts)
     return examine_house(here, checks=AUDIT, accepted=accepted)
 

@@ -9,7 +9,7 @@ import pytest
 
 from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import DetectedModel, find_all
-from hob.cli.onboarding.report import SetupOptions, SetupReport, StepOutcome, StepStatus
+from hob.cli.onboarding.report import SetupOptions, SetupOutcome, SetupReport, StepStatus
 from hob.cli.onboarding.steps import set_up
 from hob.testing.model_server import ModelServer
 from tests.app.managers import put_managers
@@ -94,7 +94,7 @@ class Machine:
         return find_all(read_config(), ())
 
 
-def _be_silent(_: StepOutcome) -> None:
+def _be_silent(_: SetupOutcome) -> None:
     pass
 
 

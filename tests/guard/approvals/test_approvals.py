@@ -132,7 +132,7 @@ async def test_approval_is_for_this_session_and_these_people(bench: JudgeBench, 
     assert (type(found), found.rule) == (Deny, "approval.void")
 
 
-async def test_script_that_changed_voids_the_leave(bench: JudgeBench) -> None:
+async def test_script_that_changed_voids_the_approval(bench: JudgeBench) -> None:
     script = bench.work / "clean.sh"
     script.write_text("git status\n")
     call = call_of("exec", command="sh clean.sh && git reset --hard")
@@ -149,7 +149,7 @@ async def test_script_that_changed_voids_the_leave(bench: JudgeBench) -> None:
     assert isinstance(await bench.verdict(call, TURN), Deny)
 
 
-async def test_file_that_changed_since_its_difference_was_shown_voids_the_leave(tmp_path: Path) -> None:
+async def test_file_that_changed_since_its_difference_was_shown_voids_the_approval(tmp_path: Path) -> None:
     file, call = tmp_path / "work" / "a.md", call_of("write", path="a.md", content="new\n")
 
     async def differ(_: ToolCall) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hob.app.endpoints import ENDPOINTS
 from hob.core.errors import InvalidRequest
-from hob.gateway.http.fields import Field, Nothing, Text, choices_of, fields_of, read
+from hob.gateway.http.fields import Field, Nothing, QueryText, choices_of, fields_of, read
 
 REQUESTS = sorted({each.takes for each in ENDPOINTS} - {bytes, Nothing}, key=lambda cls: str(cls.__name__))
 JSON = st.recursive(
@@ -57,7 +57,7 @@ def test_request_holds_what_is_declared_or_is_refused(cls: Any, data: st.DataObj
 @given(data=st.data())
 def test_query_is_read_by_the_same_rules(cls: Any, data: st.DataObject) -> None:
     names = [field.name for field in fields_of(cls)]
-    given = data.draw(st.dictionaries(st.sampled_from(names), st.text().map(Text), max_size=4))
+    given = data.draw(st.dictionaries(st.sampled_from(names), st.text().map(QueryText), max_size=4))
     try:
         made = read(cls, given)
     except InvalidRequest:
@@ -65,7 +65,7 @@ def test_query_is_read_by_the_same_rules(cls: Any, data: st.DataObject) -> None:
     for field in fields_of(cls):
         value = getattr(made, field.name)
         assert holds(field, value)
-        assert not isinstance(value, Text)
+        assert not isinstance(value, QueryText)
 
 
 class Colour(StrEnum):

@@ -10,7 +10,15 @@ from hob.core.models import AssistantMessage, ModelEvent, ModelReply, ModelReque
 from hob.core.screening.detectors import find
 from hob.core.screening.kinds import SensitiveKind
 from hob.guard.screening.model_calls.prompt_guard import Placeholders, PromptGuard, Restorer, put_back
-from hob.guard.screening.model_calls.sanitizer import EndMarks, Images, Limit, Redaction, Sanitizer, Stage, Thoughts
+from hob.guard.screening.model_calls.sanitizer import (
+    EndMarks,
+    Images,
+    LengthLimit,
+    Redaction,
+    Sanitizer,
+    Stage,
+    Thoughts,
+)
 from hob.guard.screening.model_calls.settings import PromptGuardSettings, SanitizerSettings, ScreeningAction
 
 ALL = frozenset(SensitiveKind)
@@ -80,7 +88,7 @@ def test_no_value_that_was_found_is_in_the_request(texts: list[str], system: str
 
 @given(TEXTS, PLACES)
 def test_stage_gives_the_same_however_the_text_is_cut(text: str, places: list[int]) -> None:
-    for make in (Thoughts, EndMarks, lambda: Images("https://a.b"), lambda: Limit(9, "…")):
+    for make in (Thoughts, EndMarks, lambda: Images("https://a.b"), lambda: LengthLimit(9, "…")):
         stage: Stage = make()
         assert run(stage, cut(text, places)) == run(make(), [text])
 

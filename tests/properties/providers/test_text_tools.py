@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hob.providers.text_tools.blocks import CLOSERS, OPENERS
-from hob.providers.text_tools.calls import Written
+from hob.providers.text_tools.calls import WrittenCall
 from hob.providers.text_tools.reading import CallReader
 from tests.growth import grows_with_its_size
 
@@ -48,7 +48,7 @@ right = st.sampled_from(
 innocent = st.text(st.characters(exclude_characters="<[{`f"), max_size=200)
 
 
-def hear(parts: list[str]) -> tuple[str, list[Written]]:
+def hear(parts: list[str]) -> tuple[str, list[WrittenCall]]:
     reader = CallReader(TOOLS)
     shown = [reader.feed(part) for part in parts]
     shown.append(reader.finish())
@@ -84,7 +84,7 @@ def test_answer_without_calls_passes_unchanged_and_calls_are_of_tools_that_were_
 def test_call_is_found_behind_any_text_and_never_shown(cut: tuple[str, list[str]]) -> None:
     text, parts = cut
     shown, calls = hear(parts)
-    assert calls[0] == Written("read", ARGUMENTS)
+    assert calls[0] == WrittenCall("read", ARGUMENTS)
     assert "read" not in shown.removeprefix(text[: len(shown)])
     assert text.startswith(shown)
 
@@ -93,7 +93,7 @@ def test_call_is_found_behind_any_text_and_never_shown(cut: tuple[str, list[str]
 def test_argument_arrives_whatever_it_holds(path: str, cut: int) -> None:
     arguments = json.dumps({"path": path})
     text = f'<tool_call>{{"name": "read", "arguments": {arguments}}}</tool_call>'
-    assert hear([text[at : at + cut] for at in range(0, len(text), cut)]) == ("", [Written("read", arguments)])
+    assert hear([text[at : at + cut] for at in range(0, len(text), cut)]) == ("", [WrittenCall("read", arguments)])
 
 
 @given(innocent)

@@ -13,7 +13,7 @@ import pytest
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId
 from hob.core.models import Image, ModelRequest, TextDelta, Thinking, UserMessage
-from hob.providers.cli.process import CliCommand, run
+from hob.providers.cli.process import CliProcessPlan, run
 from hob.providers.cli.program import CliSettings, find_cli
 from hob.testing.clock import ManualClock
 from tests.providers.cli.fake import CLIS, FakeCli, Seen, answer, ask, half, recorded
@@ -324,7 +324,7 @@ async def test_server_that_refuses_a_value_is_no_wrong_command_line(tmp_path: Pa
 async def test_program_that_writes_faster_than_anybody_reads_has_to_wait(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     code = "for n in range(100_000): print(n, 'x' * 100)"
-    command = CliCommand((sys.executable, "-c", code), {}, tmp_path, tmp_path / "empty", 30.0, 60.0)
+    command = CliProcessPlan((sys.executable, "-c", code), {}, tmp_path, tmp_path / "empty", 30.0, 60.0)
     read = most = 0
     async with run(command) as process, aclosing(process.lines()) as lines:
         async for _ in lines:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hob.core.content.media import Transcript
+from hob.core.content.media import SpeechTranscript
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.providers.wires.openai_media.transcription import OpenAITranscriber, language_code, recording_ending
@@ -14,7 +14,7 @@ from hob.testing.model_server.openai_media import read_form
 from tests.providers.canned import client_of, saying
 
 
-async def heard(answer: Any, model: str = "whisper-1") -> Transcript:
+async def heard(answer: Any, model: str = "whisper-1") -> SpeechTranscript:
     async with saying(answer) as client:
         return await OpenAITranscriber(client, model).transcribe(b"OggS", "audio/ogg")
 
@@ -69,7 +69,7 @@ async def test_form_says_what_the_model_understands(model: str, form: str) -> No
 async def test_fields_of_the_transcript_are_read() -> None:
     usage = {"type": "tokens", "input_tokens": 14, "output_tokens": 5}
     found = await heard({"text": " Hallo. ", "language": "german", "duration": "1.5", "usage": usage})
-    assert found == Transcript("Hallo.", "de", 1.5, "whisper-1", Usage(14, 5))
+    assert found == SpeechTranscript("Hallo.", "de", 1.5, "whisper-1", Usage(14, 5))
 
 
 @pytest.mark.parametrize("answer", [[], {}, {"text": None}, {"text": 7}, "x", b"<html>", b"hello"])
@@ -81,7 +81,7 @@ async def test_malformed_transcript_is_refused(answer: Any) -> None:
 
 @pytest.mark.parametrize("told", [{"duration": "x"}, {"duration": -1}, {"duration": 1e300}, {"usage": []}])
 async def test_unreadable_details_of_a_transcript_are_left_out(told: dict[str, Any]) -> None:
-    assert await heard({"text": "Hallo.", **told}) == Transcript("Hallo.", model="whisper-1")
+    assert await heard({"text": "Hallo.", **told}) == SpeechTranscript("Hallo.", model="whisper-1")
 
 
 async def test_silence_is_no_error() -> None:

@@ -21,7 +21,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall, ToolSpec
 from hob.providers.http.prefixes import digest_of
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.wires.anthropic.encoding import encode_request
 from hob.providers.wires.anthropic.wire import AnthropicMessages
 
@@ -298,8 +298,8 @@ def test_models_are_listed_with_what_is_known_of_them() -> None:
     row = {"id": "claude-x", "max_input_tokens": 9, "max_tokens": 5, "capabilities": capabilities}
     listing = {"data": [row, {"id": "old", "capabilities": None}, {"id": 5}, "x"], "has_more": False}
     assert AnthropicMessages().read_models(listing) == (
-        Listed("claude-x", 9, 5, images=True, thinking=False),
-        Listed("old"),
+        ListedModel("claude-x", 9, 5, images=True, thinking=False),
+        ListedModel("old"),
     )
     assert AnthropicMessages().read_models([]) is None
 

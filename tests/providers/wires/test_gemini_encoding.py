@@ -18,7 +18,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.wires.gemini.encoding import encode_request
 from hob.providers.wires.gemini.wire import GenerateContent
 
@@ -241,5 +241,8 @@ def test_models_are_listed_if_they_answer() -> None:
         {"name": 5},
         "x",
     ]
-    assert GenerateContent().read_models({"models": rows}) == (Listed("gemini-x", 9, 5, thinking=True), Listed("old"))
+    assert GenerateContent().read_models({"models": rows}) == (
+        ListedModel("gemini-x", 9, 5, thinking=True),
+        ListedModel("old"),
+    )
     assert GenerateContent().read_models({"data": []}) is None

@@ -18,7 +18,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.wires.ollama.wire import OllamaChat, encode_request
 
 CLOCK = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
@@ -135,6 +135,6 @@ def test_address_may_be_written_in_many_ways(base: str) -> None:
 
 def test_models_are_listed() -> None:
     rows = [{"model": "qwen3:8b"}, {"name": "old:1b"}, {"size": 1}, "x"]
-    assert OllamaChat().read_models({"models": rows}) == (Listed("qwen3:8b"), Listed("old:1b"))
+    assert OllamaChat().read_models({"models": rows}) == (ListedModel("qwen3:8b"), ListedModel("old:1b"))
     assert OllamaChat().read_models({"data": []}) is None
     assert OllamaChat().read_models([]) is None

@@ -17,7 +17,7 @@ from hob.core.models import (
     UserMessage,
 )
 from hob.core.tools import ToolCall, ToolSpec
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.wires.openai_responses.encoding import efforts_of, encode_request
 from hob.providers.wires.openai_responses.wire import Responses
 
@@ -221,5 +221,5 @@ def test_address_may_be_written_in_many_ways(base: str) -> None:
 
 
 def test_models_are_listed() -> None:
-    assert Responses().read_models({"data": [{"id": "gpt-5"}, {"no": "name"}]}) == (Listed("gpt-5"),)
+    assert Responses().read_models({"data": [{"id": "gpt-5"}, {"no": "name"}]}) == (ListedModel("gpt-5"),)
     assert Responses().read_models({"error": "x"}) is None

@@ -207,7 +207,7 @@ async def test_command_answered_on_arrival_gets_the_same_answer_again(store: Sto
     assert task.state is TaskState.DONE
 
 
-async def test_command_in_the_lane_is_settled_once(store: Store) -> None:
+async def test_command_in_the_queue_is_settled_once(store: Store) -> None:
     inbound = message("/new")
     await store.inbox.accept(inbound, session=SESSION, limits=InboxLimits(), command=True, event=event_of(inbound))
     (waiting,) = await store.inbox.waiting(SESSION)

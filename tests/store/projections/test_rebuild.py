@@ -210,7 +210,7 @@ async def test_turn_without_transcript_leaves_its_session_as_it_was(store: Store
     assert await problems(store) == []
 
 
-async def test_set_aside_task_says_so(store: Store) -> None:
+async def test_quarantined_task_says_so(store: Store) -> None:
     inbound = message("hello")
     turn = await make_turn(store, inbound)
     for _ in range(3):

@@ -190,7 +190,7 @@ async def set_aside(store: Store, *steps: Step) -> TurnId:
     return turn
 
 
-async def test_turn_set_aside_leaves_no_reservation_open(store: Store) -> None:
+async def test_quarantined_turn_leaves_no_reservation_open(store: Store) -> None:
     await set_aside(store, ASKED)
     spent = await store.ledger.spent()
     assert (spent.cost, spent.reserved) == (ASKED.reserved, 0)

@@ -18,7 +18,7 @@ from mcp.shared.auth import AuthorizationCodeResult
 from hob.core.errors import AnswerNeeded
 from hob.core.ports.tools import CallContext
 from hob.core.settings import Secret
-from hob.tools.mcp.oauth import Login, read_callback
+from hob.tools.mcp.oauth import OAuthLogin, read_callback
 from hob.tools.mcp.settings import McpServer
 from tests.tools.calling import a_call
 from tests.tools.mcp.reaching import a_turn, accept, connected, toolset
@@ -41,7 +41,7 @@ class Browser:
 async def call_every_tool(home: Path, url: str) -> None:
     """As Hob does: what is offered is accepted, then called; a question is answered with its defaults."""
     browser = Browser()
-    login = Login(browser.show, browser.answer, "http://localhost:3000/callback")
+    login = OAuthLogin(browser.show, browser.answer, "http://localhost:3000/callback")
     given = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
     secret = given.get("client_secret")
     server = McpServer(

@@ -16,7 +16,7 @@ from hob.testing.channel import message
 from hob.tools.mcp.accepted import AcceptedServer
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
-from hob.tools.mcp.oauth import Login
+from hob.tools.mcp.oauth import OAuthLogin
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
@@ -45,7 +45,7 @@ async def connected(
     name: str = "notes",
     clock: Clock | None = None,
     protocol: str = "",
-    login: Login | None = None,
+    login: OAuthLogin | None = None,
 ) -> AsyncIterator[Connection]:
     """A connection that is open while it is used."""
     connection = connection_to(name, server, replace(around(home, clock), login=login), protocol)

@@ -10,14 +10,14 @@ from mcp.shared.auth import AuthorizationCodeResult
 
 from hob.core.errors import ToolFailed
 from hob.tools.mcp.connection import Connection
-from hob.tools.mcp.oauth import CallbackListener, Login, TokenFile, read_callback
+from hob.tools.mcp.oauth import CallbackListener, OAuthLogin, OAuthTokenFile, read_callback
 from hob.tools.mcp.settings import McpServer
 from tests.tools.mcp.authorizing import protected_server
 from tests.tools.mcp.reaching import connected
 
 
 @asynccontextmanager
-async def a_browser(*, typed: bool = False) -> AsyncIterator[Login]:
+async def a_browser(*, typed: bool = False) -> AsyncIterator[OAuthLogin]:
     """Somebody who agrees to all, in a browser on this machine or, with `typed`, on another."""
     async with CallbackListener() as listener:
 
@@ -33,7 +33,7 @@ async def a_browser(*, typed: bool = False) -> AsyncIterator[Login]:
         async def answer() -> AuthorizationCodeResult:
             return read_callback(await listener.wait())
 
-        yield Login(show, answer, listener.url)
+        yield OAuthLogin(show, answer, listener.url)
 
 
 async def gold(connection: Connection) -> str:
@@ -49,7 +49,7 @@ async def test_login_by_browser_or_by_the_address_it_was_sent_to(tmp_path: Path,
         kept = (tmp_path / "oauth/vault").read_bytes()
         token = next(iter(authority.tokens))
         assert token.encode() not in kept
-        assert TokenFile(tmp_path, "vault").read()["tokens"]["access_token"] == token
+        assert OAuthTokenFile(tmp_path, "vault").read()["tokens"]["access_token"] == token
         async with connected(tmp_path, server, "vault") as connection:  # nobody is there any more
             assert await gold(connection) == "open_vault"
         assert len(authority.clients) == 1
@@ -75,13 +75,13 @@ async def test_server_without_a_login_tells_the_way_to_one(tmp_path: Path) -> No
 
 
 def test_other_key_and_other_name_open_nothing(tmp_path: Path) -> None:
-    TokenFile(tmp_path, "vault").keep(tokens={"access_token": "t"})
+    OAuthTokenFile(tmp_path, "vault").keep(tokens={"access_token": "t"})
     (tmp_path / "oauth/bank").write_bytes((tmp_path / "oauth/vault").read_bytes())
-    assert TokenFile(tmp_path, "bank").read() == {}
+    assert OAuthTokenFile(tmp_path, "bank").read() == {}
     (tmp_path / "secrets/.oauth.key").write_bytes(bytes(32))
-    assert TokenFile(tmp_path, "vault").read() == {}
+    assert OAuthTokenFile(tmp_path, "vault").read() == {}
     assert (tmp_path / "oauth/vault").stat().st_mode & 0o777 == 0o600
-    assert TokenFile(tmp_path, "vault").forget()
+    assert OAuthTokenFile(tmp_path, "vault").forget()
 
 
 def test_refused_login_says_why() -> None:

@@ -11,7 +11,7 @@ from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.backends.landlock import Landlock, landlock_version
-from hob.tools.sandbox.job import Job, JobFinished, JobRoot, Limits
+from hob.tools.sandbox.job import JobFinished, JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import OutputCallbacks, run
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, make_caches
@@ -34,8 +34,8 @@ class Place:
         """A file outside that no command may see or change."""
         return self.outside / "canary"
 
-    def job(self, *argv: str, **more: object) -> Job:
-        return replace(Job(argv, self.work, (JobRoot(self.work, writable=True),)), **more)  # type: ignore[arg-type]
+    def job(self, *argv: str, **more: object) -> SandboxJob:
+        return replace(SandboxJob(argv, self.work, (JobRoot(self.work, writable=True),)), **more)  # type: ignore[arg-type]
 
     async def run(self, *argv: str, seconds: float = 20.0, stdin: bytes = b"", **more: object) -> JobFinished:
         limits = self.sandbox_environment.limits

@@ -10,7 +10,7 @@ from hob.core.errors import NotConfigured, ToolFailed
 from hob.tools.sandbox.backends.containers import Containers
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.backends.seatbelt import profile
-from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits, Window
+from hob.tools.sandbox.job import MIB, JobRoot, Limits, SandboxJob, Window
 from hob.tools.sandbox.running_command import run
 from hob.tools.sandbox.sandbox_environment import sandbox_environment_of
 from hob.tools.sandbox.settings import SandboxSettings
@@ -37,7 +37,7 @@ def arguments(tmp_path: Path, name: str = "docker", **more: object) -> list[str]
     work = tmp_path.resolve() / "work"
     work.mkdir(exist_ok=True)
     around = sandbox_environment(tmp_path.resolve(), image="image")
-    job = replace(Job(("true",), work, (JobRoot(work, writable=True),)), **more)  # type: ignore[arg-type]
+    job = replace(SandboxJob(("true",), work, (JobRoot(work, writable=True),)), **more)  # type: ignore[arg-type]
     return list(Containers(around, name, f"/usr/bin/{name}").arguments(job, "hob-x"))
 
 
@@ -74,7 +74,7 @@ async def test_container_is_removed_however_its_command_ends(tmp_path: Path, eng
     work = tmp_path.resolve() / "work"
     work.mkdir()
     backend = find_backend("docker", sandbox_environment(tmp_path.resolve(), image="image"), str(engine)).backend
-    job = Job(("sh", "-c", "echo hello; exit 3"), work, (JobRoot(work, writable=True),))
+    job = SandboxJob(("sh", "-c", "echo hello; exit 3"), work, (JobRoot(work, writable=True),))
     finished = await run(backend, job, SystemClock(), limits=Limits())
     assert (finished.output, finished.status) == (b"hello\n", 3)
     started, removed = (tmp_path / "log").read_text().splitlines()
@@ -84,7 +84,7 @@ async def test_container_is_removed_however_its_command_ends(tmp_path: Path, eng
 
 async def test_container_has_no_network_to_give(tmp_path: Path, engine: Path) -> None:
     backend = find_backend("docker", sandbox_environment(tmp_path, image="image"), str(engine)).backend
-    job = Job(("true",), tmp_path, (JobRoot(tmp_path),), hosts=("example.org",))
+    job = SandboxJob(("true",), tmp_path, (JobRoot(tmp_path),), hosts=("example.org",))
     with pytest.raises(NotConfigured, match="have no network"):
         await run(backend, job, SystemClock(), limits=Limits())
 
@@ -121,7 +121,7 @@ async def test_plain_commands_end_with_all_they_started_and_see_no_secrets(
     work = tmp_path.resolve() / "work"
     work.mkdir()
     backend = find_backend("plain", sandbox_environment(tmp_path.resolve()), PATH).backend
-    job = Job(("sh", "-c", "env; pwd"), work, (JobRoot(work, writable=True),))
+    job = SandboxJob(("sh", "-c", "env; pwd"), work, (JobRoot(work, writable=True),))
     said = (await run(backend, job, SystemClock(), limits=Limits())).output.decode()
     assert "canary" not in said
     assert said.endswith(f"{work}\n")

@@ -12,7 +12,7 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.tools.sandbox.backends.detection import find_backend
-from hob.tools.sandbox.job import Job, JobFinished, JobRoot, Limits
+from hob.tools.sandbox.job import JobFinished, JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import run
 from tests.tools.sandbox.conftest import sandbox_environment
@@ -77,7 +77,7 @@ async def ran(tmp_path: Path, *argv: str, image: str = "project:1") -> JobFinish
     (work / "src").mkdir(parents=True)
     (work / ".git").mkdir()
     (work / ".git/config").touch()
-    job = Job(argv, work / "src", (JobRoot(work, writable=True),))
+    job = SandboxJob(argv, work / "src", (JobRoot(work, writable=True),))
     return await run(backend(tmp_path, image), job, SystemClock(), limits=Limits())
 
 

@@ -25,7 +25,7 @@ from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.network.authority import RunAuthority
 from hob.tools.sandbox.network.credentials import CredentialBook, JobCredential, ResponseMask
-from hob.tools.sandbox.network.hosts import Decision
+from hob.tools.sandbox.network.hosts import HostDecision
 from hob.tools.sandbox.network.interception import RequestRefused, fill
 from hob.tools.sandbox.network.proxy import Internet
 from hob.tools.sandbox.running_command import OutputCallbacks
@@ -54,7 +54,7 @@ class Server:
     place: Place
     port: int = 0
     heard: list[str] = field(default_factory=list)
-    decided: list[Decision] = field(default_factory=list)
+    decided: list[HostDecision] = field(default_factory=list)
     onward: bool = False
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -112,7 +112,7 @@ async def test_secret_is_in_the_request_and_the_command_sees_what_stands_for_it(
         assert "GITHUB_TOKEN=hob-" in said
         assert "BEGIN CERTIFICATE" in said
         assert SECRET not in said
-        assert server.decided[-1] == Decision(HOST, server.port, True, "", "github")
+        assert server.decided[-1] == HostDecision(HOST, server.port, True, "", "github")
 
 
 async def test_python_and_basic_logins_work_too(wrapped: Place) -> None:

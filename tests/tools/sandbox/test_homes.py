@@ -1,6 +1,6 @@
 """What one command leaves in its HOME does not meet the next; what it downloaded may."""
 
-from hob.tools.sandbox.environment import search_path
+from hob.tools.sandbox.environment_variables import search_path
 from tests.tools.sandbox.conftest import Place
 
 PLANTED = "mkdir -p ~/.local/bin && printf '#!/bin/sh\\necho HIJACKED' > ~/.local/bin/git && chmod +x ~/.local/bin/git"

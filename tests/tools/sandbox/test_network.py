@@ -11,7 +11,7 @@ import pytest
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
-from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name, public_address
+from hob.tools.sandbox.network.hosts import HostDecision, HostRules, host_name, public_address
 from hob.tools.sandbox.network.proxy import Internet, NotTls, ProxyRefused, parse_request, server_name
 from hob.tools.sandbox.running_command import OutputCallbacks
 from tests.tools.sandbox.conftest import Place
@@ -26,7 +26,7 @@ class Outside:
     place: Place
     port: int
     heard: list[bytes] = field(default_factory=list)
-    decided: list[Decision] = field(default_factory=list)
+    decided: list[HostDecision] = field(default_factory=list)
 
     async def python(self, code: str, hosts: Sequence[str] = (ALLOWED,)) -> str:
         return await self.place.python(code, hosts=tuple(hosts))
@@ -72,7 +72,7 @@ async def test_allowed_host_is_reached(wrapped: Place) -> None:
     async with opened(wrapped) as outside:
         assert (await outside.python(fetch(ALLOWED, outside.port))).strip() == "hello"
         assert outside.heard[0].startswith(b"GET /x HTTP/1.1\r\n")
-        assert outside.decided == [Decision(ALLOWED, outside.port, True, "allowed")]
+        assert outside.decided == [HostDecision(ALLOWED, outside.port, True, "allowed")]
 
 
 async def test_another_host_is_not(wrapped: Place) -> None:

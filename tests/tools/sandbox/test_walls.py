@@ -8,7 +8,7 @@ import pytest
 
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.containers import Containers
-from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.job import JobRoot, SandboxJob
 from tests.tools.sandbox.conftest import Place, sandbox_environment
 
 NAMES = (".git/hooks/", ".git/config", "deep/below/skills/")
@@ -78,7 +78,7 @@ def test_bubblewrap_that_takes_no_descriptors_is_no_wall(wrapped: Place) -> None
 def mounts(tmp_path: Path) -> list[str]:
     work = tmp_path.resolve() / "work"
     around = sandbox_environment(tmp_path.resolve(), image="image", protected=NAMES)
-    job = Job(("true",), work, (JobRoot(work, writable=True),))
+    job = SandboxJob(("true",), work, (JobRoot(work, writable=True),))
     words = list(Containers(around, "docker", "/usr/bin/docker").arguments(job, "hob-x"))
     found = [words[at + 1] for at, word in enumerate(words) if word == "--mount"]
     return [line.replace(str(work), "W").replace("type=bind,", "") for line in found]

@@ -16,7 +16,7 @@ from hob.tools.web.fetching import WebFetcher
 from hob.tools.web.search.brave import Brave
 from hob.tools.web.search.duckduckgo import DuckDuckGo
 from hob.tools.web.search.opening import open_search
-from hob.tools.web.search.provider import Hit, Query, SearchProvider
+from hob.tools.web.search.provider import Hit, SearchProvider, WebQuery
 from hob.tools.web.search.searxng import SearXNG
 from hob.tools.web.search.tavily import Tavily
 from hob.tools.web.settings import WebSettings
@@ -60,7 +60,7 @@ def answer(web: WebServer, name: str, data: bytes | None = None, status: str = "
 
 @pytest.mark.parametrize("name", PATHS)
 async def test_results_come_in_their_order_without_markup(web: Answering, name: str) -> None:
-    hits = await answer(web, name).search(Query("whale & krill"))
+    hits = await answer(web, name).search(WebQuery("whale & krill"))
     assert [hit.url for hit in hits] == ["https://example.org/whales?a=1&b=2", "https://example.com/krill"]
     assert hits[0].title == "Whales & their food"
     assert hits[0].snippet == "Blue whales eat krill, up to four tons a day."
@@ -69,11 +69,11 @@ async def test_results_come_in_their_order_without_markup(web: Answering, name: 
 
 @pytest.mark.parametrize("name", PATHS)
 async def test_no_more_results_come_than_were_wanted(web: Answering, name: str) -> None:
-    assert len(await answer(web, name).search(Query("x", count=1))) == 1
+    assert len(await answer(web, name).search(WebQuery("x", count=1))) == 1
 
 
 async def test_each_is_asked_in_its_own_way(web: Answering) -> None:
-    query = Query("whale & krill", 3, "week", "de", "at")
+    query = WebQuery("whale & krill", 3, "week", "de", "at")
     await answer(web, "searxng").search(query)
     assert web.asked() == {"q": "whale & krill", "format": "json", "language": "de", "time_range": "week"}
     await answer(web, "brave").search(query)
@@ -99,35 +99,35 @@ async def test_each_is_asked_in_its_own_way(web: Answering) -> None:
 )
 async def test_failure_of_a_provider_is_said(web: Answering, name: str, status: str, said: str) -> None:
     with pytest.raises(ToolFailed, match=said):
-        await answer(web, name, b"{}", status).search(Query("x"))
+        await answer(web, name, b"{}", status).search(WebQuery("x"))
 
 
 @pytest.mark.parametrize("name", ["searxng", "brave", "tavily"])
 @pytest.mark.parametrize("data", [b"[]", b'"x"', b'{"results": 3, "web": null}', b'{"results": [1]}'])
 async def test_answer_in_another_shape_has_no_results(web: Answering, name: str, data: bytes) -> None:
-    assert await answer(web, name, data).search(Query("x")) == ()
+    assert await answer(web, name, data).search(WebQuery("x")) == ()
 
 
 @pytest.mark.parametrize("name", ["searxng", "brave", "tavily"])
 @pytest.mark.parametrize("data", [b"", b"<html>"])
 async def test_answer_that_is_no_json_is_said_to_be_none(web: Answering, name: str, data: bytes) -> None:
     with pytest.raises(ToolFailed, match="no JSON"):
-        await answer(web, name, data).search(Query("x"))
+        await answer(web, name, data).search(WebQuery("x"))
 
 
 async def test_searxng_without_json_says_what_to_change(web: Answering) -> None:
     with pytest.raises(ToolFailed, match=r"must list json under search\.formats"):
-        await answer(web, "searxng", b"", "403 Forbidden").search(Query("x"))
+        await answer(web, "searxng", b"", "403 Forbidden").search(WebQuery("x"))
 
 
 async def test_duckduckgo_that_suspects_a_robot_says_so(web: Answering) -> None:
     with pytest.raises(ToolFailed, match="takes this for a robot"):
-        await answer(web, "duckduckgo", b"<div class='anomaly-modal__title'>", "202 Accepted").search(Query("x"))
+        await answer(web, "duckduckgo", b"<div class='anomaly-modal__title'>", "202 Accepted").search(WebQuery("x"))
 
 
 async def test_provider_that_cannot_be_reached_is_named() -> None:
     with pytest.raises(ToolFailed, match="searxng cannot be reached"):
-        await SearXNG("http://127.0.0.1:1").search(Query("x"))
+        await SearXNG("http://127.0.0.1:1").search(WebQuery("x"))
 
 
 class Canned:
@@ -137,9 +137,9 @@ class Canned:
 
     def __init__(self, *hits: Hit) -> None:
         self.hits = hits
-        self.asked: list[Query] = []
+        self.asked: list[WebQuery] = []
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    async def search(self, query: WebQuery) -> tuple[Hit, ...]:
         self.asked.append(query)
         return self.hits
 
@@ -162,7 +162,7 @@ async def test_addresses_of_results_alone_count_as_found(tmp_path: Path) -> None
         "2. Other\n   https://other.example/"
     )
     assert urls_in(text) == {"https://site.example/a", "https://other.example/"}
-    assert provider.asked == [Query("a b")]
+    assert provider.asked == [WebQuery("a b")]
 
 
 async def test_same_search_is_asked_once_in_a_quarter_of_an_hour(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class _Rest:
 
 
 class Compactor:
-    """Implements the driver's `Compacts`."""
+    """Summarises the older part of a conversation that no longer fits; after failures less and less often."""
 
     def __init__(
         self,

@@ -17,14 +17,14 @@ _MOST_SESSIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenSections:
     """What they wrote: trusted parts by name, and entries of untrusted text, each after a heading of Hob's."""
 
     parts: tuple[tuple[str, str], ...] = ()
     foreign: tuple[Entry, ...] = ()
 
 
-_NOTHING = Written()
+_NOTHING = WrittenSections()
 
 
 class FeatureSections:
@@ -33,9 +33,9 @@ class FeatureSections:
     def __init__(self, sections: Sequence[PromptSection]) -> None:
         self._cached = tuple(each for each in sections if each.cached)
         self._others = tuple(each for each in sections if not each.cached)
-        self._kept: OrderedDict[tuple[SessionKey, Audience], tuple[tuple[int, ...], Written]] = OrderedDict()
+        self._kept: OrderedDict[tuple[SessionKey, Audience], tuple[tuple[int, ...], WrittenSections]] = OrderedDict()
 
-    async def stable(self, turn: Turn, view: View, audience: Audience, room: int) -> Written:
+    async def stable(self, turn: Turn, view: View, audience: Audience, room: int) -> WrittenSections:
         """What stays until the session is compacted, in at most `room` tokens."""
         if not self._cached:
             return _NOTHING
@@ -50,12 +50,12 @@ class FeatureSections:
                 self._kept.popitem(last=False)
         return known[1]
 
-    async def now(self, turn: Turn, at: float) -> Written:
+    async def now(self, turn: Turn, at: float) -> WrittenSections:
         """What there is to say as the turn begins or wakes."""
         return await _write(self._others, turn, at) if self._others else _NOTHING
 
 
-async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room: int | None = None) -> Written:
+async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room: int | None = None) -> WrittenSections:
     parts: list[tuple[str, str]] = []
     foreign: list[Entry] = []
     written = await asyncio.gather(*(section.write(turn) for section in sections))
@@ -71,7 +71,7 @@ async def _write(sections: Sequence[PromptSection], turn: Turn, at: float, room:
             source = f"{turn.id} {section.name}"
             foreign.append(Entry(0, "user", f"{section.name}:", HOB_LABEL, source, at))
             foreign.append(Entry(0, "user", text, label, source, at))
-    return Written(tuple(parts), tuple(foreign))
+    return WrittenSections(tuple(parts), tuple(foreign))
 
 
 def limited(text: str, tokens: int) -> str:

@@ -14,7 +14,7 @@ from hob.agent.turn.loops import LoopRules
 from hob.agent.turn.model_call import ask, out_of_time
 from hob.agent.turn.questions import hear, with_question
 from hob.agent.turn.recordings import write_down
-from hob.agent.turn.running import Record, TurnRun, Unsaved
+from hob.agent.turn.run_state import Record, TurnRun, Unsaved
 from hob.agent.turn.tool_calls import ToolCalls, show_unmade
 from hob.agent.turn.turn import (
     WITHDRAWING,

@@ -7,7 +7,7 @@ from hob.agent.prompt.tokens import shorten
 from hob.agent.prompt.window import pair
 from hob.agent.remarks import remarks_of
 from hob.agent.turn.entries import closing_entry, entries_of
-from hob.agent.turn.running import TurnRun
+from hob.agent.turn.run_state import TurnRun
 from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import Say
 from hob.core.errors import ModelFault

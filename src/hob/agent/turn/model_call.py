@@ -17,7 +17,7 @@ from hob.agent.turn.arguments import tidy
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import Stopwatch
 from hob.agent.turn.recordings import write_down
-from hob.agent.turn.running import TurnRun, request_hash
+from hob.agent.turn.run_state import TurnRun, request_hash
 from hob.agent.turn.tool_calls import clean
 from hob.agent.turn.turn import WAITABLE
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault

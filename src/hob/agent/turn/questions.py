@@ -7,7 +7,7 @@ the turn. The turn looks for both when it goes on, so an answer is found however
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hob.agent.turn.running import TurnRun
+from hob.agent.turn.run_state import TurnRun
 from hob.agent.turn.turn import CallState, answer_of
 from hob.core.content.plain_form import chosen, options_of
 from hob.core.ids import OutboxId

@@ -4,7 +4,7 @@ What a channel says was spoken for this message is trusted as its sender is; any
 """
 
 from hob.agent.turn.entries import FILE_LABEL
-from hob.agent.turn.running import TurnRun
+from hob.agent.turn.run_state import TurnRun
 from hob.core.errors import ModelError, ModelFault, NotFound
 from hob.core.messages import Attachment, Inbound
 from hob.core.steps import Transcribed

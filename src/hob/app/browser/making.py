@@ -16,7 +16,7 @@ from hob.store.audit.audit import AuditLog
 from hob.tools.browser.browser_tool import BrowserTool
 from hob.tools.browser.browsers import Browsers
 from hob.tools.browser.settings import BrowserSettings
-from hob.tools.sandbox.network.hosts import Decision
+from hob.tools.sandbox.network.hosts import HostDecision
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 def make_browser_tool(kernel: Kernel, config: Callable[[], Config], folder: Path, tasks: TaskGroup) -> BrowserTool:
     """The tool, with its profiles in this folder; `config` gives the settings as they are now."""
 
-    def decided(session: SessionKey, decision: Decision) -> None:
+    def decided(session: SessionKey, decision: HostDecision) -> None:
         tasks.create_task(_note(kernel.store.audit, session, decision))
 
     settings = config()[BrowserSettings]
@@ -32,7 +32,7 @@ def make_browser_tool(kernel: Kernel, config: Callable[[], Config], folder: Path
     return BrowserTool(browsers, lambda: file_roots(config()), MaskedBlobs(kernel.store.blobs, kernel.known))
 
 
-async def _note(audit: AuditLog, session: SessionKey, decision: Decision) -> None:
+async def _note(audit: AuditLog, session: SessionKey, decision: HostDecision) -> None:
     outcome, target = "reached" if decision.allowed else "refused", f"{decision.host}:{decision.port} by the browser"
     try:
         await audit.add(of_action("network", outcome, HOB, target=f"{target} of {session}"))

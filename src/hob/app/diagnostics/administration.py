@@ -1,4 +1,4 @@
-"""The house as its owner sees it in a browser: the log, what the doctor finds, channels and plug-ins."""
+"""What the owner sees of Hob in a browser: the log, what the doctor finds, channels and plug-ins."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.app.diagnostics.report import examine_house
 from hob.app.logs.log_file import NAME, full_files
 from hob.app.logs.log_lines import LogLine, read_line, view
-from hob.app.models.connecting import Candidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
+from hob.app.models.connecting import ModelCandidate, is_key, keyed, listed, name_of, save_candidate, trouble_of
 from hob.app.models.keys import FILE
 from hob.app.models.probe import open_here
 from hob.app.models.provider_draft import ProviderConfigDraft
@@ -130,7 +130,7 @@ class OwnerAdministration:
         ]
 
 
-def _candidate(asked: NewModel) -> Candidate:
+def _candidate(asked: NewModel) -> ModelCandidate:
     own, known = asked.provider == SERVER, find_provider(asked.provider)
     if not own and known is None:
         raise InvalidRequest(translatable("unknown provider {provider}", provider=asked.provider))
@@ -141,7 +141,7 @@ def _candidate(asked: NewModel) -> Candidate:
     usual = known.model if known is not None and not own else ""
     model = asked.model.removeprefix(f"{asked.provider}/") or usual
     name = name_of(asked.provider, model) if model else ""
-    return Candidate(ProviderConfigDraft(name, asked.provider, asked.base_url if own else ""), asked.key, FILE)
+    return ModelCandidate(ProviderConfigDraft(name, asked.provider, asked.base_url if own else ""), asked.key, FILE)
 
 
 async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:

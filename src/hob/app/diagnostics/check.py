@@ -37,7 +37,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question about a house. `look` gives what is wrong; it raises CheckSkipped where it cannot know."""
+    """One question about a home. `look` gives what is wrong; it raises CheckSkipped where it cannot know."""
 
     id: str
     question: str

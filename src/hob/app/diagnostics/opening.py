@@ -1,4 +1,4 @@
-"""The house over the kernel; what looks at it is loaded when somebody asks."""
+"""What is looked at, over the kernel; what looks at it is loaded when somebody asks."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

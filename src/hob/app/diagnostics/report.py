@@ -26,7 +26,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DiagnosticReport:
     """What was found, what matters most first; and what could not be looked at, with the reason.
 
     `unknown` was accepted without there being such a check.
@@ -54,8 +54,8 @@ def examine_house(
     begins: Callable[[Check], None] = lambda _: None,
     checks: Iterable[Check] | None = None,
     accepted: Collection[str] = (),
-) -> Report:
-    """Ask every check, told to `begins` before; nothing is changed, whatever state the house is in.
+) -> DiagnosticReport:
+    """Ask every check, told to `begins` before; nothing is changed, whatever state the home is in.
 
     What the owner accepts is still told, after the rest.
     """
@@ -75,7 +75,7 @@ def examine_house(
             )
     findings.sort(key=lambda finding: (finding.accepted, -_ORDER.index(finding.found.severity)))
     unknown = sorted(set(accepted).difference(check.id for check in checks))
-    return Report(tuple(findings), len(checks), tuple(skipped), tuple(unknown))
+    return DiagnosticReport(tuple(findings), len(checks), tuple(skipped), tuple(unknown))
 
 
 def mend(home: Path, findings: Iterable[Finding]) -> Sequence[str]:

@@ -12,7 +12,7 @@ from hob.app.settings.sections import SECTIONS
 from hob.config.editing import set_value
 from hob.config.environment import process_environment
 from hob.config.loading import Config
-from hob.config.problems import ConfigInvalid, Layer, UnknownKey
+from hob.config.problems import ConfigInvalid, ConfigLayer, UnknownKey
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.core.values import dataclass
@@ -125,9 +125,9 @@ def _now(config: Config, key: str) -> _Now:
         value, origin = config.get(key), config.origin(key)
     except UnknownKey:
         return _Now(None)
-    if origin.layer is Layer.DEFAULT:
+    if origin.layer is ConfigLayer.DEFAULT:
         return _Now(None)
-    return _Now(value, "" if origin.layer is Layer.FILE else str(origin))
+    return _Now(value, "" if origin.layer is ConfigLayer.FILE else str(origin))
 
 
 def _text(wanted: SourceSetting, config: Config) -> str:

@@ -17,7 +17,7 @@ from hob.guard.screening.masking.masked_ports import MaskedBlobs
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.servers import McpServers
 from hob.tools.mcp.settings import McpSettings
-from hob.tools.sandbox.network.hosts import Decision
+from hob.tools.sandbox.network.hosts import HostDecision
 from hob.tools.sandbox.settings import SandboxSettings
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
             )
             await kernel.notifier.tell(translated(said, kernel.language), "mcp_changed")
 
-    async def note(server: str, decision: Decision) -> None:
+    async def note(server: str, decision: HostDecision) -> None:
         outcome, target = (
             "used" if decision.allowed else "refused",
             f"{decision.credential} {decision.host} by {server}",
@@ -50,7 +50,7 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
         except StoreError as error:
             log.warning("the use of a credential is not noted: %s %s: %s", target, outcome, error)
 
-    def decided(server: str, decision: Decision) -> None:
+    def decided(server: str, decision: HostDecision) -> None:
         if decision.credential:
             tasks.create_task(note(server, decision))
 

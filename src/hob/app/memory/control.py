@@ -51,7 +51,7 @@ from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import is_so
-from hob.memory.facts.extraction import GOALS, Decision
+from hob.memory.facts.extraction import GOALS, FactDecision
 from hob.memory.retrieval.assistance import Assistance
 from hob.memory.service import MemoryService
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
@@ -109,7 +109,7 @@ class OwnerMemory:
         self._documents = documents
 
     async def status(self) -> MemoryStatusAnswer:
-        """The layers and totals, with the seed's fields and colours."""
+        """The layers and totals, with KafClaw's fields and colours."""
         counts, layers = await self._counted()
         total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
         expiring = sum(each.expiring for each in counts.values())
@@ -155,7 +155,7 @@ class OwnerMemory:
     async def decisions(self) -> Mapping[str, int]:
         """How often what a model proposed as a fact ended so, by the names of the decisions."""
         counted = await self._store.facts.decisions()
-        return {name: counted.get(name, 0) for name in Decision if name not in GOALS}
+        return {name: counted.get(name, 0) for name in FactDecision if name not in GOALS}
 
     async def _counted(self) -> tuple[Mapping[str, LayerCount], Mapping[str, MemoryLayer]]:
         """How much each layer holds, and all layers there are."""
@@ -174,7 +174,7 @@ class OwnerMemory:
         return item_view(found, self._further)
 
     async def _observed(self) -> ObservedAnswer:
-        """The working notes and the observations, with the seed's fields."""
+        """The working notes and the observations, with KafClaw's fields."""
         work, (notes, newest) = self._store.memory_work, await self._store.working_notes.newest()
         known = await work.observations(self._scope)
         return {
@@ -203,7 +203,7 @@ class OwnerMemory:
         }
 
     async def embedding(self) -> EmbeddingStatusAnswer:
-        """How meaning is looked at, with the seed's fields."""
+        """How meaning is looked at, with KafClaw's fields."""
         known, told, status = self._embedder, await self._embedding(), "disabled"
         problem: str = translatable("model.embedding names no model: memory is found by words")
         if known is not None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
-from hob.core.content.media import Description, Embeddings, GeneratedImage, Relevances, Speech, Transcript
+from hob.core.content.media import Description, Embeddings, GeneratedImage, Relevances, Speech, SpeechTranscript
 from hob.core.errors import BudgetExceeded, ModelError, ModelFault, NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, new_event_id, new_span_id, new_trace_id
@@ -21,7 +21,7 @@ from hob.providers.routing.choice import Choice
 from hob.providers.settings import ModelSettings
 
 T = TypeVar("T")
-Made = TypeVar("Made", Embeddings, Relevances, Transcript, Description, Speech, GeneratedImage)
+Made = TypeVar("Made", Embeddings, Relevances, SpeechTranscript, Description, Speech, GeneratedImage)
 _SESSION = SessionKey("api:embeddings")
 _SOUND_PER_TOKEN = 200  # bytes of a recording, likewise
 _PICTURE_TOKENS = 3_000
@@ -98,7 +98,9 @@ class ModelCatalog:
         caller = MediaCall(RERANKING, self._session, sender, tokens)
         return await self._counted(caller, lambda: _there(self._media.reranker).rerank(question, texts))
 
-    async def transcribe(self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass) -> Transcript:
+    async def transcribe(
+        self, audio: bytes, media_type: str, session: SessionKey, sender: SenderClass
+    ) -> SpeechTranscript:
         """What is said, within the limits of spending for this sender. Raises ModelError."""
         caller = MediaCall(TRANSCRIPTION, session, sender, len(audio) // _SOUND_PER_TOKEN)
         return await self._counted(caller, lambda: _there(self._media.transcriber).transcribe(audio, media_type))

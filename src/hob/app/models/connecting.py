@@ -17,7 +17,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import SERVER
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.settings import ModelSettings
 
 _LIST_SECONDS = 5.0
@@ -27,7 +27,7 @@ _SHORTEST_KEY = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ModelCandidate:
     """A model that may be written down. `typed` is a key that has to be kept, in the place `keep`."""
 
     draft: ProviderConfigDraft
@@ -36,7 +36,7 @@ class Candidate:
 
 
 @contextmanager
-def keyed(home: Path, candidate: Candidate) -> Iterator[ProviderConfigDraft]:
+def keyed(home: Path, candidate: ModelCandidate) -> Iterator[ProviderConfigDraft]:
     """The draft, with a reference to the key that was typed."""
     draft = candidate.draft
     try:
@@ -45,7 +45,7 @@ def keyed(home: Path, candidate: Candidate) -> Iterator[ProviderConfigDraft]:
         drop_drafts(home)
 
 
-def save_candidate(home: Path, candidate: Candidate) -> tuple[str, ...]:
+def save_candidate(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     """Write it down, the key by reference; the keys of the settings that changed. Raises NotConfigured."""
     draft = candidate.draft
     if candidate.typed and candidate.keep != ENVIRONMENT:
@@ -70,7 +70,7 @@ async def listed(here: Here, id: str) -> tuple[str, ...]:
     return tuple(each.name for each in sorted(talking, key=_rank))
 
 
-def _rank(listed: Listed) -> bool:
+def _rank(listed: ListedModel) -> bool:
     """Those that call tools first, and otherwise in the server's order."""
     return listed.tools is not True
 

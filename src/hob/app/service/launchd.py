@@ -14,7 +14,7 @@ from hob.core.translation.language import translatable
 
 
 class Launchd:
-    """Implements Keeper by calling `launchctl` (`man launchctl`)."""
+    """Implements `ServiceManager` by calling `launchctl` (`man launchctl`)."""
 
     name = "launchd"
 

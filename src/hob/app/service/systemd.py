@@ -18,7 +18,7 @@ _SHOWN = "ActiveState,SubState,Result,MainPID,NRestarts,UnitFileState,ActiveEnte
 
 
 class Systemd:
-    """Implements Keeper by calling `systemctl --user`, `loginctl` and `journalctl`."""
+    """Implements `ServiceManager` by calling `systemctl --user`, `loginctl` and `journalctl`."""
 
     name = "systemd"
 

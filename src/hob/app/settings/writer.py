@@ -9,7 +9,7 @@ from typing import Any
 from hob.app.settings.reload import SettingsReload
 from hob.app.settings.view import settings_view
 from hob.config.loading import Config
-from hob.config.problems import Layer, UnknownKey
+from hob.config.problems import ConfigLayer, UnknownKey
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
@@ -69,7 +69,7 @@ def _check(config: Config, stored: Mapping[str, str], changed: Mapping[str, str 
         wrong = next((each for each in new.warnings if each.key == key and each not in old), None)
         if wrong is not None:
             raise InvalidRequest(f"{key}: {wrong.reason.removeprefix('ignored: ')}")
-        if text is not None and origin.layer is not Layer.STORED:
+        if text is not None and origin.layer is not ConfigLayer.STORED:
             told = translatable(
                 "{key} does not fit the other settings, or a flag of the command line outranks it", key=key
             )

@@ -49,10 +49,10 @@ from hob.tools.memory.remember import MemoryTools
 from hob.tools.messages.conversation import ConversationTools
 from hob.tools.messages.message import Messages, MessageTool, NoMessages
 from hob.tools.sandbox.backends.detection import FoundBackend, find_backend
-from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.network.credentials import CredentialBook, JobCredential
-from hob.tools.sandbox.network.hosts import Decided, Decision
+from hob.tools.sandbox.network.hosts import Decided, HostDecision
 from hob.tools.sandbox.processes import Processes
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment, limits_of, sandbox_environment_of
 from hob.tools.sandbox.secret_files import KeyFiles
@@ -161,7 +161,7 @@ class LazyBackend:
     def hides(self) -> bool:
         return self._found().backend.hides
 
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         return self._found().backend.prepare(job, decided, before, after)
 
 
@@ -249,7 +249,7 @@ def _opens(places: Places, command: str, directory: str) -> bool:
     return any(finding.rule == "secret-reading" for finding in findings)
 
 
-async def _note_host(store: Store, context: CallContext, decision: Decision) -> None:
+async def _note_host(store: Store, context: CallContext, decision: HostDecision) -> None:
     """A command was let reach a host, or not."""
     turn = context.turn
     who = least_known(each.sender.cls for each in (*turn.inbounds, *turn.joined))

@@ -45,7 +45,7 @@ from hob.guard.policy.policy import Policy
 from hob.guard.policy.rate_limits import ToolRateLimit
 from hob.guard.settings import ApprovalSettings, PolicySettings
 from hob.store.store import Store
-from hob.tools.sandbox.environment import search_path
+from hob.tools.sandbox.environment_variables import search_path
 from hob.tools.sandbox.network.hosts import HostRules, host_name
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import find_toolchains

@@ -7,13 +7,13 @@ from typing import Any
 from hob.agent.commands.table import parse
 from hob.app.daemon.unix_http import ConnectionLost
 from hob.cli.chat.connection import ChatConnection
-from hob.cli.chat.follower import Follower
+from hob.cli.chat.follower import MessageFollower
 from hob.cli.chat.input.input_draft import DraftedMessage
 from hob.cli.chat.message import ChatMessageState, MessageProgress
 from hob.cli.chat.rendering.fragments import Line, barred, plain, wrapped
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.transcript import LineKind, ScreenTranscript
+from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.conversation.questions import coloured_lines
 from hob.cli.output import line, tame
 from hob.core.errors import HobError
@@ -26,7 +26,7 @@ _FURTHER = "┊ "
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChatQuestion:
     """Something for which approval is asked."""
 
     message: ChatMessageState
@@ -40,7 +40,7 @@ class Conversation:
     def __init__(
         self,
         connection: ChatConnection,
-        follower: Follower,
+        follower: MessageFollower,
         transcript: ScreenTranscript,
         body: Mapping[str, Any],
         *,
@@ -63,7 +63,7 @@ class Conversation:
         self.language = "en"
         self.session = ""
         self.active: list[ChatMessageState] = []
-        self.questions: list[Question] = []
+        self.questions: list[ChatQuestion] = []
         self.stopping = False
 
     @property
@@ -79,7 +79,7 @@ class Conversation:
         asked = any(each.asks_in_words and each.doing is MessageProgress.ASKING for each in self.active)
         message.quiet = asked and not message.command
         prompt = [[("fg:ansicyan", "> " if not place else "  "), *row] for place, row in enumerate(shown)]
-        self._transcript.add(LineKind.SAID, prompt)
+        self._transcript.add(TranscriptLineKind.SAID, prompt)
         body = self._body | {"message": letter.message}
         if letter.pasted:
             body |= {"quoted": "\n\n".join(letter.pasted)}
@@ -113,7 +113,7 @@ class Conversation:
         self._follower.do(stop, lambda _: None)
         self._changed()
 
-    def decide(self, question: Question, allowed: bool, scope: str) -> None:
+    def decide(self, question: ChatQuestion, allowed: bool, scope: str) -> None:
         """Answer for the owner."""
         self.questions.remove(question)
 
@@ -124,7 +124,7 @@ class Conversation:
         self._follower.do(decide, lambda told: self._note(tame(told)), failed)
         self._changed()
 
-    def leave_open(self, question: Question) -> None:
+    def leave_open(self, question: ChatQuestion) -> None:
         """Ask no more; the turn waits on."""
         self.questions.remove(question)
         self._note(say(ChatSentence.LEFT_OPEN, self.language, id=question.id))
@@ -133,7 +133,7 @@ class Conversation:
         """Write down the blocks that were finished since."""
         if self._speaker is not None:
             for block in self._speaker.answer.take_finished(self._width()):
-                self._transcript.add(LineKind.BLOCK, block)
+                self._transcript.add(TranscriptLineKind.BLOCK, block)
 
     def put_down(self) -> None:
         """Write down what was seen of answers that go on without anybody looking."""
@@ -217,7 +217,7 @@ class Conversation:
     def _close(self, message: ChatMessageState) -> None:
         """What was written so far is whole: something else comes."""
         for block in message.answer.finish(self._width()):
-            self._transcript.add(LineKind.BLOCK, block)
+            self._transcript.add(TranscriptLineKind.BLOCK, block)
         given = message.answer.given
         message.answer = type(message.answer)()
         message.answer.given = given
@@ -255,7 +255,7 @@ class Conversation:
         message.calls.remove(call)
         if status == "asked":  # its question is shown
             return
-        self._transcript.add(LineKind.CALL, call.ended(status, self._width(), self.language))
+        self._transcript.add(TranscriptLineKind.CALL, call.ended(status, self._width(), self.language))
 
     def _remark(self, message: ChatMessageState, text: str) -> None:
         if text not in message.noted:
@@ -272,10 +272,10 @@ class Conversation:
         fresh = [each for id, each in asked.items() if id not in message.noted]  # others were answered
         for each in fresh:
             rows = coloured_lines(each, self.language)
-            self._transcript.add(LineKind.QUESTION, list(_question(rows, self._width())))
+            self._transcript.add(TranscriptLineKind.QUESTION, list(_question(rows, self._width())))
         message.noted |= asked.keys()
         message.asks_in_words = not data["asked"]
-        self.questions += [Question(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
+        self.questions += [ChatQuestion(message, each["id"], tuple(each["scopes"])) for each in data["asked"]]
         if fresh:
             hint = ChatSentence.HOW_TO_ANSWER if data["asked"] else ChatSentence.ANSWER_NEXT
             self._note(say(hint, self.language))
@@ -306,7 +306,7 @@ class Conversation:
         self._open(message)
         reply = data.get("reply")
         if reply is not None and message.command:
-            self._transcript.add(LineKind.BLOCK, wrapped(tame(reply), "", self._width()))
+            self._transcript.add(TranscriptLineKind.BLOCK, wrapped(tame(reply), "", self._width()))
         elif reply is not None and not message.written.endswith(reply):
             # streamed before we looked, by somebody else's turn, or a command's answer
             written = message.written
@@ -336,7 +336,7 @@ class Conversation:
         self._changed()
 
     def _note(self, text: str, style: str = "dim") -> None:
-        self._transcript.add(LineKind.NOTE, wrapped(text, style, self._width()))
+        self._transcript.add(TranscriptLineKind.NOTE, wrapped(text, style, self._width()))
         self._changed()
 
     def note(self, text: str) -> None:

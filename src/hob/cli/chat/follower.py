@@ -14,7 +14,7 @@ Ended = Callable[[HobError | OSError | None], None]
 """Told how a stream ended: by itself, or by an error."""
 
 
-class Follower:
+class MessageFollower:
     """Starts the threads. They end with their streams, or with the process: what they follow is kept elsewhere."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -19,8 +19,8 @@ from prompt_toolkit.input import create_input
 from hob.agent.commands.table import parse
 from hob.agent.settings import AgentSettings
 from hob.cli.chat.connection import ChatConnection
-from hob.cli.chat.conversation import Conversation, Question
-from hob.cli.chat.follower import Follower
+from hob.cli.chat.conversation import ChatQuestion, Conversation
+from hob.cli.chat.follower import MessageFollower
 from hob.cli.chat.input.completion import Completions, Names
 from hob.cli.chat.input.history import KeptHistory
 from hob.cli.chat.input.input_draft import InputDraft
@@ -34,7 +34,7 @@ from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.startup import StartupState, arrive
 from hob.cli.chat.status_bar import StatusBar
-from hob.cli.chat.transcript import LineKind, ScreenTranscript
+from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.conversation.questions import DECISIONS
 from hob.cli.language import model_line
 from hob.cli.output import tame
@@ -89,7 +89,7 @@ class TerminalChat:
     def __init__(self, connection: ChatConnection, body: Mapping[str, Any], home: Path) -> None:
         self._connection = connection
         self._chat = f"local:{body.get('session', 'main')}" if ":" not in body.get("session", "") else body["session"]
-        self._follower = Follower(asyncio.get_running_loop())
+        self._follower = MessageFollower(asyncio.get_running_loop())
         self._draft = InputDraft()
         self._names = Names()
         self._mask: Callable[[str], str] | None = None
@@ -122,7 +122,7 @@ class TerminalChat:
             refused=self._put_back,
             settled=self._settled,
         )
-        self._asked: Question | None = None
+        self._asked: ChatQuestion | None = None
         self._answerable = False
         """Whether the question was drawn: what was typed before it was asked is no answer."""
         self._stashed = Document()
@@ -218,7 +218,7 @@ class TerminalChat:
         further = "".join(f"/{scope}" for scope in self._asked.scopes if scope != "once")
         return say(ChatSentence.ALLOW, self.conversation.language, id=self._asked.id, further=further)
 
-    def _decide(self, question: Question, text: str) -> None:
+    def _decide(self, question: ChatQuestion, text: str) -> None:
         self.buffer.reset()
         decided = DECISIONS.get(text.strip().lower()) if self._answerable else None
         if decided is not None and decided[1] in question.scopes:
@@ -295,7 +295,7 @@ class TerminalChat:
 
     def aside(self, text: str) -> None:
         """Show what something in this process wrote past the chat."""
-        self.transcript.add(LineKind.NOTE, plain(tame(text.rstrip("\n")), "fg:ansired"))
+        self.transcript.add(TranscriptLineKind.NOTE, plain(tame(text.rstrip("\n")), "fg:ansired"))
 
     async def tick(self) -> None:
         """Let the seconds be seen while something goes on."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from hob.cli.chat.rendering.fragments import Line
 
 
-class LineKind(StrEnum):
+class TranscriptLineKind(StrEnum):
     """What a run of lines is; another kind begins after an empty line."""
 
     SAID = "said"
@@ -16,7 +16,7 @@ class LineKind(StrEnum):
     QUESTION = "question"
 
 
-_APART = frozenset({LineKind.SAID, LineKind.BLOCK, LineKind.QUESTION})
+_APART = frozenset({TranscriptLineKind.SAID, TranscriptLineKind.BLOCK, TranscriptLineKind.QUESTION})
 
 
 class ScreenTranscript:
@@ -24,9 +24,9 @@ class ScreenTranscript:
 
     def __init__(self, write: Callable[[Sequence[Line]], None]) -> None:
         self._write = write
-        self._last: LineKind | None = None
+        self._last: TranscriptLineKind | None = None
 
-    def add(self, kind: LineKind, lines: Sequence[Line]) -> None:
+    def add(self, kind: TranscriptLineKind, lines: Sequence[Line]) -> None:
         """Write these lines for good."""
         if lines:
             apart = self._last is not None and (kind is not self._last or kind in _APART)

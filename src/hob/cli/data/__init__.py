@@ -1,1 +1,1 @@
-"""Commands about the data: backup, restore, export, erase, rebuild."""
+"""Commands about the data: backup, restore, export, erase, rebuild, memory."""

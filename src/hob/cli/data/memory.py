@@ -17,7 +17,7 @@ from hob.cli.language import _
 from hob.cli.output import ProgressLine, confirm, line, paint, print_json, printed_json
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
-from hob.memory.evaluation import METRICS, Report, Score, evaluate, read_labelled
+from hob.memory.evaluation import METRICS, EvaluationReport, Score, evaluate, read_labelled
 from hob.memory.expertise import Trend
 
 LAYER_WORDS: Mapping[str, str] = {
@@ -384,7 +384,7 @@ def eval_(file: Path, /, *, model: Path | None = None,
         print(f"{name:<28}{score.questions:>6}" + "".join(f"{100 * score.figures[each]:>9.1f}" for each in METRICS))
 
 
-async def _evaluated(file: Path, model: Path | None) -> Report:
+async def _evaluated(file: Path, model: Path | None) -> EvaluationReport:
     labelled, progress = read_labelled(file), ProgressLine()
     shown, of = _("conversations {done:,}/{of:,}"), len(labelled.conversations)
 

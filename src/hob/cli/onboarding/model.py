@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.daemon.daemon_client import reload_running
-from hob.app.models.connecting import Candidate, is_key, name_of, save_candidate, trouble_of
+from hob.app.models.connecting import ModelCandidate, is_key, name_of, save_candidate, trouble_of
 from hob.app.models.keys import ENVIRONMENT, FILE, KEYRING, has_keyring
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import choose_models, read_config
 from hob.cli.onboarding.detection import TITLES, DetectedModel
 from hob.cli.onboarding.model_options import candidate_of, usual_model, wished
 from hob.cli.onboarding.model_trial import ModelTrial, list_for, try_candidate
-from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus, confirm
 from hob.config.environment import process_environment
-from hob.config.problems import Layer
+from hob.config.problems import ConfigLayer
 from hob.core.errors import HobError, ModelError, NotConfigured
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import PROVIDERS, SERVER
@@ -42,7 +42,7 @@ _MOST_SHOWN = 30
 
 def pick_model(
     home: Path, found: Sequence[DetectedModel], asks: Asks, *, now: str, line: str
-) -> Candidate | Literal["look", "later"]:
+) -> ModelCandidate | Literal["look", "later"]:
     """What the person chooses of what was found. `now` is the model that is configured, `line` all that is said of it.
 
     The configured one is the candidate that changes nothing.
@@ -61,7 +61,7 @@ def pick_model(
     ]
     match asks.choose("Which model should Hob use?", options):
         case "keep":
-            return Candidate(ProviderConfigDraft())
+            return ModelCandidate(ProviderConfigDraft())
         case "key":
             return _ask_provider(asks)
         case "server":
@@ -72,7 +72,7 @@ def pick_model(
             return _ask_model(usable[int(place)], asks)
 
 
-def _ask_model(found: DetectedModel, asks: Asks) -> Candidate:
+def _ask_model(found: DetectedModel, asks: Asks) -> ModelCandidate:
     candidate = candidate_of(found, FILE)  # where it is kept is asked once it works
     if len(found.models) < 2:
         return candidate
@@ -83,12 +83,12 @@ def _ask_model(found: DetectedModel, asks: Asks) -> Candidate:
     return replace(candidate, draft=replace(found.draft, model=name_of(found.provider, model)))
 
 
-def _ask_provider(asks: Asks) -> Candidate | Literal["look"]:
+def _ask_provider(asks: Asks) -> ModelCandidate | Literal["look"]:
     options = [(each.id, TITLES[each.id]) for each in PROVIDERS if each.id in KEY_PAGES]
     provider = asks.choose("Whose key do you have?", options)
     asks.tell(translatable("A key of yours is made at {page}", page=KEY_PAGES[provider]), "dim")
     key = _ask_key("The key, empty to go back", asks)
-    return Candidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
+    return ModelCandidate(ProviderConfigDraft(usual_model(provider, ()), provider), key, FILE) if key else "look"
 
 
 def _ask_key(question: str, asks: Asks) -> str:
@@ -97,7 +97,7 @@ def _ask_key(question: str, asks: Asks) -> str:
     return key
 
 
-def _ask_server(home: Path, asks: Asks) -> Candidate | Literal["look"]:
+def _ask_server(home: Path, asks: Asks) -> ModelCandidate | Literal["look"]:
     while True:
         if (candidate := _ask_address(asks)) is None:
             return "look"
@@ -110,13 +110,13 @@ def _ask_server(home: Path, asks: Asks) -> Candidate | Literal["look"]:
         return replace(candidate, draft=replace(candidate.draft, model=name_of(SERVER, model)))
 
 
-def _ask_address(asks: Asks) -> Candidate | None:
+def _ask_address(asks: Asks) -> ModelCandidate | None:
     question = "Its address, e.g. http://127.0.0.1:8000/v1, empty to go back"
     while (address := asks.read(question)) and (trouble := trouble_of(address)):
         asks.tell(translatable("✗ {trouble}", trouble=trouble), "red")
     if not address:
         return None
-    return Candidate(
+    return ModelCandidate(
         ProviderConfigDraft(provider=SERVER, base_url=address), _ask_key("Its key, empty for none", asks), FILE
     )
 
@@ -141,7 +141,7 @@ def wants_it_anyway(tried: ModelTrial, asks: Asks) -> bool:
     return confirm(asks, "Use it all the same?", default=False)
 
 
-def with_place(candidate: Candidate, keep: str, asks: Asks) -> Candidate:
+def with_place(candidate: ModelCandidate, keep: str, asks: Asks) -> ModelCandidate:
     """The candidate with the place where its key is to be kept."""
     variables = (name for provider in PROVIDERS for name in provider.keys)
     variable = next((name for name in variables if process_environment().get(name) == candidate.typed), "")
@@ -164,7 +164,7 @@ _PUT_RIGHT = "fix this, or choose another model with --model"
 
 def settle_model(
     home: Path, wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]
-) -> StepOutcome:
+) -> SetupOutcome:
     """Without asking: what is wished for, else what is configured, else the first that was found and answers."""
     if wishes.names_model:
         return _take([wished(wishes, found, read_key)], home, wishes)
@@ -173,8 +173,8 @@ def settle_model(
     usable = [each for each in found if each.draft.model]
     if not usable:
         if not found:
-            return StepOutcome(STEP, StepStatus.FAILED, "nothing was found that could think", NOTHING)
-        return StepOutcome(
+            return SetupOutcome(STEP, StepStatus.FAILED, "nothing was found that could think", NOTHING)
+        return SetupOutcome(
             STEP, StepStatus.FAILED, "; ".join(f"{each.title}: {each.how}" for each in found), _PUT_RIGHT
         )
     return _take([candidate_of(each, wishes.keep_key) for each in usable], home, wishes)
@@ -182,12 +182,12 @@ def settle_model(
 
 def ask_for_model(
     home: Path, wishes: SetupOptions, look: Callable[[], Sequence[DetectedModel]], asks: Asks
-) -> StepOutcome:
+) -> SetupOutcome:
     """Ask until a model answered, or the person does without for now. `look` tells what is there by now."""
     while True:
         now = read_config()[ModelSettings].name
         picked = pick_model(home, look(), asks, now=now, line=_line() if _is_configured() else "")
-        if isinstance(picked, Candidate):
+        if isinstance(picked, ModelCandidate):
             name = picked.draft.model or "it"
             asks.tell(translatable("Asking {model} for a word and a tool call ...", model=name), "dim")
             tried = _try(home, picked)
@@ -195,7 +195,7 @@ def ask_for_model(
                 kept = with_place(picked, wishes.keep_key, asks) if picked.typed else picked
                 return _save(home, kept, tried)
         elif picked == "later":
-            return StepOutcome(
+            return SetupOutcome(
                 STEP, StepStatus.SKIPPED, "no model for now: messages are kept until there is one", _AGAIN
             )
 
@@ -209,7 +209,7 @@ def _line() -> str:
     return choose_models(read_config()).line()
 
 
-def _take(candidates: Sequence[Candidate], home: Path, wishes: SetupOptions) -> StepOutcome:
+def _take(candidates: Sequence[ModelCandidate], home: Path, wishes: SetupOptions) -> SetupOutcome:
     """Write down the first that passes."""
     failures = []
     for candidate in candidates:
@@ -224,21 +224,21 @@ def _take(candidates: Sequence[Candidate], home: Path, wishes: SetupOptions) -> 
         name = candidate.draft.model or candidate.draft.provider
         failures.append(tried.told if tried.told.startswith(name) else _with(name, tried.told))
     told = failures[0] if len(failures) == 1 else "; ".join(failures) or "nothing was found that could be asked"
-    return StepOutcome(
+    return SetupOutcome(
         STEP, StepStatus.FAILED, told, "fix this, or choose another model with --model; --no-test saves it untried"
     )
 
 
-def _check(home: Path, wishes: SetupOptions) -> StepOutcome:
+def _check(home: Path, wishes: SetupOptions) -> SetupOutcome:
     if not wishes.test:
-        return StepOutcome(STEP, StepStatus.KEPT, translatable("{model}, not tried", model=_line()))
-    tried = _try(home, Candidate(ProviderConfigDraft()))
+        return SetupOutcome(STEP, StepStatus.KEPT, translatable("{model}, not tried", model=_line()))
+    tried = _try(home, ModelCandidate(ProviderConfigDraft()))
     if tried.ok:
-        return StepOutcome(STEP, StepStatus.KEPT, _with(_line(), tried.told))
-    return StepOutcome(STEP, StepStatus.FAILED, tried.told, _PUT_RIGHT)
+        return SetupOutcome(STEP, StepStatus.KEPT, _with(_line(), tried.told))
+    return SetupOutcome(STEP, StepStatus.FAILED, tried.told, _PUT_RIGHT)
 
 
-def _with_model(home: Path, candidate: Candidate) -> Candidate:
+def _with_model(home: Path, candidate: ModelCandidate) -> ModelCandidate:
     """A server's first model where none is named."""
     draft = candidate.draft
     if draft.model or not draft.provider:
@@ -247,7 +247,7 @@ def _with_model(home: Path, candidate: Candidate) -> Candidate:
     return replace(candidate, draft=replace(draft, model=name_of(draft.provider, names[0]))) if names else candidate
 
 
-def _try(home: Path, candidate: Candidate) -> ModelTrial:
+def _try(home: Path, candidate: ModelCandidate) -> ModelTrial:
     try:
         return try_candidate(home, candidate)
     except HobError as error:
@@ -258,24 +258,26 @@ def _with(model: str, trial: str) -> str:
     return translatable("{model}: {trial}", model=model, trial=trial)
 
 
-def _save(home: Path, candidate: Candidate, tried: ModelTrial) -> StepOutcome:
+def _save(home: Path, candidate: ModelCandidate, tried: ModelTrial) -> SetupOutcome:
     try:
         changed = save_candidate(home, candidate)
     except NotConfigured as error:
-        return StepOutcome(STEP, StepStatus.FAILED, str(error), translatable("`{command}` tries again", command=_AGAIN))
+        return SetupOutcome(
+            STEP, StepStatus.FAILED, str(error), translatable("`{command}` tries again", command=_AGAIN)
+        )
     told = _with(_line(), tried.told)
     if not changed:
-        return StepOutcome(STEP, StepStatus.KEPT, told)
+        return SetupOutcome(STEP, StepStatus.KEPT, told)
     source = read_config().origin("model.name")
-    if source.layer not in (Layer.FILE, Layer.DEFAULT):
+    if source.layer not in (ConfigLayer.FILE, ConfigLayer.DEFAULT):
         told = translatable("{model}; but {source} outranks it", model=told, source=str(source))
     running = reload_running(home)
     if running is None:
-        return StepOutcome(STEP, StepStatus.DONE, told)
+        return SetupOutcome(STEP, StepStatus.DONE, told)
     if running["problem"]:
         told = translatable(
             "{model}; the running Hob continues as before: {problem}", model=told, problem=running["problem"]
         )
-        return StepOutcome(STEP, StepStatus.DONE, told)
+        return SetupOutcome(STEP, StepStatus.DONE, told)
     told = translatable("{model}; the running Hob took it up and asks {asked}", model=told, asked=running["model"])
-    return StepOutcome(STEP, StepStatus.DONE, told, "`hob retry` answers what was kept while there was no model")
+    return SetupOutcome(STEP, StepStatus.DONE, told, "`hob retry` answers what was kept while there was no model")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hob.app.models.connecting import Candidate, is_key, name_of, trouble_of
+from hob.app.models.connecting import ModelCandidate, is_key, name_of, trouble_of
 from hob.app.models.keys import ENVIRONMENT, FILE
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.settings.sections import read_config
@@ -18,7 +18,7 @@ from hob.providers.plugins import is_plugin
 from hob.providers.settings import ModelSettings
 
 
-def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> Candidate:
+def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Callable[[], str]) -> ModelCandidate:
     """What the command line says. Raises InvalidRequest."""
     if wishes.base_url and (trouble := trouble_of(wishes.base_url)):
         raise InvalidRequest(trouble)
@@ -41,17 +41,17 @@ def wished(wishes: SetupOptions, found: Sequence[DetectedModel], read_key: Calla
     draft = ProviderConfigDraft(model, provider, wishes.base_url or there.base_url)
     if not wishes.key:
         same = [each for each in found if each.provider == provider and each.variable]
-        return candidate_of(replace(same[0], draft=draft), wishes.keep_key) if same else Candidate(draft)
+        return candidate_of(replace(same[0], draft=draft), wishes.keep_key) if same else ModelCandidate(draft)
     if wishes.key != "-":
         if not scheme_of(wishes.key):
             raise InvalidRequest("--key takes a reference (env:NAME, file:PATH, keyring:SERVICE/USER) or - for stdin")
-        return Candidate(replace(draft, key=wishes.key))
+        return ModelCandidate(replace(draft, key=wishes.key))
     if wishes.keep_key == ENVIRONMENT:
         raise InvalidRequest("a key from standard input cannot be kept in the environment; --keep-key file or keyring")
     typed = read_key()
     if not is_key(typed):
         raise InvalidRequest("there was no key on standard input, or it is more than a line of printable letters")
-    return Candidate(draft, typed, wishes.keep_key or FILE)
+    return ModelCandidate(draft, typed, wishes.keep_key or FILE)
 
 
 def _known(name: str) -> str:
@@ -69,8 +69,8 @@ def usual_model(provider: str, found: Sequence[DetectedModel]) -> str:
     return there or (name_of(provider, known.model) if known is not None and known.model else "")
 
 
-def candidate_of(found: DetectedModel, keep: str) -> Candidate:
+def candidate_of(found: DetectedModel, keep: str) -> ModelCandidate:
     """What was found, its key copied out of the environment if it is to be kept elsewhere."""
     if not found.variable or keep in ("", ENVIRONMENT):
-        return Candidate(found.draft)
-    return Candidate(found.draft, process_environment().get(found.variable, "").strip(), keep)
+        return ModelCandidate(found.draft)
+    return ModelCandidate(found.draft, process_environment().get(found.variable, "").strip(), keep)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.app.models.connecting import Candidate, keyed
+from hob.app.models.connecting import ModelCandidate, keyed
 from hob.app.settings.sections import read_config
 from hob.cli.onboarding.detection import list_models
 from hob.core.errors import ModelError, ModelFault, NotConfigured
@@ -25,7 +25,7 @@ class ModelTrial:
     told: str
 
 
-def try_candidate(home: Path, candidate: Candidate) -> ModelTrial:
+def try_candidate(home: Path, candidate: ModelCandidate) -> ModelTrial:
     """Ask it for a word and a tool call; the home's owner asks, since it knows what may be spent.
 
     A typed key lies in a file of the owner's for that time. Raises HobErrors.
@@ -36,7 +36,7 @@ def try_candidate(home: Path, candidate: Candidate) -> ModelTrial:
     return _read(row)
 
 
-def list_for(home: Path, candidate: Candidate) -> tuple[str, ...]:
+def list_for(home: Path, candidate: ModelCandidate) -> tuple[str, ...]:
     """The names of the models that its provider offers, best first; none where it does not tell.
 
     Raises ModelError where it cannot be reached, or refuses the key: another answer is not to be had from it either.

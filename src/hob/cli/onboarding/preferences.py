@@ -10,7 +10,7 @@ from hob.agent.budget.limits import SpendingSettings
 from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.app.trust.audit import tell_action
-from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus, confirm
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.config.loading import Config
@@ -33,7 +33,7 @@ def spoken_language(config: Config) -> str:
     return "de" if spoken.startswith("de") else "en"
 
 
-def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """The language of Hob's own sentences; models answer in the language of the message."""
     config = read_config()
     now = config[AgentSettings].language
@@ -42,21 +42,21 @@ def settle_language(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
         question = "Which language should Hob use for its own messages? (It answers in the language you write.)"
         wanted = asks.choose(question, LANGUAGES, spoken_language(config))
     if not wanted or wanted == now:
-        return StepOutcome("language", StepStatus.KEPT, dict(LANGUAGES).get(now, now))
+        return SetupOutcome("language", StepStatus.KEPT, dict(LANGUAGES).get(now, now))
     return _set(home, "language", "agent.language", wanted, dict(LANGUAGES).get(wanted, wanted))
 
 
-def settle_commands() -> StepOutcome:
+def settle_commands() -> SetupOutcome:
     """Whether commands can run here at all; what is missing cannot be installed by Hob."""
     settings = read_config()[SandboxSettings]
     try:
         found = try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
     except NotConfigured as error:
-        return StepOutcome("commands", StepStatus.SKIPPED, "no command can run yet", str(error))
-    return StepOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=found.backend.name))
+        return SetupOutcome("commands", StepStatus.SKIPPED, "no command can run yet", str(error))
+    return SetupOutcome("commands", StepStatus.KEPT, translatable("confined by {backend}", backend=found.backend.name))
 
 
-def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Whether commands in the sandbox may fetch packages."""
     hosts = read_config()[SandboxSettings].hosts
     now, wanted = _PACKAGES in hosts, wishes.packages
@@ -67,22 +67,22 @@ def settle_packages(home: Path, wishes: SetupOptions, asks: Asks | None) -> Step
         told = (
             translatable("commands may reach {hosts}", hosts=", ".join(hosts)) if hosts else "commands have no network"
         )
-        return StepOutcome("network", StepStatus.KEPT, told)
+        return SetupOutcome("network", StepStatus.KEPT, told)
     rest = [host for host in hosts if host != _PACKAGES]
     told = "commands may fetch packages, and reach nothing else new" if wanted else "commands may not fetch packages"
     return _set(home, "network", "sandbox.hosts", json.dumps([*rest, _PACKAGES] if wanted else rest), told)
 
 
-def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_budget(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """A limit of dollars per month; 0 takes it away."""
     now, wanted = read_config()[SpendingSettings].monthly, wishes.monthly
     if wanted is None and asks is not None:
         wanted = _ask_dollars(asks, now)
     told = "no limit" if now is None else _a_month(now)
     if wanted is None or wanted == (now or 0):
-        return StepOutcome("budget", StepStatus.KEPT, told)
+        return SetupOutcome("budget", StepStatus.KEPT, told)
     if not 0 <= wanted < float("inf"):
-        return StepOutcome(
+        return SetupOutcome(
             "budget",
             StepStatus.FAILED,
             translatable("{amount} is not a limit", amount=str(wanted)),
@@ -97,17 +97,17 @@ def _a_month(dollars: float) -> str:
     return translatable("${dollars} a month", dollars=f"{dollars:g}")
 
 
-def settle_service(wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_service(wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Have the system start Hob, by the command that does it."""
     wanted = wishes.service
     if not wanted and not _has_manager():
-        return StepOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
+        return SetupOutcome("service", StepStatus.SKIPPED, "nothing here starts services", "hob serve")
     if wanted is None and asks is not None:
         wanted = confirm(
             asks, "Should Hob run in the background, now and after each restart of this machine?", default=False
         )
     if not wanted:
-        return StepOutcome("service", StepStatus.SKIPPED, "not asked for", "hob service install")
+        return SetupOutcome("service", StepStatus.SKIPPED, "not asked for", "hob service install")
     command = [sys.executable, "-m", "hob", "service", "install"]
     if asks is not None and _key_is_outside():
         question = "The service does not see this terminal's variables. Write the key into its file (0600)?"
@@ -115,9 +115,11 @@ def settle_service(wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SERVICE_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
-        return StepOutcome("service", StepStatus.FAILED, str(error), "hob service install")
+        return SetupOutcome("service", StepStatus.FAILED, str(error), "hob service install")
     said = " ".join((done.stdout if not done.returncode else done.stderr or done.stdout).split())
-    return StepOutcome("service", StepStatus.FAILED if done.returncode else StepStatus.DONE, said, "hob service status")
+    return SetupOutcome(
+        "service", StepStatus.FAILED if done.returncode else StepStatus.DONE, said, "hob service status"
+    )
 
 
 def _has_manager() -> bool:
@@ -156,11 +158,11 @@ def _ask_dollars(asks: Asks, now: float | None) -> float | None:
         asks.tell("✗ a number of dollars, such as 20", "red")
 
 
-def _set(home: Path, step: str, key: str, text: str | None, told: str) -> StepOutcome:
+def _set(home: Path, step: str, key: str, text: str | None, told: str) -> SetupOutcome:
     config = read_config()
     try:
         set_values(config.path, {key: text}, sections=SECTIONS, environ=process_environment())
     except NotConfigured as error:
-        return StepOutcome(step, StepStatus.FAILED, str(error), f"hob config set {key} VALUE")
+        return SetupOutcome(step, StepStatus.FAILED, str(error), f"hob config set {key} VALUE")
     tell_action(home, "config.set", key)
-    return StepOutcome(step, StepStatus.DONE, told)
+    return SetupOutcome(step, StepStatus.DONE, told)

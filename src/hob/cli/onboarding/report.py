@@ -20,7 +20,7 @@ class StepStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StepOutcome:
+class SetupOutcome:
     """One step's end. `next` is what a person can do now, empty where nothing has to be done."""
 
     step: str
@@ -84,7 +84,7 @@ def confirm(asks: Asks, question: str, *, default: bool) -> bool:
 class SetupReport:
     """All outcomes so far."""
 
-    outcomes: list[StepOutcome] = field(default_factory=list)
+    outcomes: list[SetupOutcome] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:

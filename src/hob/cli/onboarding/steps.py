@@ -14,7 +14,7 @@ from hob.cli.onboarding.preferences import (
     settle_packages,
     settle_service,
 )
-from hob.cli.onboarding.report import Asks, SetupOptions, SetupReport, StepOutcome, StepStatus
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, SetupReport, StepStatus
 from hob.cli.onboarding.web_search import settle_search
 from hob.cli.onboarding.workspace import settle_folders, settle_identity, settle_name
 
@@ -26,7 +26,7 @@ def set_up(
     look: Callable[[], Sequence[DetectedModel]],
     *,
     read_key: Callable[[], str],
-    tell: Callable[[StepOutcome], None],
+    tell: Callable[[SetupOutcome], None],
 ) -> SetupReport:
     """Go through all steps; without `asks` only what is wished for, and what is missing, changes. `look` finds models.
 
@@ -37,7 +37,7 @@ def set_up(
     drop_drafts(home)
     report = SetupReport()
 
-    def ended(outcome: StepOutcome) -> StepOutcome:
+    def ended(outcome: SetupOutcome) -> SetupOutcome:
         report.outcomes.append(outcome)
         tell(outcome)
         return outcome

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hob.app.settings.sections import SECTIONS, read_config
 from hob.app.trust.audit import tell_action
-from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus
 from hob.config.editing import set_values
 from hob.config.environment import process_environment
 from hob.core.errors import NotConfigured
@@ -14,7 +14,7 @@ from hob.tools.web.settings import WebSettings
 NOBODY = "none"
 
 
-def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Who searches the web; what is searched for goes to them."""
     settings = read_config()[WebSettings]
     now, wanted, address = settings.search or NOBODY, wishes.search, ""
@@ -23,17 +23,17 @@ def settle_search(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOu
         if wanted == "searxng" and wanted != now:
             address = asks.read("Where is your SearXNG?", settings.searxng_url or "http://localhost:8888")
     if not wanted or wanted == now:
-        return StepOutcome("web search", StepStatus.KEPT, _told(now))
+        return SetupOutcome("web search", StepStatus.KEPT, _told(now))
     values = {"web.search": None if wanted == NOBODY else wanted}
     if address:
         values["web.searxng_url"] = address
     try:
         set_values(read_config().path, values, sections=SECTIONS, environ=process_environment())
     except NotConfigured as error:
-        return StepOutcome("web search", StepStatus.FAILED, str(error), "hob config set web.search NAME")
+        return SetupOutcome("web search", StepStatus.FAILED, str(error), "hob config set web.search NAME")
     for key in values:
         tell_action(home, "config.set", key)
-    return StepOutcome("web search", StepStatus.DONE, _told(wanted), _next(wanted))
+    return SetupOutcome("web search", StepStatus.DONE, _told(wanted), _next(wanted))
 
 
 def _ask(asks: Asks, now: str) -> str:

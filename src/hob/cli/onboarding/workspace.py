@@ -16,7 +16,7 @@ from hob.workspace.settings import WorkspaceSettings
 _USER = "USER.md"
 
 
-def settle_folders(home: Path) -> StepOutcome:
+def settle_folders(home: Path) -> SetupOutcome:
     """Make and seed what is missing."""
     settings = read_config()[WorkspaceSettings]
     folder, work = settings.path.expanduser(), settings.work.expanduser()
@@ -28,16 +28,16 @@ def settle_folders(home: Path) -> StepOutcome:
     except OSError as error:
         path = str(error.filename or work)
         told = translatable("{path} cannot be made: {reason}", path=path, reason=str(error.strerror))
-        return StepOutcome("workspace", StepStatus.FAILED, told, "hob config set workspace.path FOLDER")
+        return SetupOutcome("workspace", StepStatus.FAILED, told, "hob config set workspace.path FOLDER")
     names = len(files.load())
     files_there = translatable("{count} identity files", count=str(names)) if names != 1 else "1 identity file"
     told = translatable(
         "{folder} with {files}; tools work in {work}", folder=_short(folder), files=files_there, work=_short(work)
     )
-    return StepOutcome("workspace", StepStatus.DONE if new or not had_repository else StepStatus.KEPT, told)
+    return SetupOutcome("workspace", StepStatus.DONE if new or not had_repository else StepStatus.KEPT, told)
 
 
-def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Write the owner's name into USER.md."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     path = folder / _USER
@@ -48,52 +48,54 @@ def settle_name(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutc
     if name is None and asks is not None:
         name = _ask_name(asks, now)
     if not name or name.strip() == now:
-        return StepOutcome("name", StepStatus.KEPT if now else StepStatus.SKIPPED, now or "no name")
+        return SetupOutcome("name", StepStatus.KEPT if now else StepStatus.SKIPPED, now or "no name")
     try:
         text = with_name(file.text if file is not None else "# About the owner\n", name)
     except ValueError as error:
-        return StepOutcome("name", StepStatus.FAILED, str(error), "hob onboard --name NAME")
+        return SetupOutcome("name", StepStatus.FAILED, str(error), "hob onboard --name NAME")
     # a write that was cut off leaves the former text with the new hash: going on makes that good
     obeyed = file is None or file.label.trusted or accepted.accepts(_USER, digest(text))
     if not obeyed or path.is_symlink() or (file is not None and file.problem):
         told = translatable("{path} is left as it is: it was changed and not accepted, or is a link", path=str(path))
         advice = translatable("write `- Name: {name}` into it, then: hob accept {file}", name=name, file=_USER)
-        return StepOutcome("name", StepStatus.FAILED, told, advice)
+        return SetupOutcome("name", StepStatus.FAILED, told, advice)
     try:
         accepted.accept({_USER: digest(text)})
         write_whole(path, text.encode(), path.stat().st_mode & 0o777 if path.exists() else 0o600)
     except OSError as error:
         told = translatable("{path} cannot be written: {reason}", path=str(path), reason=str(error.strerror))
-        return StepOutcome("name", StepStatus.FAILED, told, "hob onboard --name NAME")
+        return SetupOutcome("name", StepStatus.FAILED, told, "hob onboard --name NAME")
     tell_action(home, "accept", f"{_USER} {digest(text)}")
-    return StepOutcome("name", StepStatus.DONE, translatable("{name}, in {file}", name=name.strip(), file=_short(path)))
+    return SetupOutcome(
+        "name", StepStatus.DONE, translatable("{name}, in {file}", name=name.strip(), file=_short(path))
+    )
 
 
-def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> StepOutcome:
+def settle_identity(home: Path, wishes: SetupOptions, asks: Asks | None) -> SetupOutcome:
     """Accept changed identity files, if the owner wants it."""
     folder = read_config()[WorkspaceSettings].path.expanduser()
     files, accepted = find_files(home, folder)
     changed = [file for file in files.load() if not file.label.trusted]
     if not changed:
-        return StepOutcome("identity", StepStatus.KEPT, "all identity files are accepted")
+        return SetupOutcome("identity", StepStatus.KEPT, "all identity files are accepted")
     names = ", ".join(file.name for file in changed)
     advice = "read it, then: hob accept --all" if len(changed) == 1 else "read them, then: hob accept --all"
     if asks is not None and not wishes.accept:
         told = "Changed since you accepted them, and therefore not trusted: {names} in {folder}"
         asks.tell(translatable(told, names=names, folder=str(folder)), "yellow")
     if not (wishes.accept or (asks is not None and confirm(asks, "Have you read them? Accept them?", default=False))):
-        return StepOutcome("identity", StepStatus.SKIPPED, translatable("not accepted: {names}", names=names), advice)
+        return SetupOutcome("identity", StepStatus.SKIPPED, translatable("not accepted: {names}", names=names), advice)
     whole = {file.name: file.hash for file in changed if not file.problem}
     try:
         accepted.accept(whole)
     except OSError as error:
         told = translatable("cannot be written down: {reason}", reason=str(error.strerror))
-        return StepOutcome("identity", StepStatus.FAILED, told, advice)
+        return SetupOutcome("identity", StepStatus.FAILED, told, advice)
     tell_action(home, "accept", ", ".join(f"{name} {hash_}" for name, hash_ in whole.items()))
     if left := [file.name for file in changed if file.problem]:
         told = translatable("cannot be accepted since not all of it is read: {names}", names=", ".join(left))
-        return StepOutcome("identity", StepStatus.FAILED, told, "hob accept")
-    return StepOutcome("identity", StepStatus.DONE, translatable("accepted: {names}", names=names))
+        return SetupOutcome("identity", StepStatus.FAILED, told, "hob accept")
+    return SetupOutcome("identity", StepStatus.DONE, translatable("accepted: {names}", names=names))
 
 
 def _ask_name(asks: Asks, now: str) -> str:

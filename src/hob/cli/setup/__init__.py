@@ -1,1 +1,4 @@
-"""Commands that set Hob up: onboard, config, models, secrets, tokens, webhooks, import, upgrade."""
+"""Commands that set Hob up.
+
+onboard, config, models, secrets, token, auth, mcp, tools, plugins, webhooks, import, upgrade, completion.
+"""

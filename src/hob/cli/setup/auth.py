@@ -34,7 +34,7 @@ def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> No
     home, oauth = read_config().home, with_library(_oauth)
     folder = home / oauth.FOLDER
     names = sorted(each.name for each in folder.iterdir() if "." not in each.name) if folder.is_dir() else []
-    views = [_view(name, oauth.TokenFile(home, name).read()) for name in names]
+    views = [_view(name, oauth.OAuthTokenFile(home, name).read()) for name in names]
     if printed_json({"logins": views}, json):
         return
     for view in views:

@@ -22,7 +22,7 @@ from hob.config.environment import find_home, process_environment
 from hob.config.fields import find_setting
 from hob.config.loading import Config, load_config
 from hob.config.positions import parse_key
-from hob.config.problems import ConfigInvalid, Layer, Source
+from hob.config.problems import ConfigInvalid, ConfigLayer, Source
 from hob.core.errors import NotConfigured
 from hob.core.settings import Secret
 from hob.core.translation.language import translatable
@@ -54,7 +54,7 @@ def show_settings(config: Config, part: str = "", *, origin: bool = False, as_js
         line = f"{key} = {as_text(value)}"
         note = f"  # {_(str(source))}" if origin else ""
         if coloured:
-            weight = _PLAIN if source.layer is Layer.DEFAULT else _BOLD
+            weight = _PLAIN if source.layer is ConfigLayer.DEFAULT else _BOLD
             line, note = f"{weight}{line}{_PLAIN}", f"{_DIM}{note}{_PLAIN}"
         print(line + note)
     return 0
@@ -96,7 +96,7 @@ def set_setting(
     if key.startswith(("gateway.", "admission.")) and (objection := start_objection(config)) is not None:
         told = _("{key} is set, but Hob does not start like this: {problem}")
         print(told.format(key=key, problem=_(str(objection))), file=sys.stderr)
-    if source.layer is not Layer.FILE:
+    if source.layer is not ConfigLayer.FILE:
         told = _("{key} is set in {path}, but {source} outranks it")
         print(told.format(key=key, path=path, source=_(str(source))), file=sys.stderr)
     elif running and holder_of(home):
@@ -302,7 +302,7 @@ def _is_outranked(home: Path, sections: Mapping[str, type], key: str) -> bool:
     if setting is None or not setting.rules.stored or not (home / "hob.db").exists():
         return False
     rows = reach("GET", "/settings")["settings"]
-    return any(row["key"] == key and row["layer"] == Layer.STORED for row in rows)
+    return any(row["key"] == key and row["layer"] == ConfigLayer.STORED for row in rows)
 
 
 def _read_line() -> str:

@@ -14,7 +14,7 @@ from hob.tools.mcp.accepted import AcceptedServer
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.connection import Connection, accepted_tool
 from hob.tools.mcp.installing import InstallPlan, install, plan_of
-from hob.tools.mcp.oauth import CallbackListener, Login, read_callback
+from hob.tools.mcp.oauth import CallbackListener, OAuthLogin, read_callback
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.sandbox.settings import SandboxSettings
@@ -40,7 +40,7 @@ async def connected(
         yield await stack.enter_async_context(_running(connection_to(name, server, here)))
 
 
-async def _login(stack: AsyncExitStack, show: Show) -> Login:
+async def _login(stack: AsyncExitStack, show: Show) -> OAuthLogin:
     listener = await stack.enter_async_context(CallbackListener())
 
     async def shown(url: str) -> None:
@@ -49,7 +49,7 @@ async def _login(stack: AsyncExitStack, show: Show) -> Login:
     async def answer() -> Any:
         return read_callback(await listener.wait())
 
-    return Login(shown, answer, listener.url)
+    return OAuthLogin(shown, answer, listener.url)
 
 
 @asynccontextmanager

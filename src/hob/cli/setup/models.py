@@ -24,7 +24,7 @@ from hob.core.models import ModelRequest, Price
 from hob.core.money import MICRO, price
 from hob.core.translation.language import translatable
 from hob.providers.http.addresses import shown
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.media.media import open_media
 from hob.providers.routing.choice import NOTHING, ConnectedProvider
 from hob.providers.settings import ModelSettings
@@ -146,7 +146,7 @@ def scan(
 ) -> int:
     """List the models of all connected providers. Costs no tokens."""
 
-    def wanted(ref: str, listed: Listed, price: tuple[float, float] | None) -> bool:
+    def wanted(ref: str, listed: ListedModel, price: tuple[float, float] | None) -> bool:
         return (
             search.lower() in ref.lower()
             and (not tools or listed.tools is True)
@@ -187,7 +187,7 @@ async def _scan(config: Config, provider: str, wanted: Any, *, as_json: bool) ->
     return 1 if failures and not found else 0
 
 
-def _listed(listed: Listed) -> dict[str, object]:
+def _listed(listed: ListedModel) -> dict[str, object]:
     return {
         "name": listed.name,
         "context_tokens": listed.context_tokens,
@@ -200,7 +200,7 @@ def _listed(listed: Listed) -> dict[str, object]:
     }
 
 
-def _listed_price(here: Here, prefix: str, listed: Listed) -> tuple[float, float] | None:
+def _listed_price(here: Here, prefix: str, listed: ListedModel) -> tuple[float, float] | None:
     if listed.input_price is not None and listed.output_price is not None:
         return listed.input_price, listed.output_price
     known = _price(here.prices.find_price(f"{prefix}{listed.name}"))

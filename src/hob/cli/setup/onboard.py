@@ -15,7 +15,7 @@ from hob.cli.onboarding.detection import DetectedModel, find_all
 from hob.cli.onboarding.language import told
 from hob.cli.onboarding.preferences import spoken_language
 from hob.cli.onboarding.prompts import TerminalPrompts, is_there
-from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus
 from hob.cli.onboarding.steps import set_up
 from hob.cli.output import line, paint, print_json, width_of_screen
 from hob.config.environment import process_environment
@@ -143,7 +143,7 @@ def _others() -> list[tuple[Assistant, Path]]:
     return list(find_here(process_environment(), Path.home()))
 
 
-def _be_silent(_: StepOutcome) -> None:
+def _be_silent(_: SetupOutcome) -> None:
     """JSON comes at the end, in one piece."""
 
 
@@ -161,7 +161,7 @@ def _show_found(language: str, found: tuple[DetectedModel, ...]) -> None:
     print()
 
 
-def _show(language: str, outcome: StepOutcome) -> None:
+def _show(language: str, outcome: SetupOutcome) -> None:
     mark, colour = _MARKS[outcome.status]
     step = told(outcome.step, language)
     print(f"{paint(mark, colour)} {step:<10} {line(told(outcome.told, language), 200)}", flush=True)

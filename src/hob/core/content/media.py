@@ -25,7 +25,7 @@ class Relevances:
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
+class SpeechTranscript:
     """What was said. `language` is an ISO 639-1 code, `seconds` the length of the audio; empty or 0: not told."""
 
     text: str

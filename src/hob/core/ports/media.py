@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from hob.core.content.media import Description, Embeddings, Transcript
+from hob.core.content.media import Description, Embeddings, SpeechTranscript
 
 
 class Embedder(Protocol):
@@ -16,7 +16,7 @@ class Embedder(Protocol):
 class Transcriber(Protocol):
     """Turns speech into text."""
 
-    async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> Transcript:
+    async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> SpeechTranscript:
         """What is said in the audio; `language`, where it is known, helps."""
 
 

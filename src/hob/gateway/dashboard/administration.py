@@ -1,4 +1,4 @@
-"""The house below `/api/v1`: log, doctor, models, channels, plug-ins, people."""
+"""Administration below `/api/v1`: log, doctor, models, channels, plug-ins, people."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict

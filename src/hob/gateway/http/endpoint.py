@@ -21,7 +21,7 @@ from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
 from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
-from hob.gateway.http.fields import Nothing, Text, read
+from hob.gateway.http.fields import Nothing, QueryText, read
 from hob.gateway.http.json_body import parse_json
 from hob.gateway.http.reply import TEXTS, JsonResponse, failure_response, packed_failure_response
 
@@ -142,7 +142,7 @@ class Endpoint(Generic[T]):
         body = await self._body(api, request) if self.method not in {"GET", "HEAD", "DELETE"} else b""
         if self.raw:
             return body  # type: ignore[return-value]  # T is bytes here
-        given: dict[str, Any] = {name: Text(text) for name, text in request.query_params.items()}
+        given: dict[str, Any] = {name: QueryText(text) for name, text in request.query_params.items()}
         if self.has_body:
             if given and not body and given.keys() <= set(self.in_query):
                 return read(self.takes, given, closed=self.closed)

@@ -25,7 +25,7 @@ _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class FieldBounds:
     """What is asked of a field's value, and what people are told about it. `unit` goes with a number: `seconds`."""
 
     doc: str = ""
@@ -48,7 +48,7 @@ class WrongField(InvalidRequest):
         self.path = path
 
 
-class Text(str):
+class QueryText(str):
     """A value from a query: it may be read as a number or a truth."""
 
     __slots__ = ()
@@ -67,7 +67,7 @@ def field(
     why: str = "",
 ) -> Any:
     """A field of a request: its one-line manual, its default (without one it must be given) and its bounds."""
-    bounds = Bounds(doc, at_least, at_most, unit, characters, tuple(one_of), only, why)
+    bounds = FieldBounds(doc, at_least, at_most, unit, characters, tuple(one_of), only, why)
     if default is MISSING:
         return dataclasses.field(metadata={"bounds": bounds})
     return dataclasses.field(default=default, metadata={"bounds": bounds})
@@ -80,7 +80,7 @@ class Field:
     name: str
     kind: Any
     default: Any
-    bounds: Bounds
+    bounds: FieldBounds
 
     @property
     def required(self) -> bool:
@@ -92,7 +92,7 @@ class Field:
 def fields_of(cls: Any) -> tuple[Field, ...]:
     """The declared fields of a request, in order."""
     return tuple(
-        Field(each.name, _without_none(each.type), each.default, each.metadata.get("bounds", Bounds()))
+        Field(each.name, _without_none(each.type), each.default, each.metadata.get("bounds", FieldBounds()))
         for each in dataclasses.fields(cls)
     )
 
@@ -137,12 +137,12 @@ def _refuse_unknown(given: Mapping[str, Any], known: list[str], within: str) -> 
         raise WrongField(name.strip("'"), f"unknown field {name}{place}; {others}")
 
 
-def _value(path: str, kind: Any, bounds: Bounds, raw: Any, closed: bool) -> Any:
+def _value(path: str, kind: Any, bounds: FieldBounds, raw: Any, closed: bool) -> Any:
     origin = get_origin(kind)
     if bounds.only is not None and not any(type(each) is type(raw) and each == raw for each in bounds.only):
         raise WrongField(path, f"{path}: {bounds.why}")
     if kind is Any or origin in (Union, types.UnionType):  # its taker looks closer
-        return str(raw) if isinstance(raw, Text) else raw
+        return str(raw) if isinstance(raw, QueryText) else raw
     if origin in (list, tuple):
         if not isinstance(raw, list):
             raise _wrong(path, "must be a list")
@@ -167,8 +167,8 @@ def choices_of(kind: Any) -> tuple[str, ...]:
     return tuple(each.value for each in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
 
 
-def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
-    value: Any = _of_text(kind, raw) if isinstance(raw, Text) else raw
+def _plain(path: str, kind: Any, bounds: FieldBounds, raw: Any) -> Any:
+    value: Any = _of_text(kind, raw) if isinstance(raw, QueryText) else raw
     if kind is float and type(value) is int and abs(value) <= MOST:
         value = float(value)
     if type(value) is not kind:
@@ -183,7 +183,7 @@ def _plain(path: str, kind: Any, bounds: Bounds, raw: Any) -> Any:
     return value
 
 
-def _of_text(kind: type, text: Text) -> Any:
+def _of_text(kind: type, text: QueryText) -> Any:
     """The text as this type; itself where it is none."""
     if kind is bool:
         return _WORDS.get(text, text)
@@ -195,7 +195,7 @@ def _of_text(kind: type, text: Text) -> Any:
     return str(text)
 
 
-def _check_text(path: str, bounds: Bounds, text: str) -> None:
+def _check_text(path: str, bounds: FieldBounds, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -208,7 +208,7 @@ def _check_text(path: str, bounds: Bounds, text: str) -> None:
             raise _wrong(path, f"must have {least} to {most} printable characters")
 
 
-def _wanted(kind: type, bounds: Bounds) -> str:
+def _wanted(kind: type, bounds: FieldBounds) -> str:
     name = _NAMES[kind] + (f" of {bounds.unit}" if bounds.unit else "")
     match bounds.at_least, bounds.at_most:
         case None, None:

@@ -126,7 +126,7 @@ READ_BYTES = 256 * 1024
 """What asyncio reads at once: the first piece may hold a whole head and a part of the body."""
 
 
-class Refused(Exception):
+class HeadRefused(Exception):
     """A request's head that is not taken. The text says why."""
 
 
@@ -196,7 +196,7 @@ class Limited(HttpToolsProtocol):
     def _refuse(self, why: str) -> None:
         """The parser ends the request, which `send_400_response` answers."""
         self._wrong = why
-        raise Refused(why)
+        raise HeadRefused(why)
 
     def on_headers_complete(self) -> None:
         if not self.url.startswith((b"/", b"*")) and urlsplit(self.url).netloc.lower() != (self._host or b"").lower():

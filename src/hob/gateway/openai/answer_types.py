@@ -72,7 +72,7 @@ class ModelAnswer(TypedDict):
     owned_by: str
 
 
-class ModelsAnswer(TypedDict):
+class OpenAIModelsAnswer(TypedDict):
     """Models that a request may name."""
 
     object: str

@@ -10,7 +10,7 @@ from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.reply import JsonResponse
-from hob.gateway.openai.answer_types import Completion, EmbeddingAnswer, ModelAnswer, ModelsAnswer, ResponseAnswer
+from hob.gateway.openai.answer_types import Completion, EmbeddingAnswer, ModelAnswer, OpenAIModelsAnswer, ResponseAnswer
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from hob.gateway.routes.attachments import MOST_BYTES
@@ -76,7 +76,7 @@ async def _embed(call: EndpointCall[EmbeddingRequest]) -> JsonResponse[Embedding
     return await embeddings.post(call)
 
 
-async def _list_models(call: EndpointCall[Nothing]) -> JsonResponse[ModelsAnswer] | Response:
+async def _list_models(call: EndpointCall[Nothing]) -> JsonResponse[OpenAIModelsAnswer] | Response:
     """The models that a request may name: `hob`, which is Hob's own choice, and for the owner those configured."""
     from hob.gateway.openai import models
 

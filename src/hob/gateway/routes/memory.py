@@ -58,7 +58,7 @@ class RecalledQuery:
 class Reindexing:
     """That all vectors are made anew."""
 
-    confirmWipe: bool = field("must be true: the vectors that there are go at once", False)  # noqa: N815 - the seed's
+    confirmWipe: bool = field("must be true: the vectors that there are go at once", False)  # noqa: N815 - KafClaw's
     reason: str = field("why, for the log", "")
 
 

@@ -1,1 +1,1 @@
-"""The audit log's entries and the security audit."""
+"""The entries of the audit log."""

@@ -13,11 +13,11 @@ from hob.guard.shell.lexer import LENGTH
 from hob.guard.shell.tree import (
     ArithmeticExpansion,
     Assignment,
-    Channel,
     Function,
     Output,
     Parameter,
     Part,
+    ProcessSubstitution,
     Redirect,
     Script,
     Text,
@@ -287,7 +287,7 @@ class Expander:
                 return self._parameter(part)
             case Output(script, _):
                 return self.capture(script).text.rstrip("\n")
-            case Channel(script, direction):
+            case ProcessSubstitution(script, direction):
                 path = f"/dev/fd/{63 + len(self.channels)}"
                 self.channels[path] = CommandInput("")
                 written = self.capture(script)

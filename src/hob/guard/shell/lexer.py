@@ -8,10 +8,10 @@ import re
 from hob.guard.shell.arguments import ANY, HERE, HOME, ONE, STAR
 from hob.guard.shell.tree import (
     ArithmeticExpansion,
-    Channel,
     Output,
     Parameter,
     Part,
+    ProcessSubstitution,
     Redirect,
     Script,
     SyntaxProblem,
@@ -101,7 +101,7 @@ class ShellLexer:
         text, pos = self.text, self.pos
         if char in "<>" and text.startswith("(", pos + 1):
             self.pos += 2
-            parts.append(Channel(self._closed(")"), char))
+            parts.append(ProcessSubstitution(self._closed(")"), char))
             return True
         if char == "(" and pos > start and text[pos - 1] in "?*+@!":
             self.pos += 1

@@ -32,7 +32,7 @@ class Output(NamedTuple):
     quoted: bool = False
 
 
-class Channel(NamedTuple):
+class ProcessSubstitution(NamedTuple):
     """A process substitution; `direction` is `<` or `>`."""
 
     script: Script
@@ -46,7 +46,7 @@ class ArithmeticExpansion(NamedTuple):
     shows: bool = True
 
 
-Part = Text | Parameter | Output | Channel | ArithmeticExpansion
+Part = Text | Parameter | Output | ProcessSubstitution | ArithmeticExpansion
 
 
 class Word(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from hob.core.memory import Fact, FactChange, FactState, Goal, GoalMove, GoalNote, GoalState
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.memory.facts.extraction import Decision, Proposal, own_words
+from hob.memory.facts.extraction import FactDecision, Proposal, own_words
 from hob.store.memory.analysis import words_of
 
 OWNER = "owner"
@@ -62,12 +62,12 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
     if same := _find(fact, sure):
         return FactChange(confirmed=((same.id, fact.evidence),))
     asked = [each.id for each in standing if each.state is FactState.ASKED and each.key == fact.key]
-    if proposal.decision is Decision.ASK or proposal.confidence < _SURE:
+    if proposal.decision is FactDecision.ASK or proposal.confidence < _SURE:
         return None if asked else FactChange(added=(replace(fact, state=FactState.ASKED),))
     rivals = _rivals(proposal, fact, sure)
     if any(rival.at > fact.at for rival in rivals):
         return None  # it was said before what is known, and tells nothing new
-    if proposal.decision is Decision.UPDATE and len(rivals) == 1 and _holds(fact.object, rivals[0].object):
+    if proposal.decision is FactDecision.UPDATE and len(rivals) == 1 and _holds(fact.object, rivals[0].object):
         (old,) = rivals
         since = old.valid_from if fact.valid_from is None else fact.valid_from
         more = replace(fact, valid_from=since, evidence=(*old.evidence, *fact.evidence))
@@ -82,7 +82,7 @@ def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
     words, said = own_words(proposal.said), proposal.said
     if proposal.confidence < _SURE or _only_asks(words):
         return None
-    if proposal.decision is Decision.GOAL:
+    if proposal.decision is FactDecision.GOAL:
         text, due = proposal.object[:_LONGEST], proposal.until
         if not text or not {*words_of(text)} <= {*words_of(words)}:
             return None
@@ -125,7 +125,7 @@ def is_so(fact: Fact, at: float) -> bool:
 def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange | None:
     """A fact that just ended: the owner's words have to name it."""
     old = next((fact for fact in sure if fact.id == proposal.target), None)
-    if proposal.decision is not Decision.SUPERSEDE or old is None or old.at > proposal.said.at:
+    if proposal.decision is not FactDecision.SUPERSEDE or old is None or old.at > proposal.said.at:
         return None
     if {*words_of(old.object)}.isdisjoint(words_of(words)) or proposal.confidence < _SURE:
         return None
@@ -180,6 +180,6 @@ def _rivals(proposal: Proposal, fact: Fact, sure: Sequence[Fact]) -> list[Fact]:
     alike = [each for each in sure if (each.subject.casefold(), each.predicate) == fact.key[:2]]
     if is_single(fact.predicate):
         return alike
-    if proposal.decision in (Decision.SUPERSEDE, Decision.UPDATE):
+    if proposal.decision in (FactDecision.SUPERSEDE, FactDecision.UPDATE):
         return [each for each in sure if each.id == proposal.target and each.subject.casefold() == fact.key[0]]
     return []

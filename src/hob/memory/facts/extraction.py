@@ -16,7 +16,7 @@ _LONGEST_WORDS = 1_500
 """Characters of one message."""
 
 
-class Decision(StrEnum):
+class FactDecision(StrEnum):
     """What is to become of a statement."""
 
     ADD = "add"
@@ -34,14 +34,14 @@ class Decision(StrEnum):
     DROPPED = "dropped"
 
 
-GOALS = frozenset({Decision.GOAL, Decision.DONE, Decision.DROPPED})
+GOALS = frozenset({FactDecision.GOAL, FactDecision.DONE, FactDecision.DROPPED})
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """One statement as the model reads it; nothing of it counts before the guards have let it pass."""
 
-    decision: Decision
+    decision: FactDecision
     said: MemoryItem
     subject: str
     predicate: str
@@ -119,11 +119,11 @@ def _proposal(
 ) -> Proposal | None:
     message = _number(value.get("message"))
     try:
-        decision = Decision(str(value.get("do", "")).lower())
+        decision = FactDecision(str(value.get("do", "")).lower())
         confidence = float(str(value.get("sure", 1.0)))
     except ValueError:
         return None
-    if decision is Decision.NONE or not 1 <= message <= len(said):
+    if decision is FactDecision.NONE or not 1 <= message <= len(said):
         return None
     about: Sequence[Fact | Goal] = goals if decision in GOALS else known
     target = _number(value.get("goal" if decision in GOALS else "fact"))

@@ -1,6 +1,6 @@
 """What of a turn is worth remembering, verbatim: what people said, what was answered, what tools found.
 
-The rules are the seed's, but for short messages of people: it keeps pairs of message and answer from 100 characters
+The rules are KafClaw's, but for short messages of people: it keeps pairs of message and answer from 100 characters
 on, and so forgets "I live in Paris".
 """
 

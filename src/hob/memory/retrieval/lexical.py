@@ -11,7 +11,7 @@ from itertools import islice
 
 from hob.core.values import dataclass
 from hob.store.memory.index import ANALYZER
-from hob.store.memory.search import Entry, Matches, ScopedIndex
+from hob.store.memory.search import Matches, ScopedIndex, SearchEntry
 
 K1, B = 1.2, 0.75
 BUDGET = 5_000
@@ -20,11 +20,11 @@ BASE = 150
 """Items with the question's words whose surroundings are looked at."""
 _SAMPLED = 8
 
-Accept = Callable[[Entry], bool]
+Accept = Callable[[SearchEntry], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QueryWord:
     """A word of the question, and what each item that holds it gets for it."""
 
     stems: tuple[str, ...]
@@ -38,9 +38,9 @@ class Word:
 class Found:
     """The best items by their words alone."""
 
-    words: Sequence[Word]
+    words: Sequence[QueryWord]
     scores: dict[int, float]
-    entries: dict[int, Entry]
+    entries: dict[int, SearchEntry]
 
 
 def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
@@ -74,18 +74,20 @@ def _best(scores: Mapping[int, float], count: int) -> list[int]:
     return sorted(good, key=scores.__getitem__, reverse=True)[:count]
 
 
-def _read_words(index: ScopedIndex, concepts: Sequence[tuple[str, ...]]) -> list[Word]:
+def _read_words(index: ScopedIndex, concepts: Sequence[tuple[str, ...]]) -> list[QueryWord]:
     sizes = index.sizes(stem for stems in concepts for stem in stems)
     known = [(sum(sizes.get(stem, 0) for stem in stems), stems) for stems in concepts]
     left = BUDGET
-    words: list[Word] = []
+    words: list[QueryWord] = []
     for size, stems in sorted(each for each in known if each[0]):
         if left <= 0 or (words and size > left):
-            words.append(Word(stems, math.log(1 + (index.size - size + 0.5) / (size + 0.5)), {}, whole=False))
+            words.append(QueryWord(stems, math.log(1 + (index.size - size + 0.5) / (size + 0.5)), {}, whole=False))
             continue
         found = [index.matches(stem, sizes[stem], left, K1, B) for stem in stems if stem in sizes]
         left -= sum(len(each.weights) for each in found)
-        words.append(Word(stems, max(each.idf for each in found), _merged(found), all(each.whole for each in found)))
+        words.append(
+            QueryWord(stems, max(each.idf for each in found), _merged(found), all(each.whole for each in found))
+        )
     return words
 
 

@@ -18,7 +18,7 @@ from hob.core.memory import Layer
 from hob.memory.retrieval.lexical import K1, Accept, B, Found
 from hob.memory.retrieval.query import Query
 from hob.store.memory.analysis import Kind, words_of
-from hob.store.memory.search import Entry, ScopedIndex
+from hob.store.memory.search import ScopedIndex, SearchEntry
 
 _BEFORE_1, _AFTER_1, _AFTER_2 = 0.3, 0.5, 0.3
 """What share of its weight an item lends to the one before it, one and two after it."""
@@ -54,7 +54,7 @@ _DAY, _LEAST_DAY = 0.06, 0.03
 class Candidate(NamedTuple):
     """An item that may help, and what speaks for it."""
 
-    entry: Entry
+    entry: SearchEntry
     parts: Mapping[str, float]
     score: float
 
@@ -89,7 +89,7 @@ class _Ranking:
         index: ScopedIndex,
         query: Query,
         found: Found,
-        entries: Mapping[int, Entry],
+        entries: Mapping[int, SearchEntry],
         near: Mapping[int, tuple[int, ...]],
     ) -> None:
         self._query = query
@@ -182,7 +182,7 @@ class _Ranking:
         named = {name for name in names if name and words_of(name)[:1] and words_of(name)[0] in asked}
         return named.pop() if len(named) == 1 else ""
 
-    def _parts(self, seq: int, entry: Entry, speaker: str, covered: float) -> dict[str, float]:
+    def _parts(self, seq: int, entry: SearchEntry, speaker: str, covered: float) -> dict[str, float]:
         query, kind, user = self._query, entry.kind, not _is_assistants(entry)
         parts = {
             "words": _WORDS * self._scores[seq],
@@ -222,7 +222,7 @@ class _Ranking:
         return max(fits)
 
 
-def _is_assistants(entry: Entry) -> bool:
+def _is_assistants(entry: SearchEntry) -> bool:
     """Whether the assistant said it in a conversation; what it was asked to keep counts as its owner's."""
     return entry.role == "assistant" and entry.layer == Layer.CONVERSATION
 
@@ -236,7 +236,7 @@ def _nearness(cosines: Mapping[int, float]) -> dict[int, float]:
     return {seq: (cosine - least) / ((most - min(least, _UNRELATED)) or 1.0) for seq, cosine in cosines.items()}
 
 
-def _freshness(entry: Entry, now: float) -> float:
+def _freshness(entry: SearchEntry, now: float) -> float:
     """1 for what was said just now, half of it after its half-life."""
     if entry.layer in _EVERGREEN:
         return 1.0

@@ -14,7 +14,7 @@ from hob.memory.retrieval.lexical import find_by_words
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.ranking import Candidate, rank
 from hob.store.memory.analysis import words_of
-from hob.store.memory.search import Entry, ScopedIndex, StoredIndex
+from hob.store.memory.search import ScopedIndex, SearchEntry, StoredIndex
 
 _PHRASES_AMONG = 50
 """How many of the best are looked through for the words in quotation marks."""
@@ -33,7 +33,7 @@ _CHARACTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SnapshotSearch:
     """One search, on one snapshot."""
 
     query: Query
@@ -45,7 +45,7 @@ class Search:
     profile: Profile = Profile.HOB
 
     def __call__(self, index: ScopedIndex) -> tuple[Recalled, ...]:
-        def accept(entry: Entry) -> bool:
+        def accept(entry: SearchEntry) -> bool:
             return (not self.layers or entry.layer in self.layers) and index.session in {0, entry.session}
 
         cosines = self.meaning(index) if self.meaning else {}
@@ -143,7 +143,7 @@ class Retriever:
         With a budget their texts have at most so many tokens together. The same query over the same memory finds the
         same. Raises StoreErrors, and ModelError where an embedder was chosen and fails.
         """
-        search = Search(
+        search = SnapshotSearch(
             Query.parse(query, now),
             frozenset(layers),
             now,

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class PricedModel:
     """One model of the list: its prices, each with the moment from which it holds (Unix seconds), and its window."""
 
     prices: tuple[tuple[float, Price | None], ...]
@@ -67,7 +67,7 @@ class PriceTable:
                 self._gave_up = True
                 log.warning("the list of prices cannot be made, so prices are unknown: %s", problem)
 
-    def find(self, provider: str, model: str) -> Listed | None:
+    def find(self, provider: str, model: str) -> PricedModel | None:
         """The model of this provider, or of one whose models it offers too."""
         if not self.is_ready() or self._head is None:
             return None
@@ -185,9 +185,9 @@ def _fits(name: str, kind: str, rest: Sequence[Any]) -> bool:
             return all(_fits(name, part[0], part[1:]) for part in rest)
 
 
-def _listed(row: Sequence[Any]) -> Listed:
+def _listed(row: Sequence[Any]) -> PricedModel:
     window, *prices = row
-    return Listed(tuple((since, None if price is None else _price(price)) for since, price in prices), window)
+    return PricedModel(tuple((since, None if price is None else _price(price)) for since, price in prices), window)
 
 
 def _price(row: Sequence[Any]) -> Price:

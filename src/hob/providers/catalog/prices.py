@@ -10,7 +10,7 @@ from hob.core.errors import ModelError
 from hob.core.model_names import names_of, undated
 from hob.core.models import ModelProfile, ModelRequest, Price
 from hob.providers.catalog.catalog import CLI_WIRES, SERVER, provider_at
-from hob.providers.catalog.price_table import Listed, PriceTable
+from hob.providers.catalog.price_table import PricedModel, PriceTable
 from hob.providers.http.addresses import is_loopback
 from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
 from hob.providers.routing.model_routes import most_output
@@ -109,7 +109,7 @@ def billions_of(model: str) -> float | None:
 
 
 FREE = Price(0, 0, 0, 0)
-_FREE, _UNKNOWN = (Listed(((0.0, price),), None) for price in (FREE, None))
+_FREE, _UNKNOWN = (PricedModel(((0.0, price),), None) for price in (FREE, None))
 _NOT_SET = PriceSetting()
 FILE_NAME = "prices.json"
 
@@ -128,7 +128,7 @@ class PriceList:
         self._table = table
         self._clock = clock
         self._found: dict[str, Price | None] = {}
-        self._dated: dict[str, tuple[PriceSetting, Listed]] = {}
+        self._dated: dict[str, tuple[PriceSetting, PricedModel]] = {}
         """Those that will have another price from some day on."""
 
     def become(self, settings: ModelSettings) -> None:
@@ -182,7 +182,7 @@ class PriceList:
         except ModelError:
             return None
 
-    def _sources(self, model: str) -> tuple[PriceSetting, Listed | None]:
+    def _sources(self, model: str) -> tuple[PriceSetting, PricedModel | None]:
         """What the owner says, and the price that holds besides; None where the list is to be asked and not ready."""
         place = self._place(model)
         own = self._find_own(model, place)
@@ -257,7 +257,7 @@ def is_free(ref: ModelRef, connected: ConnectedProvider) -> bool:
     return connected.local and is_here
 
 
-def find_listed(table: PriceTable, ref: ModelRef, connected: ConnectedProvider) -> Listed | None:
+def find_listed(table: PriceTable, ref: ModelRef, connected: ConnectedProvider) -> PricedModel | None:
     """What the list says of this model: by its exact name, else by its name without the date."""
     id = _list_name(table, connected)
     if id is None:

@@ -35,7 +35,7 @@ from hob.providers.cli.events import (
     CliThought,
     fault_of,
 )
-from hob.providers.cli.process import CliCommand, LineTooLong, Process, run
+from hob.providers.cli.process import CliProcessPlan, LineTooLong, Process, run
 from hob.providers.cli.program import Cli, CliFacts, CliRequest, CliSettings, find_cli, open_cli
 from hob.providers.cli.sessions import CliSession, CliSessions, render, render_new
 from hob.providers.http.answer import PartialAnswer
@@ -132,7 +132,7 @@ class CliModel:
         facts = self._cli.facts
         prompt = ask.scratch / "prompt.txt"
         prompt.write_text(self._cli.prompt(text), "utf-8", errors="replace")
-        command = CliCommand(
+        command = CliProcessPlan(
             (self._program(), *self._cli.arguments(ask)),
             self._variables(ask),
             self._folder / "work",

@@ -109,11 +109,11 @@ class GeminiCli(Cli):
         """As `Cli.prompt`: it takes `@name` for a file to read, and `a@b.c` for one with a blank before it."""
         return re.sub(r"(?<!\\)@", r"\\@", defused(text))
 
-    def decoder(self) -> "GeminiDecoder":
-        return GeminiDecoder()
+    def decoder(self) -> "GeminiCliDecoder":
+        return GeminiCliDecoder()
 
 
-class GeminiDecoder:
+class GeminiCliDecoder:
     """Reads the lines of `--output-format stream-json`."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ _AFTER_EXIT = 1.0  # seconds in which the last lines must have come, though a ch
 
 
 @dataclass(frozen=True, slots=True)
-class CliCommand:
+class CliProcessPlan:
     """What is run. The program sees these variables and no others, and reads the file as its standard input."""
 
     arguments: Sequence[str]
@@ -42,7 +42,7 @@ class LineTooLong(Exception):
 class Process:
     """A running program, in a process group of its own."""
 
-    def __init__(self, command: CliCommand, output: "_Output", transport: asyncio.SubprocessTransport) -> None:
+    def __init__(self, command: CliProcessPlan, output: "_Output", transport: asyncio.SubprocessTransport) -> None:
         self._command = command
         self._output = output
         self._transport = transport
@@ -114,7 +114,7 @@ class Process:
 
 
 @asynccontextmanager
-async def run(command: CliCommand, records: ProcessRecords | None = None) -> AsyncIterator[Process]:
+async def run(command: CliProcessPlan, records: ProcessRecords | None = None) -> AsyncIterator[Process]:
     """The program, running; it is stopped at the block's end, however that comes. Raises OSError."""
     loop = asyncio.get_running_loop()
     alive, life = os.pipe()
@@ -141,7 +141,7 @@ async def run(command: CliCommand, records: ProcessRecords | None = None) -> Asy
 
 
 async def _start(
-    loop: asyncio.AbstractEventLoop, command: CliCommand, alive: int
+    loop: asyncio.AbstractEventLoop, command: CliProcessPlan, alive: int
 ) -> tuple[asyncio.SubprocessTransport, "_Output"]:
     if not os.access(command.arguments[0], os.X_OK):
         raise FileNotFoundError(f"{command.arguments[0]} is not a program that you may run")

@@ -85,7 +85,7 @@ _ADVICE: Mapping[ModelFault, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorBody:
+class ProviderErrorBody:
     """What could be read from an error body."""
 
     message: str = ""
@@ -109,7 +109,7 @@ def read_failure(
     complaint = read_complaint(body)
     fault = classify(status, complaint)
     if fault is ModelFault.NOT_FOUND and 300 <= status < 400:
-        complaint = ErrorBody(f"it redirects to {headers.get('location', 'nowhere')}")
+        complaint = ProviderErrorBody(f"it redirects to {headers.get('location', 'nowhere')}")
     wait = read_retry_after(headers, complaint.message, now) if fault in _WAITABLE else None
     return ModelError(fault, describe(fault, host, f"{status} {complaint.message}", secrets, advice), retry_after=wait)
 
@@ -130,7 +130,7 @@ _WAITABLE = frozenset({ModelFault.RATE_LIMIT, ModelFault.OVERLOAD})
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
-def classify(status: int, complaint: ErrorBody) -> ModelFault:
+def classify(status: int, complaint: ProviderErrorBody) -> ModelFault:
     """The fault that a status (0: not known) and a complaint stand for."""
     words = f"{complaint.code} {complaint.message}"
     if status < 500 and status not in (401, 404) and _OVERFLOW.search(words):
@@ -183,7 +183,7 @@ def _first(words: str, rules: tuple[tuple[re.Pattern[str], ModelFault], ...], ot
     return next((fault for pattern, fault in rules if pattern.search(words)), otherwise)
 
 
-def read_complaint(body: bytes) -> ErrorBody:
+def read_complaint(body: bytes) -> ProviderErrorBody:
     """What an error body says, in any of the shapes that are about: JSON of several kinds, text, a web page."""
     text = body.decode("utf-8", "replace").strip()
     if text[:1] in ("{", "["):
@@ -193,14 +193,14 @@ def read_complaint(body: bytes) -> ErrorBody:
             pass
     if text[:1] == "<":
         text = _TAG.sub(" ", text)
-    return ErrorBody(_one_line(text))
+    return ProviderErrorBody(_one_line(text))
 
 
-def _complaint_of(data: Any) -> ErrorBody:
+def _complaint_of(data: Any) -> ProviderErrorBody:
     if isinstance(data, list):  # Gemini's compatible endpoint wraps the object
         data = data[0] if data else {}
     if not isinstance(data, dict):
-        return ErrorBody(_one_line(str(data)))
+        return ProviderErrorBody(_one_line(str(data)))
     inner = data.get("error", data)
     if not isinstance(inner, dict):
         inner = {"message": inner}
@@ -212,9 +212,9 @@ def _complaint_of(data: Any) -> ErrorBody:
         message = f"{message[: _MOST_READ // 2]} {json.dumps(details, ensure_ascii=False)}"
     numeric = inner.get("code")
     if isinstance(numeric, int) and not isinstance(numeric, bool):
-        return ErrorBody(_one_line(message), str(numeric))
+        return ProviderErrorBody(_one_line(message), str(numeric))
     codes = (inner.get(key) for key in ("code", "type", "status"))
-    return ErrorBody(_one_line(message), _one_line(" ".join(code for code in codes if isinstance(code, str))))
+    return ProviderErrorBody(_one_line(message), _one_line(" ".join(code for code in codes if isinstance(code, str))))
 
 
 def _one_line(text: str) -> str:

@@ -17,7 +17,7 @@ from hob.core.translation.language import translatable
 from hob.providers.http.connection import ServerConnection, bytes_of, drain
 from hob.providers.http.prefixes import digest_of, sealed_by
 from hob.providers.http.server import Server
-from hob.providers.http.wire import Listed, Wire
+from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.schemas.dialects import ToolNames, safe_names
 
 _BEAT = Beat()
@@ -99,7 +99,7 @@ class HttpModel:
                 raise
             return await post(renewed)
 
-    async def list_models(self) -> tuple[Listed, ...]:
+    async def list_models(self) -> tuple[ListedModel, ...]:
         """The models the server has. Raises ModelError."""
         connection = self._connection
         key = await connection.key()

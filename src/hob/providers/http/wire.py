@@ -10,7 +10,7 @@ from hob.providers.http.decoder import Decoder
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedModel:
     """A model as its server lists it. None is not told; prices are dollars per million tokens."""
 
     name: str
@@ -52,5 +52,5 @@ class Wire(Protocol):
         """A decoder for one answer; see `answer.Answer` for `salt` and `taken`."""
         return self.decodes(host=host, salt=salt, taken=taken, secrets=secrets)
 
-    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         """The models of a listing (parsed JSON); None if it is no listing."""

@@ -17,7 +17,7 @@ from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, HERE
 from hob.providers.http.adapting import Adapting, WithoutThinking, lacks_sight, lacks_thinking, lacks_tools
 from hob.providers.http.server import server_of
-from hob.providers.http.wire import Listed, Wire
+from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.image_descriptions import DescribingModel, ImageDescriptions
 from hob.providers.plugins import open_plugin
 from hob.providers.routing.choice import Choice, ConnectedProvider, ModelRef
@@ -93,7 +93,7 @@ class ModelRoutes:
             model = self._named[route] = _Named(self._with_sight(connected, profile, served), ref.model)
         return model
 
-    async def list_models(self, id: str) -> tuple[Listed, ...]:
+    async def list_models(self, id: str) -> tuple[ListedModel, ...]:
         """What the provider has. Raises ModelError; a provider that lists nothing has none."""
         model = self._provider(id, 0)
         lists = getattr(model, "list_models", None)

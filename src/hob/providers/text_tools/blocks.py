@@ -23,7 +23,7 @@ from hob.providers.text_tools.calls import (
     PARAMETER,
     Calls,
     Tools,
-    Written,
+    WrittenCall,
     find_name,
     json_calls,
     python_calls,
@@ -158,7 +158,7 @@ def _parameters(block: CallBlock, name: str, start: int, closer: str, form: re.P
             return Open.UNKNOWN
         end = len(block.text)
     pairs = [(found[1].strip(), found[2]) for found in form.finditer(block.text[start:end])]
-    return FoundBlock((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
+    return FoundBlock((WrittenCall(name, tagged_arguments(pairs, block.tools[name])),), end)
 
 
 def _glm(block: CallBlock, start: int) -> Verdict:
@@ -223,7 +223,7 @@ def _gemma(block: CallBlock, opener: str) -> Verdict:
     if call is None or name is None:
         return Open.TEXT
     pairs = [(part[1], part[2] if part[2] is not None else part[3]) for part in ESCAPED.finditer(call[2])]
-    return FoundBlock((Written(name, tagged_arguments(pairs, block.tools[name])),), end)
+    return FoundBlock((WrittenCall(name, tagged_arguments(pairs, block.tools[name])),), end)
 
 
 def _fence(block: CallBlock, opener: str) -> Verdict:
@@ -302,7 +302,7 @@ def _whole(block: CallBlock) -> Verdict:
         return block.found(python_calls(block.text, block.tools), len(block.text)) if block.final else Open.UNKNOWN
     if re.compile(rf"\[\s*(?:{_NAME}\.?(?:{_NAME})?\s*)?").fullmatch(block.text):
         return block.unfinished
-    calls: list[Written] = []
+    calls: list[WrittenCall] = []
     start = 0
     while start < len(block.text):
         if block.text[start] not in "{[" or not _may_be_call(block, start):

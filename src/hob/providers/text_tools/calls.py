@@ -95,14 +95,14 @@ Tools = Mapping[str, Mapping[str, Any]]
 """The tools offered: name to schema."""
 
 
-class Written(NamedTuple):
+class WrittenCall(NamedTuple):
     """A call as it was written."""
 
     name: str
     arguments: str
 
 
-Calls = tuple[Written, ...]
+Calls = tuple[WrittenCall, ...]
 
 
 def json_calls(text: str, tools: Tools, *, marked: bool) -> Calls:
@@ -122,7 +122,7 @@ def _calls(text: str, tools: Tools, marked: bool) -> Calls:
 
 
 def _listed(text: str, tools: Tools, marked: bool) -> Calls:
-    found: list[Written] = []
+    found: list[WrittenCall] = []
     for _, element in parts(text):
         calls = _object_calls(element, tools, marked)
         if not calls:
@@ -151,7 +151,7 @@ def _object_calls(text: str, tools: Tools, marked: bool) -> Calls:
             return ()
         rest = {each: value for each, value in members.items() if each not in (key, "type", "id")}
         arguments = "{" + ", ".join(f"{write(each)}: {value}" for each, value in rest.items()) + "}"
-    return (Written(name, _unwrapped(arguments)),)
+    return (WrittenCall(name, _unwrapped(arguments)),)
 
 
 def _unwrapped(arguments: str) -> str:
@@ -178,7 +178,7 @@ def python_calls(source: str, tools: Tools) -> Calls:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about backslashes
             node = ast.parse(source.strip(), mode="eval").body
-        found: list[Written] = []
+        found: list[WrittenCall] = []
         for call in node.elts if isinstance(node, ast.List) else [node]:
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "print" and len(call.args) == 1:
                 call = call.args[0]
@@ -188,7 +188,7 @@ def python_calls(source: str, tools: Tools) -> Calls:
             known = list(tools[name].get("properties", {}))
             given = {known[place]: ast.literal_eval(value) for place, value in enumerate(call.args)}
             given |= {part.arg or "": ast.literal_eval(part.value) for part in call.keywords}
-            found.append(Written(name, write(given)))
+            found.append(WrittenCall(name, write(given)))
     except (SyntaxError, ValueError, TypeError, IndexError, RecursionError, MemoryError):
         return ()
     return tuple(found)

@@ -3,7 +3,7 @@
 import re
 
 from hob.providers.text_tools.blocks import CLOSERS, OPENERS, CallBlock, FoundBlock, Open, judge
-from hob.providers.text_tools.calls import Tools, Written
+from hob.providers.text_tools.calls import Tools, WrittenCall
 
 _THINK, _THOUGHT, _FENCE = "<think>", "</think>", "```"
 _OPENER = re.compile("|".join(map(re.escape, (*OPENERS, _THINK))))
@@ -34,7 +34,7 @@ class CallReader:
     """
 
     def __init__(self, tools: Tools) -> None:
-        self.calls: list[Written] = []
+        self.calls: list[WrittenCall] = []
         self.done = False
         self.unfinished = False
         """The answer ended before its last call did, as far as one can tell."""

@@ -90,7 +90,7 @@ def _index_missing(connection: apsw.Connection) -> None:
     index.add(connection, [load_item(row) for row in rows])
 
 
-class Entry(NamedTuple):
+class SearchEntry(NamedTuple):
     """What a search needs to know of an item besides its words."""
 
     seq: int
@@ -164,7 +164,7 @@ class ScopedIndex:
                 weights[base + (each & LOW)] = known[each >> BITS]
         return Matches(weights, idf, whole)
 
-    def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
+    def entries(self, seqs: Iterable[int]) -> dict[int, SearchEntry]:
         """What these rows are; those of other scopes are left out."""
         rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
         return {row[0]: tuple.__new__(Entry, row) for row in rows}

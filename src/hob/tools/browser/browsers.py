@@ -23,8 +23,8 @@ from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.browser.finding import EXTRA, find_program, is_library_there
 from hob.tools.browser.settings import BrowserSettings
-from hob.tools.sandbox.environment import SYSTEM_PATH, shared_environ
-from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules
+from hob.tools.sandbox.environment_variables import SYSTEM_PATH, shared_environ
+from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 OWNER = "owner"
@@ -45,7 +45,7 @@ def _windows() -> ModuleType:
     return window
 
 
-def unnoted(_session: SessionKey, _decision: Decision) -> None:
+def unnoted(_session: SessionKey, _decision: HostDecision) -> None:
     """Where no one notes which hosts a browser reaches."""
 
 
@@ -81,7 +81,7 @@ class Browsers:
         *,
         idle: float = IDLE_SECONDS,
         internet: Internet = INTERNET,
-        decided: Callable[[SessionKey, Decision], None] = unnoted,
+        decided: Callable[[SessionKey, HostDecision], None] = unnoted,
     ) -> None:
         """`folder` is for profiles; `settings` may be replaced, and count for browsers that are started then.
 
@@ -217,7 +217,7 @@ class Browsers:
             lock.unlink()
         return folder
 
-    def _note_host(self, session: SessionKey, browser: _Browser, decision: Decision) -> None:
+    def _note_host(self, session: SessionKey, browser: _Browser, decision: HostDecision) -> None:
         place = (decision.host, decision.port, decision.allowed)
         if not browser.taken and place not in browser.noted and len(browser.noted) < _MOST_NOTED:
             browser.noted.add(place)

@@ -7,8 +7,8 @@ WebSockets, workers and pages of any port ask for comes this way too.
 from asyncio import StreamReader
 from ipaddress import ip_address
 
-from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules
-from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, Request
+from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
+from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, ProxyRequest
 
 MOST_BYTES = 32_000_000
 """Of one connection, before it is cut: a page that never ends must end somewhere."""
@@ -25,7 +25,7 @@ class BrowserProxy(Proxy):
         super().__init__(local, decided, internet)
         self.most = MOST_BYTES
 
-    async def _admit(self, request: Request) -> str:
+    async def _admit(self, request: ProxyRequest) -> str:
         host, port = request.host, request.port
         if port not in _WEB and port < _LOWEST_OTHER_PORT:
             raise self._refused(request, f"port {port} is not one that serves web pages")
@@ -39,10 +39,10 @@ class BrowserProxy(Proxy):
                 raise self._refused(request, f"{host} leads to {address}, which is not on the public internet")
         if not found:
             raise ProxyRefused(f"{host} has no address", "502 Bad Gateway")
-        self._decided(Decision(host, port, True, "allowed"))
+        self._decided(HostDecision(host, port, True, "allowed"))
         return min(found, key=lambda address: ":" in address)  # IPv6 is not everywhere
 
-    async def _hello(self, request: Request, reader: StreamReader) -> bytes | None:
+    async def _hello(self, request: ProxyRequest, reader: StreamReader) -> bytes | None:
         """Every host may be reached, so it does not matter for which of them a tunnel is used."""
         return b""
 

@@ -27,7 +27,7 @@ from playwright.async_api import (
 
 from hob.core.values import dataclass
 from hob.tools.browser.proxy import BrowserProxy
-from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules
+from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
 from hob.tools.sandbox.network.proxy import INTERNET, Internet
 
 MOST_TABS = 8
@@ -85,7 +85,7 @@ class BrowserWindow:
         """The download that somebody waits for; every other is refused."""
         self._watched = watched
         self._notes: deque[str] = deque(maxlen=_MOST_NOTES)
-        self._refused: list[Decision] = []
+        self._refused: list[HostDecision] = []
         self._numbers = 0
         self._ended = False
         self.proxy: BrowserProxy
@@ -178,7 +178,7 @@ class BrowserWindow:
     def _closed(self, _context: BrowserContext) -> None:
         self._ended = True
 
-    def _decided(self, decision: Decision) -> None:
+    def _decided(self, decision: HostDecision) -> None:
         self._noted(decision)
         if self._watched and not decision.allowed and len(self._refused) < _MOST_LINES:
             self._refused.append(decision)

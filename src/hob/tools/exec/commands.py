@@ -26,9 +26,9 @@ from hob.tools.exec.specs import EXEC, PROCESS
 from hob.tools.exec.typed_input import check_typed
 from hob.tools.filesystem.paths import Roots
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
-from hob.tools.sandbox.job import EndReason, Job, JobFinished, JobRoot, Window
+from hob.tools.sandbox.job import EndReason, JobFinished, JobRoot, SandboxJob, Window
 from hob.tools.sandbox.network.credentials import JobCredential
-from hob.tools.sandbox.network.hosts import Decision, HostRules, host_name
+from hob.tools.sandbox.network.hosts import HostDecision, HostRules, host_name
 from hob.tools.sandbox.processes import Polled, Processes
 from hob.tools.sandbox.roots import effective_roots
 from hob.tools.sandbox.running_command import OutputCallback, OutputCallbacks, RunningCommand
@@ -65,7 +65,7 @@ GiveCredentials = Callable[[CallContext, Sequence[str]], tuple[JobCredential, ..
 """Those that a call may use at these hosts. Raises NotConfigured."""
 Warn = Callable[[Remark], Awaitable[None]]
 """Tells the owner at once."""
-Reached = Callable[[CallContext, Decision], Coroutine[Any, Any, None]]
+Reached = Callable[[CallContext, HostDecision], Coroutine[Any, Any, None]]
 """Hears which hosts a command was let reach, and which not."""
 
 
@@ -78,7 +78,7 @@ async def nobody_warned(_remark: Remark) -> None:
     """Where no one can be told."""
 
 
-async def unnoted(_context: CallContext, _decision: Decision) -> None:
+async def unnoted(_context: CallContext, _decision: HostDecision) -> None:
     """Where no one notes which hosts commands reach."""
 
 
@@ -206,7 +206,9 @@ class CommandTools:
         """What commands could destroy for good, by path. Where more comes to light, the next one does not start."""
         return await self._log.unkept([root.path.resolve() for root in self._roots.roots if root.writable])
 
-    async def _job(self, command: str, cwd: str, *, pty: bool, network: bool, only: Sequence[str], keeps: bool) -> Job:
+    async def _job(
+        self, command: str, cwd: str, *, pty: bool, network: bool, only: Sequence[str], keeps: bool
+    ) -> SandboxJob:
         self._check_network(network or bool(only), only)
         if not command.strip():
             raise ToolFailed("command is empty")
@@ -223,7 +225,9 @@ class CommandTools:
         hosts = self._hosts if everything else tuple(only)
         window = Window() if pty else None
         hidden = await asyncio.to_thread(self._hidden, command, place.path, roots)
-        return Job((shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps, hidden=hidden)
+        return SandboxJob(
+            (shell, "-c", command), Path(place.path), roots, hosts, window=window, keeps=keeps, hidden=hidden
+        )
 
     def _check_network(self, network: bool, only: Sequence[str]) -> None:
         """Raises ToolFailed where a command cannot have it, or not these hosts."""
@@ -249,7 +253,7 @@ class CommandTools:
         return tuple(sorted(path for path in found if not (opens and path.name in command)))
 
     async def _run(
-        self, begun: Begun, job: Job, stdin: str, seconds: float, call: ToolCall, context: CallContext
+        self, begun: Begun, job: SandboxJob, stdin: str, seconds: float, call: ToolCall, context: CallContext
     ) -> ToolOutput:
         live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
         how = "not started"
@@ -283,7 +287,7 @@ class CommandTools:
     def _callbacks(self, output: OutputCallback, context: CallContext) -> OutputCallbacks:
         return OutputCallbacks(output, lambda decision: self._note(context, decision))
 
-    def _note(self, context: CallContext, decision: Decision) -> None:
+    def _note(self, context: CallContext, decision: HostDecision) -> None:
         self._watching.create_task(self._reached(context, decision))
 
     async def _text(
@@ -302,7 +306,9 @@ class CommandTools:
         head, tail = finished.output[: finished.gap], finished.output[finished.gap :]
         return f"{readable(head)}\n[… {finished.left_out:,} bytes left out{where} …]\n{readable(tail)}", rest
 
-    async def _begin(self, begun: Begun, job: Job, stdin: str, call: ToolCall, context: CallContext) -> ToolOutput:
+    async def _begin(
+        self, begun: Begun, job: SandboxJob, stdin: str, call: ToolCall, context: CallContext
+    ) -> ToolOutput:
         live = Live(lambda text: self._shown(context, call, text), self._clock, self._sieve())
         try:
             callbacks = self._callbacks(live.hear, context)

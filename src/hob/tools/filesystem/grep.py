@@ -23,7 +23,7 @@ from hob.tools.filesystem.globs import Glob
 from hob.tools.filesystem.listing import rules_above
 from hob.tools.filesystem.names import shown
 from hob.tools.filesystem.paths import Place, Roots
-from hob.tools.filesystem.search import BAD_PATTERN, LARGEST_SEARCHED, LONGEST, Search
+from hob.tools.filesystem.search import BAD_PATTERN, LARGEST_SEARCHED, LONGEST, FileSearch
 
 SECONDS = 20.0
 """After which the search is ended and what was found is shown."""
@@ -145,7 +145,7 @@ async def _by_hand(
     roots: Roots, wanted: Wanted, descriptor: int, place: Place, name: str, found: _Found, seconds: float
 ) -> str:
     """Search with a program of our own; why the pattern is no regular expression, or nothing."""
-    search = Search(
+    search = FileSearch(
         descriptor=descriptor,
         path=place.path,
         pattern=wanted.pattern,

@@ -30,7 +30,7 @@ LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class FileSearch:
     """What to look for, and where: beneath a folder's descriptor, or in the one file that is called `name`.
 
     A file must fit all `globs`. `rules` are the texts of `.gitignore` files and how many of the parts `above` lie over
@@ -58,7 +58,7 @@ def main() -> int:
     """Search and write; the exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process in the midst of a match, as no exception could
-    search = Search(**json.load(sys.stdin))
+    search = FileSearch(**json.load(sys.stdin))
     signal.setitimer(signal.ITIMER_REAL, search.seconds)
     try:
         expression = re.compile(re.escape(search.pattern) if search.literal else search.pattern)
@@ -92,7 +92,7 @@ def find_lines(text: str, expression: re.Pattern[str], context: int) -> Iterator
             done, waiting = n + 1, waiting - 1
 
 
-def _files(search: Search) -> Iterator[tuple[str, str]]:
+def _files(search: FileSearch) -> Iterator[tuple[str, str]]:
     """Names and texts of the files to be searched."""
     if search.name:
         text = _text(os.pread(search.descriptor, LARGEST_SEARCHED + 1, 0))

@@ -15,7 +15,7 @@ from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.stdio import StderrTail, open_streams
 from hob.tools.sandbox.backends.detection import find_backend
-from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.job import JobRoot, SandboxJob
 from hob.tools.sandbox.network.credentials import CredentialBook
 from hob.tools.sandbox.roots import checked_root
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
@@ -64,7 +64,7 @@ async def start_program(
     )
 
 
-def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[SandboxEnvironment, Job]:
+def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[SandboxEnvironment, SandboxJob]:
     """The program and what it sees of this machine. Raises NotConfigured."""
     folder, owner = around.home / FOLDER, Path.home()
     state = folder / "sandbox" / name
@@ -82,7 +82,7 @@ def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[San
         roots.append(JobRoot(installed.resolve()))
     for names, writable in ((server.read, False), (server.write, True)):
         roots += [checked_root(each, owner, writable=writable, forbidden=(around.home.resolve(),)) for each in names]
-    return environment, Job(
+    return environment, SandboxJob(
         tuple(word.replace(DATA, str(own)) for word in server.command), own, tuple(roots), tuple(server.hosts),
         credentials=CredentialBook(around.sandbox.credentials, around.clock).of(f"mcp.{name}", server.hosts),
     )  # fmt: skip

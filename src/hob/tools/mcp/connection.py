@@ -40,7 +40,7 @@ from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams
-from hob.tools.mcp.tasks import Tasks, call_as_task, needs_task
+from hob.tools.mcp.tasks import ServerTasks, call_as_task, needs_task
 from hob.tools.messages.conversation import is_attended
 
 log = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ class Connection:
             client_info=Implementation(name="hob", version=__version__),
             sampling_callback=None if self._sampling is None else self._sample,
             elicitation_callback=self._elicit,
-            extensions=[Tasks(self._waits), advertise(APPS, {"mimeTypes": [MIME]})],
+            extensions=[ServerTasks(self._waits), advertise(APPS, {"mimeTypes": [MIME]})],
             message_handler=self._hear,
             cache=None,
         )

@@ -36,7 +36,7 @@ _NONCE = 12
 _EARLY = 30.0  # seconds before its end at which a token is renewed
 
 
-class TokenFile:
+class OAuthTokenFile:
     """Implements the SDK's `TokenStorage` for one login: an encrypted file, and the key of the home."""
 
     def __init__(self, home: Path, name: str, client: OAuthClientInformationFull | None = None) -> None:
@@ -88,7 +88,7 @@ class TokenFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class OAuthLogin:
     """A person who is there: shown where to log in, and the way back. `callback` is the address that leads back."""
 
     show: Callable[[str], Awaitable[None]]
@@ -99,7 +99,7 @@ class Login:
 class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types are not looked at
     """The SDK's client, which renews what an earlier process got, and says what to do where there is no terminal."""
 
-    def __init__(self, name: str, url: str, tokens: TokenFile, login: Login | None) -> None:
+    def __init__(self, name: str, url: str, tokens: OAuthTokenFile, login: OAuthLogin | None) -> None:
         client = OAuthClientMetadata(client_name="Hob", redirect_uris=[_callback(login)])
         asks = (login.show, login.answer) if login is not None else (None, None)
         super().__init__(url, client, tokens, *asks)
@@ -120,13 +120,13 @@ class _Auth(OAuthClientProvider):  # type: ignore[misc]  # the library's types a
         return request
 
 
-def auth_of(name: str, server: McpServer, home: Path, login: Login | None = None) -> httpx2.Auth:
+def auth_of(name: str, server: McpServer, home: Path, login: OAuthLogin | None = None) -> httpx2.Auth:
     """What adds the token to requests, renews it, and where a person is there lets them log in."""
-    auth: httpx2.Auth = _Auth(name, server.url, TokenFile(home, name, _registered(server, login)), login)
+    auth: httpx2.Auth = _Auth(name, server.url, OAuthTokenFile(home, name, _registered(server, login)), login)
     return auth
 
 
-def _registered(server: McpServer, login: Login | None) -> OAuthClientInformationFull | None:
+def _registered(server: McpServer, login: OAuthLogin | None) -> OAuthClientInformationFull | None:
     if not server.client_id:
         return None
     secret = server.client_secret.reveal() if server.client_secret is not None else None
@@ -138,7 +138,7 @@ def _registered(server: McpServer, login: Login | None) -> OAuthClientInformatio
     )
 
 
-def _callback(login: Login | None) -> str:
+def _callback(login: OAuthLogin | None) -> str:
     return login.callback if login is not None else "http://127.0.0.1/callback"
 
 

@@ -77,7 +77,7 @@ class _Task(Result):  # type: ignore[misc]
     input_requests: dict[str, Any] | None = None
 
 
-class Tasks(ClientExtension):  # type: ignore[misc]
+class ServerTasks(ClientExtension):  # type: ignore[misc]
     """Hob's side of the extension. `waits` tells whether the call that is made now waits for the user."""
 
     identifier = "io.modelcontextprotocol/tasks"

@@ -50,7 +50,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SandboxJob:
     """One command to be run.
 
     `folder` lies in one of the roots. `hosts` are rules (see `HostRules`); without any there is no network. `environ`

@@ -9,7 +9,7 @@ from hob.core.errors import NotFound, ToolFailed
 from hob.core.ports.processes import ProcessRecords
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import EndReason, Job, JobFinished, Limits, Window
+from hob.tools.sandbox.job import EndReason, JobFinished, Limits, SandboxJob, Window
 from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, run, start
 
@@ -40,7 +40,7 @@ class ListedProcess:
 @dataclass(slots=True)
 class _Entry:
     owner: str
-    job: Job
+    job: SandboxJob
     running: RunningCommand
     began: float
 
@@ -66,7 +66,7 @@ class Processes:
         return f"p{self._run}-{self._count}"
 
     async def run(
-        self, job: Job, *, seconds: float, stdin: bytes = b"", callbacks: OutputCallbacks | None = None
+        self, job: SandboxJob, *, seconds: float, stdin: bytes = b"", callbacks: OutputCallbacks | None = None
     ) -> JobFinished:
         """Run a command to its end, or for so many seconds; it has no id. Raises NotConfigured and ToolFailed."""
         return await run(
@@ -76,7 +76,7 @@ class Processes:
 
     async def start(
         self,
-        job: Job,
+        job: SandboxJob,
         owner: str,
         *,
         name: str = "",

@@ -9,7 +9,7 @@ from pathlib import Path
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.job import JobRoot, SandboxJob
 
 # Not even a folder inside of these: devices, the kernel, the running system's sockets and settings.
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/etc")
@@ -153,7 +153,7 @@ def _open_below(folder: int, parts: Sequence[str], path: Path) -> int:
     return place
 
 
-def effective_roots(job: Job) -> tuple[JobRoot, ...]:
+def effective_roots(job: SandboxJob) -> tuple[JobRoot, ...]:
     """The roots without those that lie inside of another one which allows as much, outer ones first."""
     kept: list[JobRoot] = []
     for root in sorted(job.roots, key=lambda root: (len(root.path.parts), not root.writable)):
@@ -162,7 +162,7 @@ def effective_roots(job: Job) -> tuple[JobRoot, ...]:
     return tuple(kept)
 
 
-def check_job(job: Job, forbidden: Sequence[Path]) -> None:
+def check_job(job: SandboxJob, forbidden: Sequence[Path]) -> None:
     """Raises NotConfigured for a root that cannot be given, ToolFailed for a folder that is in none."""
     for root in job.roots:
         check_root(root, forbidden)

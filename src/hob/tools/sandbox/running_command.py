@@ -15,9 +15,9 @@ from hob.core.clock import Clock
 from hob.core.errors import ToolFailed
 from hob.core.ports.processes import ProcessRecords
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import MIB, EndReason, Job, JobFinished, Limits, Window
+from hob.tools.sandbox.job import MIB, EndReason, JobFinished, Limits, SandboxJob, Window
 from hob.tools.sandbox.launcher.launcher import Backend, Launch
-from hob.tools.sandbox.network.hosts import Decided, Decision
+from hob.tools.sandbox.network.hosts import Decided, HostDecision
 
 # What a command wrote: its beginning and its end are kept, the middle of a long output is counted and passed on.
 
@@ -111,9 +111,9 @@ class HostDecisions:
     def __init__(self, output: OutputCallback, tell: Decided) -> None:
         self._output = output
         self._tell = tell
-        self._told: set[Decision] = set()
+        self._told: set[HostDecision] = set()
 
-    def hear(self, decision: Decision) -> None:
+    def hear(self, decision: HostDecision) -> None:
         """One more."""
         if decision in self._told or len(self._told) >= _MOST_DECISIONS:
             return
@@ -326,7 +326,7 @@ class RunningCommand(asyncio.SubprocessProtocol):
 
 async def start(
     backend: Backend,
-    job: Job,
+    job: SandboxJob,
     clock: Clock,
     *,
     limits: Limits,
@@ -380,7 +380,7 @@ async def start(
 
 async def run(
     backend: Backend,
-    job: Job,
+    job: SandboxJob,
     clock: Clock,
     *,
     limits: Limits,

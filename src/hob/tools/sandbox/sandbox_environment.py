@@ -100,7 +100,7 @@ class SandboxEnvironment:
     image: str = ""
     engine: Mapping[str, str] = field(default_factory=dict)
 
-    def environ_of(self, job: Job, home: Path) -> dict[str, str]:
+    def environ_of(self, job: SandboxJob, home: Path) -> dict[str, str]:
         """The whole environment of a command that runs here and has this home. Raises ToolFailed."""
         return job_environ({**self.environ, **self.tools.environ}, job.environ, home, self.tools.path)
 

@@ -31,7 +31,7 @@ def _toolchain_problem(name: str) -> str:
 
 
 def _variable_problem(name: str) -> str:
-    from hob.tools.sandbox.environment import refused_name
+    from hob.tools.sandbox.environment_variables import refused_name
 
     return refused_name(name)
 

@@ -16,7 +16,7 @@ from hob.core.values import dataclass
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 from hob.tools.web.fetching import FetchedPage, WebFetcher
 from hob.tools.web.page_text import PageText, plain, text_of
-from hob.tools.web.search.provider import Hit, Query, SearchProvider
+from hob.tools.web.search.provider import Hit, SearchProvider, WebQuery
 from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 
 WEB_LABEL = Label(Origin.WEB, Trust.UNTRUSTED)
@@ -51,7 +51,7 @@ class WebTools:
         self._blobs = blobs
         self._clock = clock
         self._kept: OrderedDict[str, _Read] = OrderedDict()
-        self._found: OrderedDict[Query, tuple[tuple[Hit, ...], float]] = OrderedDict()
+        self._found: OrderedDict[WebQuery, tuple[tuple[Hit, ...], float]] = OrderedDict()
         self.toolset = Tools(self.web_search, self.web_fetch)
 
     @implements(WEB_FETCH, WEB_LABEL)
@@ -101,7 +101,7 @@ class WebTools:
     ) -> str:
         if not query.strip():
             raise ToolFailed("there is nothing to search for")
-        asked = Query(" ".join(query.split())[:400], min(max(count, 1), 20), freshness, language[:2], country[:2])
+        asked = WebQuery(" ".join(query.split())[:400], min(max(count, 1), 20), freshness, language[:2], country[:2])
         try:
             provider = self._search()
         except NotConfigured as error:

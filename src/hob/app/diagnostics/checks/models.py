@@ -10,7 +10,7 @@ from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, HERE
-from hob.providers.http.wire import Listed
+from hob.providers.http.wire import ListedModel
 from hob.providers.opening import open_model
 from hob.providers.routing.choice import CONNECT, NONE, ModelRef
 from hob.providers.settings import ModelSettings
@@ -114,10 +114,10 @@ def _used(diagnostics: DiagnosticContext) -> tuple[ModelRef | None, tuple[ModelR
     return usual, tuple(dict.fromkeys(([usual] if usual is not None else []) + used))
 
 
-async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapping[str, tuple[Listed, ...] | str]:
+async def _listings(diagnostics: DiagnosticContext, providers: set[str]) -> Mapping[str, tuple[ListedModel, ...] | str]:
     """What each provider lists, or why it does not. Asks for no answer, so it costs no tokens."""
 
-    async def ask(id: str) -> tuple[Listed, ...] | str:
+    async def ask(id: str) -> tuple[ListedModel, ...] | str:
         try:
             async with asyncio.timeout(_ASK_SECONDS):
                 return await model.routes.list_models(id)

@@ -269,7 +269,7 @@ def removed(kind: str) -> str:
     return f"[{kind.replace('_', ' ')} removed]"
 
 
-class Limit:
+class LengthLimit:
     """Ends a text after `most` characters."""
 
     def __init__(self, most: int, suffix: str) -> None:
@@ -348,7 +348,7 @@ class Sanitizer:
         if self._kinds:
             stages.append(Redaction(self._kinds))
         if settings.max_chars:
-            stages.append(Limit(settings.max_chars, settings.suffix))
+            stages.append(LengthLimit(settings.max_chars, settings.suffix))
         return tuple(stages)
 
     def _is_denied(self, reply: ModelReply) -> bool:

@@ -108,7 +108,7 @@ def _mark_last(blocks: Sequence[Block]) -> None:
 SEALED = ("thinking", "redacted_thinking")
 
 
-class Layout:
+class AnthropicLayout:
     """The order of an answer's parts, as they come."""
 
     def __init__(self) -> None:

@@ -11,8 +11,8 @@ from hob.providers.http.addresses import versioned
 from hob.providers.http.answer import PartialCall, PartialJson
 from hob.providers.http.decoder import count_of
 from hob.providers.http.faults import describe
-from hob.providers.http.wire import Listed, Wire
-from hob.providers.wires.anthropic.encoding import SEALED, Block, Layout, encode_request, plan_thinking
+from hob.providers.http.wire import ListedModel, Wire
+from hob.providers.wires.anthropic.encoding import SEALED, AnthropicLayout, Block, encode_request, plan_thinking
 
 # The answer of `POST /v1/messages`, streamed or whole.
 #
@@ -54,7 +54,7 @@ class AnthropicDecoder(decoding.Decoder):
         super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._blocks: dict[object, PartialCall | PartialJson] = {}
         self._given: list[tuple[PartialCall, Block]] = []
-        self._layout = Layout()
+        self._layout = AnthropicLayout()
         self._said = 0
         self._usage: dict[str, Any] = {}
         self._finish = ""
@@ -222,13 +222,13 @@ class AnthropicMessages(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         rows = listing.get("data") if isinstance(listing, dict) else None
         if not isinstance(rows, list):
             return None
         named = (row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"])
         return tuple(
-            Listed(
+            ListedModel(
                 row["id"],
                 context_tokens=count_of(row, "max_input_tokens") or None,
                 output_tokens=count_of(row, "max_tokens") or None,

@@ -106,7 +106,7 @@ def _level(level: Thinking, levels: tuple[str, ...]) -> str:
 Part = dict[str, Any]
 
 
-class Layout:
+class GeminiLayout:
     """The order of an answer's parts, as they come."""
 
     def __init__(self) -> None:

@@ -11,8 +11,8 @@ from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
 from hob.providers.http.decoder import count_of
 from hob.providers.http.faults import describe
-from hob.providers.http.wire import Listed, Wire
-from hob.providers.wires.gemini.encoding import WIRE, Layout, Part, encode_request, plan_thinking
+from hob.providers.http.wire import ListedModel, Wire
+from hob.providers.wires.gemini.encoding import WIRE, GeminiLayout, Part, encode_request, plan_thinking
 
 # The answer of `:streamGenerateContent`: responses of one shape, one after the other, as events or as one array.
 #
@@ -52,7 +52,7 @@ class GeminiDecoder(decoding.Decoder):
         self, *, host: str = "the server", salt: str = "", taken: Collection[str] = (), secrets: tuple[str, ...] = ()
     ) -> None:
         super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
-        self._layout = Layout()
+        self._layout = GeminiLayout()
         self._said = 0
         self._usage: dict[str, Any] = {}
         self._finish = ""
@@ -202,13 +202,13 @@ class GenerateContent(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         """As `Wire.read_models`: those that answer, not those that embed or draw."""
         rows = listing.get("models") if isinstance(listing, dict) else None
         if not isinstance(rows, list):
             return None
         return tuple(
-            Listed(
+            ListedModel(
                 row["name"].removeprefix("models/"),
                 context_tokens=count_of(row, "inputTokenLimit") or None,
                 output_tokens=count_of(row, "outputTokenLimit") or None,

@@ -28,7 +28,7 @@ from hob.providers.http.addresses import with_scheme
 from hob.providers.http.client import Client
 from hob.providers.http.decoder import count_of
 from hob.providers.http.past_calls import read_arguments, result_text
-from hob.providers.http.wire import Listed, Wire
+from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.vectors import Batch, embed_all, numbers_of
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 
@@ -242,12 +242,12 @@ class OllamaChat(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         rows = listing.get("models") if isinstance(listing, dict) else None
         if not isinstance(rows, list):
             return None
         names = (row.get("model") or row.get("name") for row in rows if isinstance(row, dict))
-        return tuple(Listed(name) for name in names if isinstance(name, str) and name)
+        return tuple(ListedModel(name) for name in names if isinstance(name, str) and name)
 
 
 def server_root(base_url: str) -> str:

@@ -31,7 +31,7 @@ from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import MOST_CALLS, PartialCall, PartialJson
 from hob.providers.http.decoder import MOST_TOKENS, count_of, objects_in
 from hob.providers.http.past_calls import result_text, sound_arguments
-from hob.providers.http.wire import Listed, Wire
+from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.image_descriptions import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
 from hob.providers.wires.openai_chat.settings import Dialect
@@ -403,14 +403,14 @@ class ChatCompletions(Wire):
             returns_reasoning=self._dialect.returns_reasoning,
         )
 
-    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         rows = listing.get("data", listing.get("models")) if isinstance(listing, dict) else listing
         if not isinstance(rows, list):
             return None
         return tuple(model for row in rows if isinstance(row, dict) and (model := _listed(row)) is not None)
 
 
-def _listed(row: Mapping[str, Any]) -> Listed | None:
+def _listed(row: Mapping[str, Any]) -> ListedModel | None:
     """One row. OpenRouter, Groq, Mistral and vLLM tell more than the name, each in its own words."""
     name = row.get("id") or row.get("name")
     if not isinstance(name, str) or not name:
@@ -421,7 +421,7 @@ def _listed(row: Mapping[str, Any]) -> Listed | None:
     inputs = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
     prices = row.get("pricing")
     prices = prices if isinstance(prices, Mapping) else {}
-    return Listed(
+    return ListedModel(
         name,
         context_tokens=_first(row, "context_length", "context_window", "max_context_length", "max_model_len"),
         output_tokens=_first(top if isinstance(top, Mapping) else row, "max_completion_tokens"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from hob.core.content.media import Transcript
+from hob.core.content.media import SpeechTranscript
 from hob.core.errors import ModelError, ModelFault
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
@@ -101,7 +101,7 @@ class OpenAITranscriber:
         self._client = client
         self._model = model
 
-    async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> Transcript:
+    async def transcribe(self, audio: bytes, media_type: str, language: str = "") -> SpeechTranscript:
         if not audio:
             raise ModelError(ModelFault.BAD_REQUEST, translatable("an empty recording says nothing"))
         ending = recording_ending(audio, media_type)
@@ -127,12 +127,12 @@ class OpenAITranscriber:
             raise ModelError(ModelFault.BAD_REQUEST, words) from error
         return self._read(answer, code)
 
-    def _read(self, answer: Any, language: str) -> Transcript:
+    def _read(self, answer: Any, language: str) -> SpeechTranscript:
         if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
             raise self._client.garbage("JSON that is no transcript")
         usage = answer.get("usage")
         usage = usage if isinstance(usage, dict) else {}
-        return Transcript(
+        return SpeechTranscript(
             answer["text"].strip(),
             language=language_code(answer.get("language")) or language,
             seconds=_seconds(answer.get("duration")) or _seconds(usage.get("seconds")),

@@ -76,7 +76,7 @@ BETWEEN = "\n\n"
 _OWN = ("id", "phase")
 
 
-class Layout:
+class ResponsesLayout:
     """The order of an answer's items, as they come."""
 
     def __init__(self) -> None:

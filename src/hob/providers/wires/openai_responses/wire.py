@@ -16,9 +16,16 @@ from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import PartialCall
 from hob.providers.http.decoder import count_of, objects_in
 from hob.providers.http.faults import describe
-from hob.providers.http.wire import Listed, Wire
+from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.openai_chat.wire import ChatCompletions
-from hob.providers.wires.openai_responses.encoding import BETWEEN, WIRE, Item, Layout, efforts_of, encode_request
+from hob.providers.wires.openai_responses.encoding import (
+    BETWEEN,
+    WIRE,
+    Item,
+    ResponsesLayout,
+    efforts_of,
+    encode_request,
+)
 
 # The answer of `POST /responses`, streamed or whole.
 #
@@ -50,7 +57,7 @@ class ResponsesDecoder(decoding.Decoder):
         super().__init__(host=host, salt=salt, taken=taken, secrets=secrets)
         self._calls: dict[object, PartialCall] = {}
         self._begun: dict[object, int] = {}
-        self._layout = Layout()
+        self._layout = ResponsesLayout()
         self._said = 0
         self._gap = False
         self._thought_gap = False
@@ -244,5 +251,5 @@ class Responses(Wire):
     def encode(self, request: ModelRequest, *, model: str, images: Mapping[BlobId, bytes]) -> bytes:
         return encode_request(request, model=model, images=images)
 
-    def read_models(self, listing: Any) -> tuple[Listed, ...] | None:
+    def read_models(self, listing: Any) -> tuple[ListedModel, ...] | None:
         return _CHAT.read_models(listing)

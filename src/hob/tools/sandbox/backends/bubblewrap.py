@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from hob.core.values import dataclass
 from hob.tools.sandbox import places
-from hob.tools.sandbox.environment import USER, proxy_environ
-from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.environment_variables import USER, proxy_environ
+from hob.tools.sandbox.job import JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.cgroups import ControlGroups
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport, NamespaceTree, NetworkAccess
@@ -123,7 +123,7 @@ class Bubblewrap:
         """
         return "--bind-fd" in self.options
 
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         check_job(job, self.sandbox_environment.forbidden)
         seen = Interception(job.credentials, self.internet.trust) if job.hosts and job.credentials else None
@@ -185,7 +185,7 @@ class Bubblewrap:
         if machine is not None:
             yield from ("--seccomp", fds.data(compile_filter(Filter(), machine)))
 
-    def _environ(self, job: Job) -> dict[str, str]:
+    def _environ(self, job: SandboxJob) -> dict[str, str]:
         own = self.sandbox_environment.environ_of(job, HOME)
         if job.window is not None and own["TERM"] == "dumb":
             own["TERM"] = "xterm-256color"
@@ -215,7 +215,7 @@ class Bubblewrap:
         for place in places.kernel_hidden():
             yield from ("--ro-bind", "/dev/null", place)
 
-    def _given(self, job: Job, fds: "Descriptors") -> Iterator[str]:
+    def _given(self, job: SandboxJob, fds: "Descriptors") -> Iterator[str]:
         """A home, the toolchains, the roots, and what of them it may not change."""
         around = self.sandbox_environment
         yield from self._scratch(str(HOME), "0700")
@@ -284,7 +284,7 @@ def _pipe(before: ExitStack, after: ExitStack) -> tuple[int, int]:
     return waits, opens
 
 
-def _terminal(job: Job) -> tuple[str, ...]:
+def _terminal(job: SandboxJob) -> tuple[str, ...]:
     """The terminal becomes the command's own, so that it can be interrupted by a key."""
     return (_SETSID, "-c") if job.window is not None and os.access(_SETSID, os.X_OK) else ()
 

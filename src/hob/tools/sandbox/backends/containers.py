@@ -16,8 +16,8 @@ from typing import ClassVar
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.backends.plain import SupervisedBackend
-from hob.tools.sandbox.environment import USER, job_environ
-from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.environment_variables import USER, job_environ
+from hob.tools.sandbox.job import JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
 from hob.tools.sandbox.roots import effective_roots, open_place, open_protected_mounts
@@ -37,14 +37,14 @@ class Containers(SupervisedBackend):
     name: str
     program: str
 
-    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
+    def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
         container = f"hob-{uuid.uuid4().hex}"
-        client = Job(tuple(self.arguments(job, container)), Path("/"), (), window=job.window)
+        client = SandboxJob(tuple(self.arguments(job, container)), Path("/"), (), window=job.window)
         last = (self.program, "rm", "--force", container)
         return supervise(client, Limits(), around.engine, before, after, last=last)
 
-    def arguments(self, job: Job, container: str) -> Iterator[str]:
+    def arguments(self, job: SandboxJob, container: str) -> Iterator[str]:
         """The client's command line."""
         around = self.sandbox_environment
         limits = around.limits

@@ -19,7 +19,7 @@ from hob.core.errors import ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.backends.plain import SupervisedBackend
-from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import Confinement, supervise
 from hob.tools.sandbox.places import PROGRAMS, SYSTEM_FOLDERS
@@ -67,7 +67,7 @@ class Landlock(SupervisedBackend):
 
     version: int
 
-    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
+    def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
         scratch = make_scratch(around.state, after)
         rules = tuple(self._rules(job, scratch, before))
@@ -83,7 +83,7 @@ class Landlock(SupervisedBackend):
         around = self.sandbox_environment
         (around.state / "gitconfig").write_text(git_config(around.git_name, around.git_email), "utf-8")
 
-    def _rules(self, job: Job, scratch: Scratch, before: ExitStack) -> Iterator[tuple[int, int]]:
+    def _rules(self, job: SandboxJob, scratch: Scratch, before: ExitStack) -> Iterator[tuple[int, int]]:
         """Open places, and what may be done below them."""
         around = self.sandbox_environment
         given = [(root.path, _CHANGE if root.writable else _READ) for root in effective_roots(job)]

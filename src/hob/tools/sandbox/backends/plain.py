@@ -7,7 +7,7 @@ from typing import ClassVar
 from hob.core.errors import NotConfigured
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
 from hob.tools.sandbox.network.hosts import Decided
@@ -28,7 +28,7 @@ class SupervisedBackend(ABC):
 
     sandbox_environment: SandboxEnvironment
 
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """Raises NotConfigured or ToolFailed."""
         del decided
         if job.hosts:
@@ -37,7 +37,7 @@ class SupervisedBackend(ABC):
         return self.launch(job, before, after)
 
     @abstractmethod
-    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
+    def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         """How a job that was checked is started. Raises NotConfigured or ToolFailed."""
 
 
@@ -50,7 +50,7 @@ class Plain(SupervisedBackend):
     hides = False
     hostless = translatable("Without a sandbox hosts cannot be limited; commands reach whatever Hob reaches.")
 
-    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
+    def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
         own = around.environ_of(job, make_scratch(around.state, after).home)
         return supervise(job, around.limits, own, before, after)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from hob.core.translation.language import translatable
 from hob.tools.sandbox.backends.plain import SupervisedBackend
-from hob.tools.sandbox.job import Job, JobRoot
+from hob.tools.sandbox.job import JobRoot, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.supervised import supervise
 from hob.tools.sandbox.roots import effective_roots
@@ -43,7 +43,7 @@ class Seatbelt(SupervisedBackend):
     name: ClassVar[str] = "sandbox-exec"
     hostless = translatable("Commands have no network under sandbox-exec.")
 
-    def launch(self, job: Job, before: ExitStack, after: ExitStack) -> Launch:
+    def launch(self, job: SandboxJob, before: ExitStack, after: ExitStack) -> Launch:
         around = self.sandbox_environment
         scratch = make_scratch(around.state, after)
         own = around.environ_of(job, scratch.home)

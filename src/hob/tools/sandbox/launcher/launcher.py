@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import Job
+from hob.tools.sandbox.job import SandboxJob
 from hob.tools.sandbox.network.hosts import Decided
 
 
@@ -60,7 +60,7 @@ class Backend(Protocol):
     def hides(self) -> bool:
         """Whether what is hidden from a job cannot be read by it."""
 
-    def prepare(self, job: Job, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
+    def prepare(self, job: SandboxJob, decided: Decided, before: ExitStack, after: ExitStack) -> Launch:
         """The program for this job; `decided` hears of each decision about its network.
 
         What is needed until it has started is entered into `before`, what must stay until it has ended into `after`.

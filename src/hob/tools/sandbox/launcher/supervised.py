@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 
 from hob.core.values import dataclass
-from hob.tools.sandbox.job import Job, Limits
+from hob.tools.sandbox.job import Limits, SandboxJob
 from hob.tools.sandbox.launcher.launcher import Launch
 from hob.tools.sandbox.launcher.namespaces import NamespaceReport
 from hob.tools.sandbox.network.bridge import helper
@@ -60,7 +60,7 @@ class SupervisedTree:
 
 
 def supervise(
-    job: Job,
+    job: SandboxJob,
     limits: Limits,
     environ: Mapping[str, str],
     before: ExitStack,

@@ -32,7 +32,7 @@ _TRANSLATED = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class HostDecision:
     """What the proxy decided about one connection, and why; or about writing a `credential` into a request."""
 
     host: str
@@ -42,7 +42,7 @@ class Decision:
     credential: str = ""
 
 
-Decided = Callable[[Decision], None]
+Decided = Callable[[HostDecision], None]
 
 
 class HostRules:

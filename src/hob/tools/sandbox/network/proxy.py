@@ -15,7 +15,7 @@ from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from hob.core.values import dataclass
-from hob.tools.sandbox.network.hosts import Decided, Decision, HostRules, host_name, public_address
+from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_name, public_address
 
 # The server's name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3): to whom a tunnel really goes.
 #
@@ -99,7 +99,7 @@ class ProxyRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProxyRequest:
     """What a command asks of the proxy: a tunnel, or the head of a request to be passed on with so much body."""
 
     host: str
@@ -207,7 +207,7 @@ class Proxy:
             self._open.discard(task)
             await _close(writer)
 
-    async def _pass(self, request: Request, reader: StreamReader, writer: StreamWriter) -> None:
+    async def _pass(self, request: ProxyRequest, reader: StreamReader, writer: StreamWriter) -> None:
         address = await self._admit(request)
         if self._interceptor is not None and await self._intercepted(
             self._interceptor, request, address, reader, writer
@@ -237,7 +237,7 @@ class Proxy:
             await _close(far_writer)
 
     async def _intercepted(
-        self, interceptor: Interceptor, request: Request, address: str, reader: StreamReader, writer: StreamWriter
+        self, interceptor: Interceptor, request: ProxyRequest, address: str, reader: StreamReader, writer: StreamWriter
     ) -> bool:
         """Whether this was a request that is looked into. Raises ProxyRefused for a credential that would go astray."""
         if interceptor.holds(request.head):
@@ -246,13 +246,13 @@ class Proxy:
             return False
 
         def told(name: str, done: bool, why: str) -> None:
-            self._decided(Decision(request.host, request.port, done, why, name))
+            self._decided(HostDecision(request.host, request.port, done, why, name))
 
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await interceptor.pass_on(request.host, request.port, address, reader, writer, told)
         return True
 
-    async def _admit(self, request: Request) -> str:
+    async def _admit(self, request: ProxyRequest) -> str:
         """The address to connect to. Raises Refused."""
         host, port = request.host, request.port
         internet = self._internet
@@ -268,14 +268,14 @@ class Proxy:
         address = next((text for text in found if internet.reachable(text)), None)
         if address is None:
             raise self._refused(request, f"{host} leads to an address of this machine or its network")
-        self._decided(Decision(host, port, True, "allowed"))
+        self._decided(HostDecision(host, port, True, "allowed"))
         return address
 
     def _is_too_much(self, passed: int) -> bool:
         """Whether so many bytes are more than one connection may bring."""
         return False
 
-    async def _hello(self, request: Request, reader: StreamReader) -> bytes | None:
+    async def _hello(self, request: ProxyRequest, reader: StreamReader) -> bytes | None:
         """The first message in a tunnel, which must be for the host that was allowed; None where it is not."""
         data = b""
         async with asyncio.timeout(_HEAD_SECONDS):
@@ -297,12 +297,12 @@ class Proxy:
             return None
         return data
 
-    def _refused(self, request: Request, reason: str) -> ProxyRefused:
-        self._decided(Decision(request.host, request.port, False, reason))
+    def _refused(self, request: ProxyRequest, reason: str) -> ProxyRefused:
+        self._decided(HostDecision(request.host, request.port, False, reason))
         return ProxyRefused(reason)
 
 
-def parse_request(head: bytes) -> Request:
+def parse_request(head: bytes) -> ProxyRequest:
     """What the head of a request asks for. Raises Refused for anything that two readers could read in two ways."""
     try:
         first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
@@ -312,7 +312,7 @@ def parse_request(head: bytes) -> Request:
     if version not in ("HTTP/1.1", "HTTP/1.0") or not method.isalpha() or any("\n" in line for line in (first, *lines)):
         raise ProxyRefused("this is no request", "400 Bad Request")
     if method == "CONNECT":
-        return Request(*_split(target, None))
+        return ProxyRequest(*_split(target, None))
     if not target.lower().startswith("http://"):
         raise ProxyRefused("only http:// URLs and tunnels (CONNECT) are passed on", "400 Bad Request")
     parts = urlsplit(target)
@@ -321,7 +321,7 @@ def parse_request(head: bytes) -> Request:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     named = host if port == 80 else f"{host}:{port}"
     text = "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {named}", *kept, "Connection: close", "", ""])
-    return Request(host, port, text.encode("ascii"), body)
+    return ProxyRequest(host, port, text.encode("ascii"), body)
 
 
 def _split(netloc: str, port: int | None) -> tuple[str, int]:

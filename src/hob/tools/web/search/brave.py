@@ -1,6 +1,6 @@
 """Brave Search (https://api-dashboard.search.brave.com/app/documentation/web-search)."""
 
-from hob.tools.web.search.provider import Hit, Query, Request, ask, plain, read_hits
+from hob.tools.web.search.provider import Hit, SearchRequest, WebQuery, ask, plain, read_hits
 
 ADDRESS = "https://api.search.brave.com"
 _FRESH = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
@@ -15,7 +15,7 @@ class Brave:
         self._key = key
         self._url = f"{address}/res/v1/web/search"
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    async def search(self, query: WebQuery) -> tuple[Hit, ...]:
         wanted = {
             "q": query.words,
             "count": str(query.count),
@@ -25,7 +25,7 @@ class Brave:
         }
         headers = {"X-Subscription-Token": self._key, "Accept": "application/json"}
         params = {name: value for name, value in wanted.items() if value}
-        answer = await ask(self.name, Request("GET", self._url, params, headers))
+        answer = await ask(self.name, SearchRequest("GET", self._url, params, headers))
         found = (
             Hit(plain(each.get("title")), str(each.get("url")), plain(each.get("description")), plain(each.get("age")))
             for each in read_hits(self.name, answer, "web", "results")

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
 from hob.core.errors import ToolFailed
-from hob.tools.web.search.provider import Hit, Query, Request, ask, plain
+from hob.tools.web.search.provider import Hit, SearchRequest, WebQuery, ask, plain
 
 ADDRESS = "https://html.duckduckgo.com"
 _FRESH = {"day": "d", "week": "w", "month": "m", "year": "y"}
@@ -19,13 +19,13 @@ class DuckDuckGo:
     def __init__(self, address: str = ADDRESS) -> None:
         self._url = f"{address}/html/"
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    async def search(self, query: WebQuery) -> tuple[Hit, ...]:
         params = {"q": query.words}
         if query.freshness:
             params["df"] = _FRESH.get(query.freshness, "")
         if query.country and query.language:
             params["kl"] = f"{query.country}-{query.language}".lower()
-        answer = await ask(self.name, Request("GET", self._url, params, {"User-Agent": _BROWSER}))
+        answer = await ask(self.name, SearchRequest("GET", self._url, params, {"User-Agent": _BROWSER}))
         if answer.status_code == 202 or "anomaly-modal" in answer.text:
             raise ToolFailed("DuckDuckGo takes this for a robot and gives no results now; try again later")
         page = _ResultPage()

@@ -16,7 +16,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^>]{0,200}>")
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class WebQuery:
     """What is looked for. `freshness` is day, week, month, year or empty; `language` and `country` are two letters."""
 
     words: str
@@ -41,12 +41,12 @@ class SearchProvider(Protocol):
 
     name: str
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    async def search(self, query: WebQuery) -> tuple[Hit, ...]:
         """The results, best first. Raises ToolFailed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """One request to a provider."""
 
     method: str
@@ -56,7 +56,7 @@ class Request:
     json: Mapping[str, Any] | None = None
 
 
-async def ask(name: str, request: Request) -> httpx2.Response:
+async def ask(name: str, request: SearchRequest) -> httpx2.Response:
     """The provider's answer. Raises ToolFailed, in words for the owner, where there is none."""
     try:
         async with httpx2.AsyncClient(timeout=SECONDS) as client:

@@ -1,7 +1,7 @@
 """SearXNG, which people run themselves (https://docs.searxng.org/dev/search_api.html)."""
 
 from hob.core.errors import ToolFailed
-from hob.tools.web.search.provider import Hit, Query, Request, ask, plain, read_hits
+from hob.tools.web.search.provider import Hit, SearchRequest, WebQuery, ask, plain, read_hits
 
 
 class SearXNG:
@@ -12,12 +12,12 @@ class SearXNG:
     def __init__(self, address: str) -> None:
         self._url = f"{address.rstrip('/')}/search"
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    async def search(self, query: WebQuery) -> tuple[Hit, ...]:
         params = {"q": query.words, "format": "json", "language": query.language or "auto"}
         if query.freshness:
             params["time_range"] = query.freshness
         try:
-            answer = await ask(self.name, Request("GET", self._url, params))
+            answer = await ask(self.name, SearchRequest("GET", self._url, params))
         except ToolFailed as error:
             if "(403)" in str(error):
                 raise ToolFailed("SearXNG refused: its settings.yml must list json under search.formats") from error

@@ -1,6 +1,6 @@
 """Tavily (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
-from hob.tools.web.search.provider import Hit, Query, Request, ask, plain, read_hits
+from hob.tools.web.search.provider import Hit, SearchRequest, WebQuery, ask, plain, read_hits
 
 ADDRESS = "https://api.tavily.com"
 
@@ -14,12 +14,12 @@ class Tavily:
         self._key = key
         self._url = f"{address}/search"
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    async def search(self, query: WebQuery) -> tuple[Hit, ...]:
         body: dict[str, object] = {"query": query.words, "max_results": query.count, "search_depth": "basic"}
         if query.freshness:
             body["time_range"] = query.freshness
         answer = await ask(
-            self.name, Request("POST", self._url, headers={"Authorization": f"Bearer {self._key}"}, json=body)
+            self.name, SearchRequest("POST", self._url, headers={"Authorization": f"Bearer {self._key}"}, json=body)
         )
         found = (
             Hit(plain(each.get("title")), str(each.get("url")), plain(each.get("content")),
