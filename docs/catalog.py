@@ -19,7 +19,7 @@ from babel.messages.pofile import read_po, write_po
 from rich.console import Console
 
 from hob.app.diagnostics.check import Severity
-from hob.app.subsystems import SLASH_COMMANDS
+from hob.app.subsystems import SLASH_COMMANDS, TOOL_GROUPS
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
 from hob.core.errors import HobError
@@ -27,7 +27,6 @@ from hob.core.translation.language import CATALOGS, DOMAIN, LANGUAGES
 from hob.guard.policy.modes import ACTS
 from hob.guard.policy.rule_names import RULES
 from hob.guard.shell.places import ShellPlace
-from hob.tools.registry.builtin_groups import BUILTIN_GROUPS
 
 SOURCE = Path(CATALOGS).parent
 SAYING = {"translatable", "translate", "say", "_"}
@@ -35,10 +34,22 @@ SAYING = {"translatable", "translate", "say", "_"}
 OF_PACKAGES = {
     "app/diagnostics": {"critical", "warn", "info", "Check", "CheckResult", "Fix", "CheckSkipped"}
     | {"security_check", "_private"},
-    "guard": {"ask", "make", "Problem", "SyntaxProblem", "problem", "LexerError", "Ask"},
+    "guard": {
+        "ask",
+        "refuse",
+        "_always",
+        "_unless",
+        "ShellFinding",
+        "make",
+        "Problem",
+        "SyntaxProblem",
+        "problem",
+        "LexerError",
+        "Ask",
+    },
     "cli": {"confirm", "InvalidRequest", "NotFound", "HobError", "Unready", "ServiceFailed", "NotConfigured"},
-    "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
-    "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "StepOutcome", "ModelTrial"},
+    "cli/onboarding": {"told", "choose", "read", "read_secret", "tell", "confirm", "SetupOutcome", "ModelTrial"},
+    "cli/setup/onboard.py": {"told", "choose", "read", "read_secret", "tell", "confirm", "SetupOutcome", "ModelTrial"},
 }
 PLURALS = {"translate_plural", "ngettext"}
 TABLES = {"_ADVICE", "_WHY", "KIND_NAMES", "ENGLISH", "DESCRIPTIONS", "STAGE_NAMES", "STATUS_NAMES"}
@@ -55,8 +66,10 @@ def messages() -> set[str | tuple[str, str]]:
     found |= {form for text in ACTS.values() for form in (text, f"it would {text}")}
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
-    found |= {spec.description.partition("\n")[0] for group in BUILTIN_GROUPS for spec in group.tools}
-    found |= {spec.roles.says for group in BUILTIN_GROUPS for spec in group.tools if spec.roles and spec.roles.says}
+    specs = [spec for group in TOOL_GROUPS for spec in group.tools]
+    found |= {spec.description.partition("
+")[0] for spec in specs}
+    found |= {spec.roles.says for spec in specs if spec.roles and spec.roles.says}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()

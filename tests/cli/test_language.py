@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from docs.catalog import messages
 
+from hob.app.settings.sections import sections_of
 from hob.cli.table import run
+from hob.config.fields import walk
+from hob.config.positions import dotted
 from hob.core.translation.language import translate
 
 
@@ -82,6 +85,17 @@ def test_doctor_gives_german_advice(capsys: pytest.CaptureFixture[str]) -> None:
 def test_errors_are_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(words.split()) in (1, 2)
     assert capsys.readouterr().err.startswith(told)
+
+
+@pytest.mark.usefixtures("german")
+def test_choices_of_settings_are_told_as_they_are_typed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = {dotted(path): each.rules for path, each in walk(sections_of(tmp_path, {})) if isinstance(each.kind, type)}
+    listed = {key: rules.one_of for key, rules in words.items() if rules.one_of}
+    assert {"policy.mode", "model.thinking"} <= set(listed)
+    for key, choices in listed.items():
+        assert run(["config", "set", key, "nosuch"]) == 2
+        told = re.split(r"[ ,]+", capsys.readouterr().err)
+        assert {choice for choice in choices if choice} <= set(told), key
 
 
 def test_json_is_the_same_in_every_language(

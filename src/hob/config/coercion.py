@@ -15,7 +15,7 @@ from hob.config.problems import find_nearest
 from hob.config.secrets import SecretSources, make_secret, scheme_of
 from hob.config.substitution import GivenText
 from hob.core.settings import Secret, SettingRules
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.language import joined, translatable, verbatim
 
 UNKNOWN = translatable("unknown key")
 INVALID: Any = object()
@@ -290,7 +290,7 @@ def _check_rules(value: Any, rules: SettingRules) -> None:
 
 
 def _listed(choices: list[str]) -> str:
-    *rest, last = [choice or translatable("empty") for choice in choices]
+    *rest, last = [verbatim(choice) if choice else translatable("empty") for choice in choices]
     return translatable("{choices} or {last}", choices=joined(", ", rest), last=last) if rest else last
 
 

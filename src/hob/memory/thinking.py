@@ -9,6 +9,7 @@ from hob.core.errors import BudgetExceeded, ModelError
 from hob.core.ids import SessionKey
 from hob.core.memory import OWNER
 from hob.core.ports.journal import Ledger
+from hob.core.translation.language import translatable
 
 FACTS, OBSERVER, REFLECTOR, CONSOLIDATION = "facts", "observer", "reflector", "consolidation"
 REWRITING, RERANKING = "rewriting", "reranking"
@@ -65,7 +66,10 @@ class BackgroundBudget:
             left = 0
         needed = model.estimate(system + question) + most
         if needed > left:
-            self.waits = WorkPaused("budget", f"{task} needs {needed:,} tokens; {max(0, left):,} are left today")
+            why = translatable(
+                "{task} needs {needed:,} tokens; {left:,} are left today", task=task, needed=needed, left=max(0, left)
+            )
+            self.waits = WorkPaused("budget", why)
             raise self.waits
         try:
             answer = await model.ask(task, SessionKey(f"memory:{OWNER}"), system, question, most)

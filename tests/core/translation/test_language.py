@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hob.core.money import dollars, price
-from hob.core.translation.language import say, texts_in, translatable, translated, with_texts
+from hob.core.translation.language import say, texts_in, translatable, translated, verbatim, with_texts
 
 
 @pytest.mark.parametrize(("micro", "english", "german"), [(0, "$0.00", "0,00 $"), (1_234, "$0.001234", "0,001234 $")])
@@ -27,3 +27,10 @@ def test_texts_of_a_json_value_can_be_translated_after_its_way_to_another_proces
     back = with_texts(sent["seen"], sent["texts"])
     assert back == seen
     assert translated(back["a"][0]["problem"], "de") == "{x} gab keine Antwort"
+
+
+def test_word_to_be_typed_is_the_same_in_every_language_and_process() -> None:
+    assert say("de", "must be {choices}{instead}", choices="off", instead="") == "muss aus sein"
+    seen = {"why": translatable("must be {choices}{instead}", choices=verbatim("off"), instead="")}
+    back = with_texts(json.loads(json.dumps(seen)), texts_in(seen))
+    assert translated(back["why"], "de") == "muss off sein"

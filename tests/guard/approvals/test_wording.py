@@ -10,14 +10,14 @@ from tests.guard.calling import context, verdict
 from tests.guard.shell.catalogue import benign, hostile, judge
 
 
-def test_every_reason_of_a_command_that_is_asked_about_is_known_in_german() -> None:
+def test_every_reason_of_a_command_that_is_asked_about_or_refused_is_known_in_german() -> None:
     reasons = {
         each.reason.message if isinstance(each.reason, Translatable) else each.reason
         for text in (*(each.text for each in hostile()), *benign())
         for each in judge(text)
-        if each.severity is ShellSeverity.ASK
+        if each.severity in (ShellSeverity.ASK, ShellSeverity.REFUSE)
     }
-    assert len(reasons) > 50
+    assert len(reasons) > 80
     known = {message for message in reasons if translate(message, "de") != message}
     assert reasons <= known
 

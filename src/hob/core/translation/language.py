@@ -36,6 +36,14 @@ def translatable(message: str, /, **values: object) -> Translatable:
     return Translatable(message, values)
 
 
+def verbatim(text: str) -> Translatable:
+    """A text that stays as it is in every language: a name, a value to be typed."""
+    return Translatable(_VERBATIM, {"text": text})
+
+
+_VERBATIM = "{text}"
+
+
 def joined(between: str, texts: Iterable[str]) -> Translatable:
     """The texts with this between them; those that can be translated still can."""
     values = {f"text{number}": text for number, text in enumerate(texts)}
@@ -80,6 +88,8 @@ def translated(text: str, language: str) -> str:
     """The text in this language; as it is, in English, where the catalog does not know it."""
     if not isinstance(text, Translatable):
         return translate(text, language)
+    if text.message == _VERBATIM:
+        return str.__str__(text)
     return say(language, text.message, **text.values)
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from hob.core.clock import Clock
 from hob.core.ids import new_event_id
 from hob.core.memory import Fact, GoalState, MemoryItem, Scope
+from hob.core.translation.language import translatable
 from hob.memory.facts.decisions import decide, move_of
 from hob.memory.facts.extraction import GOALS, INSTRUCTIONS, choose_known, question, read_answer
 from hob.memory.thinking import FACTS, BackgroundBudget, BackgroundModel, WorkPaused
@@ -72,7 +73,7 @@ class FactExtractor:
             self._failures += 1
             if len(said) > 1 or self._failures < _TRIES:
                 self._at_once = max(1, len(said) // 2)
-                self._budget.waits = WorkPaused("answer", "the model's answer could not be read")
+                self._budget.waits = WorkPaused("answer", translatable("the model's answer could not be read"))
                 raise self._budget.waits
         self._at_once, self._failures = AT_ONCE, 0
         decisions = [partial(decide, each) for each in proposals or () if each.decision not in GOALS]

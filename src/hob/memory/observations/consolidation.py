@@ -7,6 +7,7 @@ with the summary, in one transaction: broken off or begun again, none is made tw
 from collections.abc import Iterator, Sequence
 
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.observations.lines import is_grounded, numbered
 from hob.memory.observations.work import ConversationWork
@@ -57,7 +58,7 @@ class Consolidator(ConversationWork):
         answer = await self._budget.ask(model, CONSOLIDATION, _INSTRUCTIONS, numbered(talk, longest), _MOST_ANSWER)
         text = " ".join(answer.split())[:_LONGEST]
         if len(text) < 20:
-            raise WorkPaused("answer", "the model gave no summary")
+            raise WorkPaused("answer", translatable("the model gave no summary"))
         trust = Trust.TRUSTED if is_grounded(text, talk) else Trust.UNTRUSTED
         item = MemoryItem(
             scope=scope, layer=Layer.OBSERVATION, source=SOURCE, text=text, label=Label(Origin.MODEL, trust),

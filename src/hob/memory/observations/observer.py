@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hob.core.memory import Layer, MemoryItem, Scope
+from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.observations.lines import (
     DAYS,
@@ -86,7 +87,7 @@ class Observer(ConversationWork):
         self._made()
 
     def _unreadable(self) -> WorkPaused:
-        self._budget.waits = WorkPaused("answer", "the model's answer holds no observations")
+        self._budget.waits = WorkPaused("answer", translatable("the model's answer holds no observations"))
         return self._budget.waits
 
 

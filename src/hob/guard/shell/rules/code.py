@@ -141,10 +141,12 @@ def _quoted(scene: RuleInput, text: str, acts: bool) -> Iterator[ShellFinding]:
             continue
         place = scene.place(HOME + quoted[1:] if quoted[:1] == "~" else quoted)
         if place in TOO_MUCH and quoted[:1] in "/~" and _DELETES.search(text):
-            yield scene.refuse("system-deletion", f"the program in it can delete {place.value}")
+            yield scene.refuse(
+                "system-deletion", translatable("the program in it can delete {place}", place=place.value)
+            )
     device = re.search(r"/dev/[a-z]\w*", text)
     if device is not None and scene.place(device[0]) is ShellPlace.DEVICE and (acts or _OPENS_TO_WRITE.search(text)):
-        yield scene.refuse("device-destruction", f"the program in it writes onto {device[0]}")
+        yield scene.refuse("device-destruction", translatable("the program in it writes onto {path}", path=device[0]))
     if "Path.home" in text and re.search(r"rmtree", text):
         yield scene.refuse("system-deletion", "the program in it deletes a home directory")
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import STAR, has, operands, words
 from hob.guard.shell.command_context import Rule, RuleInput, Rules, ShellFinding
 
@@ -49,7 +50,10 @@ def service(scene: RuleInput) -> Iterator[ShellFinding]:
     words = operands(scene.args, ("-H", "-M", "-p", "-t", "-o", "-n", "-s", "--signal", "--property", "--type"))
     action = words[1] if scene.name == "service" and len(words) > 1 else words[0] if words else ""
     if action in _POWER or any(word.startswith(("poweroff.target", "reboot.target", "halt.target")) for word in words):
-        yield scene.refuse("system-control", f"{scene.name} {action} changes the state of the whole system")
+        yield scene.refuse(
+            "system-control",
+            translatable("{command} changes the state of the whole system", command=f"{scene.name} {action}"),
+        )
     elif action and action not in _READS:
         yield scene.ask("service-control", "it changes what runs on this computer")
 
@@ -106,11 +110,11 @@ def later(scene: RuleInput) -> Iterator[ShellFinding]:
         yield scene.ask("persistence", "it schedules what runs later, by itself")
 
 
-_KERNEL = "it changes the running kernel"
-_FIREWALL = "it changes the rules of the network"
-_ACCOUNTS = "it changes the accounts of this computer"
-_NETWORK = "it changes the network of this computer"
-_SETTINGS = "it changes the computer's settings"
+_KERNEL = translatable("it changes the running kernel")
+_FIREWALL = translatable("it changes the rules of the network")
+_ACCOUNTS = translatable("it changes the accounts of this computer")
+_NETWORK = translatable("it changes the network of this computer")
+_SETTINGS = translatable("it changes the computer's settings")
 _LISTS = (
     r"-[LSnvxt]+|--list(-rules)?|--line-numbers|filter|nat|mangle|list|ruleset|tables?|status|verbose|numbered|--state|"
     r"[A-Z]+"

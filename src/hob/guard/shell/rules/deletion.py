@@ -28,9 +28,9 @@ def deletes(scene: RuleInput, target: str, deep: bool) -> Iterator[ShellFinding]
     place = scene.place(target)
     many = target.rstrip("/").endswith(STAR)
     if place in TOO_MUCH and (deep or many):
-        yield scene.refuse("system-deletion", f"it deletes {place.value}")
+        yield scene.refuse("system-deletion", translatable("it deletes {place}", place=place.value))
     elif place is ShellPlace.DEVICE:
-        yield scene.refuse("device-destruction", f"it deletes {place.value}")
+        yield scene.refuse("device-destruction", translatable("it deletes {place}", place=place.value))
     elif place is ShellPlace.HISTORY:
         yield scene.ask("vcs-deletion", translatable("it deletes {place}", place=place.value))
     elif place in (ShellPlace.BUILT, ShellPlace.TEMPORARY, ShellPlace.STREAM) or (
@@ -89,7 +89,7 @@ def move(scene: RuleInput) -> Iterator[ShellFinding]:
     for source in paths if into else paths[:-1]:
         place = scene.place(source)
         if place in TOO_MUCH:
-            yield scene.refuse("system-deletion", f"it moves away {place.value}")
+            yield scene.refuse("system-deletion", translatable("it moves away {place}", place=place.value))
         elif place in (ShellPlace.WORKSPACE, ShellPlace.HISTORY, ShellPlace.UNKNOWN, ShellPlace.OUTSIDE):
             yield scene.ask(
                 "deletion", translatable("it moves away {path}, {place}", path=repr(shown(source)), place=place.value)
@@ -124,7 +124,7 @@ def rsync(scene: RuleInput) -> Iterator[ShellFinding]:
     if has(scene.args, "", "--remove-source-files") or any(arg.startswith("--delete") for arg in scene.args):
         place = scene.place(target) if local else ShellPlace.OUTSIDE
         if place in TOO_MUCH:
-            yield scene.refuse("system-deletion", f"it deletes what is in {place.value}")
+            yield scene.refuse("system-deletion", translatable("it deletes what is in {place}", place=place.value))
         elif place not in (ShellPlace.BUILT, ShellPlace.TEMPORARY):
             yield scene.ask("deletion", translatable("it deletes files in {path}", path=repr(shown(target))))
     elif local:
@@ -181,9 +181,11 @@ def writes(scene: RuleInput, target: str) -> Iterator[ShellFinding]:
     place = scene.place(target)
     path = scene.resolve(target)
     if place is ShellPlace.DEVICE:
-        yield scene.refuse("device-destruction", f"it writes onto the device {shown(target)}")
+        yield scene.refuse("device-destruction", translatable("it writes onto the device {path}", path=shown(target)))
     elif place is ShellPlace.KERNEL:
-        yield scene.refuse("system-control", f"it changes the running system through {shown(target)}")
+        yield scene.refuse(
+            "system-control", translatable("it changes the running system through {path}", path=shown(target))
+        )
     elif place is ShellPlace.HISTORY:
         yield scene.ask("persistence", "it writes version control's own files")
     elif any(part in path for part in _STARTED):

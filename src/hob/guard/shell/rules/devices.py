@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from hob.core.translation.language import translatable
 from hob.guard.shell.arguments import words
 from hob.guard.shell.command_context import RuleInput, Rules, ShellFinding
 
@@ -36,7 +37,7 @@ def tool(scene: RuleInput) -> Iterator[ShellFinding]:
         )
         harmless = harmless and not (scene.name == "hdparm" and any(arg.startswith("--") for arg in args))
     if not harmless:
-        yield scene.refuse("device-destruction", f"{scene.name} can destroy a disk")
+        yield scene.refuse("device-destruction", translatable("{program} can destroy a disk", program=scene.name))
 
 
 def dataset(scene: RuleInput) -> Iterator[ShellFinding]:

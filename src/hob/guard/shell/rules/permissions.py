@@ -22,7 +22,7 @@ def mode(scene: RuleInput) -> Iterator[ShellFinding]:
     for target in targets:
         place = scene.place(target)
         if (place in TOO_MUCH and (deep or target.endswith(("\x01", "/")))) or place is ShellPlace.ROOT:
-            yield scene.refuse("system-control", f"it changes the rights of {place.value}")
+            yield scene.refuse("system-control", translatable("it changes the rights of {place}", place=place.value))
         elif place is ShellPlace.DEVICE:
             yield scene.refuse("device-destruction", "it changes the rights of a device")
         elif place not in OWN and place is not ShellPlace.WORKSPACE:
