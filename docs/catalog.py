@@ -67,8 +67,7 @@ def messages() -> set[str | tuple[str, str]]:
     found |= set(RULES.values()) | {each.text for each in SLASH_COMMANDS}
     found |= {cleandoc(each.__doc__) for each in _errors() if each.__doc__}
     specs = [spec for group in TOOL_GROUPS for spec in group.tools]
-    found |= {spec.description.partition("
-")[0] for spec in specs}
+    found |= {spec.description.partition("\n")[0] for spec in specs}
     found |= {spec.roles.says for spec in specs if spec.roles and spec.roles.says}
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
@@ -127,6 +126,8 @@ def _constants() -> frozenset[str]:
 def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str | tuple[str, str]]:
     for node in ast.walk(tree):
         match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if any(map(_is_tool, node.decorator_list)):
+                yield str(ast.get_docstring(node)).partition("\n")[0]
             case ast.Call():
                 called = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 if called in PLURALS:
@@ -144,6 +145,10 @@ def _said(tree: ast.AST, saying: set[str], *, onboarding: bool) -> Iterator[str 
                 yield from _texts(value, words=False)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if onboarding and name in NAMED:
                 yield from _texts(value, words=True)
+
+
+def _is_tool(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "tool"
 
 
 def _texts(node: ast.AST, *, words: bool) -> Iterator[str]:

@@ -258,7 +258,7 @@ def test_log_without_its_database_is_put_aside_and_never_thrown_away(home: Path)
 
 def test_former_databases_are_told_with_their_size(home: Path) -> None:
     old(home / "hob.db.before-restore-20260101T000000Z", b"x" * 1_000_000)
-    assert "1 former databases take 1.0 MB" in one(home, "database.kept").title
+    assert "a former database takes 1.0 MB" in one(home, "database.kept").title
 
 
 # The database
@@ -323,7 +323,7 @@ def test_replies_that_could_not_be_delivered_are_counted(home: Path) -> None:
         "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; CREATE TABLE o2 AS SELECT * FROM outbox;"
         " DROP TABLE outbox; ALTER TABLE o2 RENAME TO outbox; INSERT INTO outbox (state) VALUES ('dead'), ('sent')",
     )
-    assert "1 replies could not be delivered" in one(home, "channels.stuck").title
+    assert "a reply could not be delivered" in one(home, "channels.stuck").title
 
 
 def test_backups_are_missed_when_there_is_something_to_lose(home: Path) -> None:

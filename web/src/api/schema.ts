@@ -475,7 +475,7 @@ export interface GrantAnswer {
   by: string;
 }
 
-/** Leaves, oldest first. */
+/** Approvals given for more than once, oldest first. */
 export interface GrantsAnswer {
   grants: GrantAnswer[];
 }

@@ -6,6 +6,7 @@ from hob.config.loading import Config
 from hob.config.problems import ConfigProblem
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured
+from hob.core.translation.language import translatable
 from hob.gateway.auth.tokens import checked_token
 from hob.gateway.settings import GatewaySettings
 from hob.guard.admission.passphrase import Passphrase
@@ -35,7 +36,9 @@ def command_problem(config: Config) -> ConfigProblem | None:
         try:
             checked_root(name, Path.home(), writable=writable, forbidden=(config.home,))
         except NotConfigured as error:
-            return ConfigProblem(f"no command can run: {error}", key, config.origin(key).place)
+            return ConfigProblem(
+                translatable("no command can run: {error}", error=str(error)), key, config.origin(key).place
+            )
     return None
 
 

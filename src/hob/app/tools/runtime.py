@@ -72,7 +72,6 @@ from hob.workspace.settings import WorkspaceSettings
 log = logging.getLogger(__name__)
 
 _READER_LINGERS = 60.0  # seconds: who reads one document often reads the next
-_TURNS_KEPT = 100  # with commands that changed something; older ones cannot be undone
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class ToolRuntime:
         """After a start: end what a crash left half-done, and forget how files were many turns ago."""
         await self.undoing.finish()
         await self.files.undo.tidy()
-        await self.log.prune(turns=_TURNS_KEPT)
+        await self.log.prune()
 
     async def diff_of(self, call: ToolCall) -> str:
         """What a call would change in files, as a unified diff; empty where it changes none, or would fail."""

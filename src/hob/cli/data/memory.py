@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach, reach_lines, reach_long
 from hob.cli.dates_and_figures import number, when
-from hob.cli.language import _
+from hob.cli.language import _, ngettext
 from hob.cli.output import ProgressLine, confirm, line, paint, print_json, printed_json
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
@@ -36,6 +36,25 @@ EMBEDDING_WORDS: Mapping[str, str] = {
     "ready": translatable("ready"),
     "error": translatable("failed"),
 }
+PART_WORDS: Mapping[str, str] = {
+    "words": translatable("words"),
+    "coverage": translatable("coverage"),
+    "meaning": translatable("meaning"),
+    "phrase": translatable("phrase"),
+    "session": translatable("session"),
+    "speaker": translatable("speaker"),
+    "question": translatable("question"),
+    "bare question": translatable("bare question"),
+    "own past": translatable("own past"),
+    "liking": translatable("liking"),
+    "assistant": translatable("assistant"),
+    "time": translatable("time"),
+    "name": translatable("name"),
+    "day": translatable("day"),
+    "recency": translatable("recency"),
+    "importance": translatable("importance"),
+}
+"""What an item's score is made of."""
 ITEM_LABELS: Mapping[str, str] = {
     "id": translatable("id"),
     "layer": translatable("layer"),
@@ -105,7 +124,9 @@ def why(query: Query = "", *, turn: Annotated[str, Parameter(help="A turn or one
             print(_("{id}  forgotten since").format(id=paint(item["id"], "dim")))
         else:
             _show_line(item)
-        parts = ", ".join(f"{name} {value:.3f}" for name, value in item.get("parts", {}).items())
+        parts = ", ".join(
+            f"{_(PART_WORDS.get(name, name))} {value:.3f}" for name, value in item.get("parts", {}).items()
+        )
         print(f"    {item.get('score', 0.0):.3f} = {line(parts, 160)}")
 
 
@@ -214,7 +235,7 @@ def add(text: str, *, json: Json = False) -> None:
     if json:
         print_json(done)
     elif looks:
-        print(_("Read {files} files: {new} new sections are remembered.").format(files=done["files"], new=done["new"]))
+        print(_("Files read: {files}; new sections remembered: {new}.").format(files=done["files"], new=done["new"]))
         for problem in done["problems"]:
             print(f"  {line(problem, 160)}", file=sys.stderr)
     else:
@@ -236,7 +257,7 @@ def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: Origi
         return 0 if json else 1
     done = reach("POST", "/memory/forget", fields, timeout=600)
     if not printed_json(done, json):
-        print(paint(_("Forgotten: {count} pieces.").format(count=done["erased"]), "green"))
+        print(paint(ngettext("Forgotten: {count} piece.", "Forgotten: {count} pieces.", done["erased"]), "green"))
     return 0
 
 
@@ -265,7 +286,7 @@ def stats(*, json: Json = False) -> None:
         print(paint(told.format(count=number(totals["permanent_chunks"], 0)), "yellow"))
     embedding = seen["embedding"]
     if embedding["model"]:
-        waits = _("found by meaning too: {model}; {count:,} items are not prepared for that yet")
+        waits = _("found by meaning too: {model}; items not prepared for that yet: {count:,}")
         print(waits.format(model=embedding["model"], count=embedding["waiting"]))
         _show_problem(embedding)
     else:
@@ -284,7 +305,8 @@ def stats(*, json: Json = False) -> None:
         told = _("prompts had no room for all of memory {count} times since the start ({share} in 1,000 turns)")
         print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
     work = seen["background"]
-    print(_("Work in the background took {spent:,} of {most:,} tokens today; {waiting} messages wait for it.").format(
+    told = _("Work in the background took {spent:,} of {most:,} tokens today; messages waiting for it: {waiting}.")
+    print(told.format(
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
     if work["waits_for"]:
         print(paint(_("It waits: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
@@ -313,7 +335,7 @@ def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
         return 1
     done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
     if not printed_json(done, json):
-        print(_("{count} items are prepared again in the background.").format(count=done["wipedChunks"]))
+        print(_("Items prepared again in the background: {count}.").format(count=done["wipedChunks"]))
     return 0
 
 
@@ -352,7 +374,7 @@ def import_(file: Path, *, json: Json = False) -> None:
         raise InvalidRequest(_("{file} cannot be read: {error}").format(file=file, error=error)) from error
     done = _followed("/memory/import", {"text": text}, _("items {items:,}/{of:,}, {new:,} new"))
     if not printed_json(done, json):
-        print(_("{items} items read, {new} of them new.").format(items=done["items"], new=done["new"]))
+        print(_("Items read: {items}; new: {new}.").format(items=done["items"], new=done["new"]))
 
 
 @app.command(name="eval")
@@ -452,7 +474,7 @@ def _show_goal(goal: Mapping[str, Any]) -> None:
 
 def _deleted(done: Mapping[str, Any], *, json: bool) -> None:
     if not printed_json(done, json):
-        print(_("{count} items are gone.").format(count=done["deleted"]))
+        print(_("Items deleted: {count}.").format(count=done["deleted"]))
 
 
 def _show_problem(seen: Mapping[str, Any]) -> None:
@@ -480,7 +502,11 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
     if not seen["items"]:
         print(_("Nothing is remembered that fits."))
     if seen["turns"]:
-        print(_("and the {count} turns in which it was said").format(count=len(seen["turns"])))
+        print(
+            ngettext(
+                "and the turn in which it was said", "and the {count} turns in which it was said", len(seen["turns"])
+            )
+        )
     for file in seen["backups"]:
         print(_("  this backup may still hold it; restoring it erases it again: {file}").format(file=line(file, 120)))
 

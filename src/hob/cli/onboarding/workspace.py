@@ -5,7 +5,7 @@ from pathlib import Path
 from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import find_files, open_files
-from hob.cli.onboarding.report import Asks, SetupOptions, StepOutcome, StepStatus, confirm
+from hob.cli.onboarding.report import Asks, SetupOptions, SetupOutcome, StepStatus, confirm
 from hob.config.whole_file import write_whole
 from hob.core.ids import digest
 from hob.core.translation.language import translatable

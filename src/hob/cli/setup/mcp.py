@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings.secret_stores import put_in_file
 from hob.app.settings.sections import read_config, sections_of
-from hob.cli.language import _
+from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.setup.secrets import tell_daemon
 from hob.config.editing import set_values, unset_value
@@ -272,7 +272,14 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
         return 1
     save_accepted(config.home, replace(found, name=name))
     count = len(found.tools)
-    print(_("{name}: {count} tools are offered to the model in the group mcp_{name}").format(name=name, count=count))
+    print(
+        ngettext(
+            "{name}: {count} tool is offered to the model in the group mcp_{name}",
+            "{name}: {count} tools are offered to the model in the group mcp_{name}",
+            count,
+            name=name,
+        )
+    )
     return tell_daemon(config.home)
 
 

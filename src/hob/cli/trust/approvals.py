@@ -13,6 +13,7 @@ from hob.cli.dates_and_figures import when
 from hob.cli.language import _, terminal_language
 from hob.cli.output import line, paint, printed_json, tame
 from hob.config.environment import find_home, process_environment
+from hob.core.translation.code_words import APPROVAL_WORDS
 
 app = App(name="approvals", help="Show and answer requests for approval.")
 
@@ -53,7 +54,8 @@ def show(id: Id, *, json: Json = False) -> None:
         told = _("{id} in {session}: {state} by {by}, {answered}{note}")
     note = f", {seen['note']}" if seen["note"] else ""
     times = {"asked": when(seen["asked"]), "answered": when(seen["answered"] or 0)}
-    print(tame(told.format_map({**seen, **times, "note": note, "scopes": ", ".join(seen["scopes"])})))
+    state, *scopes = (_(APPROVAL_WORDS.get(each, each)) for each in (seen["state"], *seen["scopes"]))
+    print(tame(told.format_map({**seen, **times, "note": note, "state": state, "scopes": ", ".join(scopes)})))
 
 
 @app.command

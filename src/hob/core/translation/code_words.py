@@ -41,6 +41,17 @@ FAULT_WORDS: Mapping[str, str] = {
     "interrupted": translatable("interrupted"),
 }
 """Why a model gave no answer, by the code of its fault."""
+APPROVAL_WORDS: Mapping[str, str] = {
+    "open": translatable("open"),
+    "allowed": translatable("allowed"),
+    "denied": translatable("denied"),
+    "expired": translatable("expired"),
+    "used": translatable("used"),
+    "once": translatable("once"),
+    "session": translatable("in this conversation"),
+    "always": translatable("always"),
+}
+"""States and scopes of requests for approval."""
 CLASS_WORDS: Mapping[str, str] = {
     "owner": translatable("owner"),
     "member": translatable("member"),

@@ -103,7 +103,7 @@ def _json(block: CallBlock, start: int, closer: str, *, marked: bool, fenced: bo
 def _arguments(block: CallBlock, name: str, start: int, closer: str) -> Verdict:
     """The JSON object of a call whose name stands before it."""
     body = _body(block, start, closer)
-    return Open.UNKNOWN if body is None else FoundBlock((Written(name, body.strip()),), start + len(body))
+    return Open.UNKNOWN if body is None else FoundBlock((WrittenCall(name, body.strip()),), start + len(body))
 
 
 def _body(block: CallBlock, start: int, closer: str) -> str | None:

@@ -167,7 +167,7 @@ class ScopedIndex:
     def entries(self, seqs: Iterable[int]) -> dict[int, SearchEntry]:
         """What these rows are; those of other scopes are left out."""
         rows = self._connection.execute(_ENTRIES, (json.dumps(list(seqs)), self.scope))
-        return {row[0]: tuple.__new__(Entry, row) for row in rows}
+        return {row[0]: tuple.__new__(SearchEntry, row) for row in rows}
 
     def neighbours(self, seqs: Iterable[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Of each row of a session the one before it, one and two after it; 0 where there is none."""

@@ -19,7 +19,7 @@ from hob.core.undo import Begun, Span
 from hob.core.values import dataclass
 from hob.tools.exec.repositories import is_mark, runs_something
 from hob.tools.undo.snapshots.entries import Difference, EntryKind, Snapshot, SnapshotChange, changes
-from hob.tools.undo.snapshots.snapshots import Snapshots
+from hob.tools.undo.snapshots.snapshots import TURNS_KEPT, Snapshots
 
 _MOST_NAMES = 4
 LOST = "lost"
@@ -173,7 +173,7 @@ class CommandLog:
             await self._rows.change(Span(turn, tree, before.id, after.id, after.taken))
             self._marks[tree] = after
 
-    async def prune(self, turns: int = 100) -> int:
+    async def prune(self, turns: int = TURNS_KEPT) -> int:
         """Forget what was in the folders before the last turns that changed them, which then cannot be undone any more.
 
         Returns the bytes that gave back.

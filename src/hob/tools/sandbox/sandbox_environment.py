@@ -8,8 +8,8 @@ from dataclasses import field
 from pathlib import Path
 
 from hob.core.values import dataclass
-from hob.tools.sandbox.environment import job_environ, shared_environ
-from hob.tools.sandbox.job import MIB, Job, JobRoot, Limits
+from hob.tools.sandbox.environment_variables import job_environ, shared_environ
+from hob.tools.sandbox.job import MIB, JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.roots import checked_root, private_places
 from hob.tools.sandbox.settings import SandboxSettings
 from hob.tools.sandbox.toolchains import FoundTools, find_toolchains

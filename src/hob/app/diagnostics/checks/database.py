@@ -162,7 +162,9 @@ def _audit(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _stuck(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if count := diagnostics.examined.stuck:
         yield warn(
-            translatable("{count} replies could not be delivered", count=count),
+            translatable("a reply could not be delivered")
+            if count == 1
+            else translatable("{count} replies could not be delivered", count=count),
             "`hob status` lists them with reasons; `hob retry ID`",
         )
 

@@ -23,6 +23,8 @@ from hob.tools.undo.snapshots.restore import Restored, Restoring
 from hob.tools.undo.snapshots.snapshot_walk import SnapshotLimits, SnapshotWalk
 
 _VERSION = 1
+TURNS_KEPT = 100
+"""Turns with commands that changed something, whose snapshots are kept; older ones cannot be undone."""
 
 
 class Snapshots:
