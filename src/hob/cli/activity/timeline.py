@@ -62,7 +62,7 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
     if not events:
         print(_("No events yet."))
     else:
-        print_head((_("time"), 19), *(() if trace else ((_("trace"), 8),)), (_("event"), 12), (_("details"), 0))
+        print_head((_("time"), 19), *(() if trace else ((_("trace"), 8),)), (_("event"), 11), (_("details"), 0))
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
 

@@ -65,10 +65,10 @@ async def _list(config: Config, *, as_json: bool) -> int:
     none = _("No model is available: {reason}.").format(reason=_(NOTHING))
     print(f"\n{_('Available:') if providers else none}")
     if providers:
-        print_head(("  " + _("provider"), 18), (_("key or login"), 22), (_("address"), 0))
+        print_head(("  " + _("provider"), 18), (_("key or login"), 26), (_("address"), 0))
     for row in providers:
         place = _("in your own network") if row["local"] else row["base_url"] or row["wire"]
-        print(f"  {row['id']:<16}  {_(row['how']):<22}  {paint(line(str(place), 60), 'dim')}")
+        print(f"  {row['id']:<16}  {_(row['how']):<26}  {paint(line(str(place), 60), 'dim')}")
     return 0
 
 

@@ -133,7 +133,7 @@ def show(*, limit: int = 50, kind: AuditKind | None = None, json: bool = False) 
     if not rows:
         print(_("No entries yet."))
     else:
-        print_head((_("number"), -6), ("time", 19), (_("kind"), 14), (_("what, and how it ended"), 0))
+        print_head((_("number"), -6), (_("time"), 19), (_("kind"), 13), (_("what, and how it ended"), 0))
     for row in rows:
         _show(row)
 

@@ -53,7 +53,7 @@ def overview() -> None:
     print(told.format(mode=settings.mode, autonomy=settings.autonomy))
     for act in Act:
         word, colour = _VERDICTS[look_up(act, Mode(settings.mode), Autonomy(settings.autonomy))]
-        print(f"  {paint(f'{_(word):22}', colour)}  {_(ACTS[act])}")
+        print(f"  {paint(f'{_(word):24}', colour)}  {_(ACTS[act])}")
 
 
 @app.command(name="explain")
