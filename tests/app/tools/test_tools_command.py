@@ -28,7 +28,7 @@ def test_tools_stand_in_their_groups_and_those_always_shown_first(capsys: pytest
 def test_explanation_tells_arguments_with_their_roles_and_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     explain("web_fetch")
     said = capsys.readouterr().out
-    assert "url [urls]" in said
+    assert "url [an address to fetch]" in said
     assert "reach other computers or people; read what others wrote" in said
     explain("web_fetch", json=True)
     assert json.loads(capsys.readouterr().out)["roles"]["urls"] == ["url"]
