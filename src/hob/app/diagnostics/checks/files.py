@@ -140,7 +140,9 @@ def _kept(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     if kept and (home / NAME).exists():
         names = [path.name for path in sorted(kept)]
         yield info(
-            translatable("{kept} former databases take {size:.1f} MB", kept=len(kept), size=size / 1_000_000),
+            translatable("a former database takes {size:.1f} MB", size=size / 1_000_000)
+            if len(kept) == 1
+            else translatable("{kept} former databases take {size:.1f} MB", kept=len(kept), size=size / 1_000_000),
             "delete them when you are sure that you miss nothing that is in them",
             ", ".join(names[:3]) + (", …" if len(names) > 3 else ""),
         )
