@@ -27,8 +27,8 @@ link: .venv/ready
 	@case ":$$PATH:" in *":$(BIN):"*) echo "hob is now $(BIN)/hob";; \
 		*) echo "hob is now $(BIN)/hob, which is not on your path yet: export PATH=\"$(BIN):\$$PATH\"";; esac
 
-# Left out: journeys, the browser's tests and what is marked slow. Each worker begins with neighbours, which share what
-# they load.
+# Left out: journeys, the browser's tests and what is marked slow. No commit waits for the disk. Each worker begins with
+# neighbours, which share what they load.
 quick: .venv/dev
 	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
 		--ignore tests/journeys --ignore tests/dashboard

@@ -5,11 +5,12 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.made_once import made_once
+from tests.made_once import disk_not_waited_for, made_once
 from tests.scans import recorded
 
 FULL = os.environ.get("HOB_TEST_FULL") == "1"
@@ -56,7 +57,7 @@ def no_statement_walks_through_a_table_that_grows() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def what_takes_long_is_made_once() -> Iterator[None]:
-    with made_once():
+    with made_once(), disk_not_waited_for() if QUICK else nullcontext():
         yield
 
 

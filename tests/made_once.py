@@ -14,12 +14,15 @@ from unittest.mock import patch
 import apsw
 
 from hob.providers.catalog.price_table import PriceTable
-from hob.store.database import migration
+from hob.store.database import database, migration
+from hob.store.erasure.content import WriteConnection
+from hob.store.settings import StoreSettings
 from hob.tools.sandbox import places
 
 _apply = migration.apply_migrations
 _write_etc = places.write_etc
 make_prices = PriceTable._make
+connect_durably = database.connect
 _files = migration.migrations()
 
 
@@ -51,6 +54,20 @@ def made_once() -> Iterator[None]:
         stack.enter_context(patch.object(migration, "apply_migrations", _copy))
         stack.enter_context(patch.object(places, "write_etc", link_etc))
         yield
+
+
+@contextmanager
+def disk_not_waited_for() -> Iterator[None]:
+    """No commit waits for the disk: all is lost with the machine's power, nothing with the process."""
+    with patch.object(database, "connect", _connect):
+        yield
+
+
+def _connect(path: Path, settings: StoreSettings, vfs: str | None, *, writes: bool) -> WriteConnection:
+    connection = connect_durably(path, settings, vfs, writes=writes)
+    if writes and vfs is None:  # a disk that a test breaks tells of it by what it is asked
+        connection.execute("PRAGMA synchronous = OFF")
+    return connection
 
 
 @cache

@@ -12,13 +12,14 @@ import pytest
 from hob.core.clock import SystemClock
 from hob.core.errors import StoreDamaged, StoreError, StoreFull, StoreNewer
 from hob.core.trust.labels import SenderClass
-from hob.store.database import migration
+from hob.store.database import database, migration
 from hob.store.database.database import NAME
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.turns import SESSION, put_message
+from tests.made_once import connect_durably
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()
@@ -34,7 +35,10 @@ async def texts(store: Store) -> list[str]:
     return [waiting.inbound.text for waiting in await store.inbox.waiting(SESSION)]
 
 
-async def test_new_store_is_private_and_durable_by_its_settings(tmp_path: Path) -> None:
+async def test_new_store_is_private_and_durable_by_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "connect", connect_durably)
     home = tmp_path / "deep" / "home"
     async with open_store(home, SETTINGS, CLOCK) as store:
         pragmas = {
