@@ -17,7 +17,7 @@ from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import OWNER_LABEL
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import BinaryVectorIndex
-from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
+from hob.memory.retrieval.other_profiles import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.retriever import Retriever
 from hob.store.memory.vectors import signs
 from hob.store.settings import StoreSettings

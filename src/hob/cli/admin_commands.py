@@ -14,8 +14,8 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_ag
 from hob.app.home import socket_of
 from hob.app.module_loading import uncollected
 from hob.cli.conversation.questions import ApprovalPrompt, how_to_answer, own_terminal, show_question
-from hob.cli.language import _
 from hob.cli.output import LiveOutput, paint, print_json, tame
+from hob.cli.translating import _
 from hob.core.errors import HomeTaken
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.values import dataclass

@@ -2,7 +2,7 @@
 
 import time
 
-from hob.cli.language import terminal_language
+from hob.cli.translating import terminal_language
 from hob.core.translation.language import SEPARATORS
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.report import DiagnosticReport, Finding
-from hob.cli.language import _, ngettext
 from hob.cli.output import paint, tame
+from hob.cli.translating import _, ngettext
 
 COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}
 

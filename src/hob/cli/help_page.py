@@ -20,7 +20,7 @@ from cyclopts import (
 from cyclopts.help import HelpEntry, HelpPanel
 from rich.console import Console, ConsoleOptions
 
-from hob.cli.language import _
+from hob.cli.translating import _
 
 _WIDEST = 100
 _MARGIN = "  "

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
 from hob.core.translation.code_words import CLASS_WORDS, FAULT_WORDS, STATE_WORDS

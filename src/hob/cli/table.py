@@ -9,7 +9,7 @@ from typing import Any
 
 from hob.app.module_loading import uncollected
 from hob.app.plugins import MANIFESTS
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 ABOUT = "A personal assistant that loses nothing. Without a command: chat."

@@ -1,4 +1,4 @@
-"""Reading each layer of settings into values by path; what is wrong is collected."""
+"""Reading each layer of settings by path: unknown keys and wrong values are problems, former names are warnings."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -11,7 +11,7 @@ from hob.core.models import UserMessage
 from hob.core.trust.labels import SenderClass
 from hob.core.undo import FileChange, FileVersion
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.chat.uploads import MOST_FILES, drop_untaken
+from hob.gateway.chat.untaken_uploads import MOST_FILES, drop_untaken
 from tests.gateway.auth.test_tokens import caller
 from tests.gateway.conftest import Machine, machine
 

@@ -10,8 +10,8 @@ from hob.core.messages import Attachment, Inbound
 from hob.core.steps import Transcribed
 from hob.core.trust.labels import HOB_LABEL
 
-MOST_BYTES = 25_000_000
-"""Of a recording: what the usual services take."""
+_LARGEST_RECORDING = 25_000_000
+"""Bytes: what the usual services take."""
 
 
 async def write_down(run: TurnRun) -> None:
@@ -36,7 +36,7 @@ async def _written_down(run: TurnRun, inbound: Inbound, file: Attachment) -> Tra
     if transcribe is None or blob is None:
         return None
     fault = ModelFault.CONTEXT_OVERFLOW.value
-    if file.size <= MOST_BYTES:
+    if file.size <= _LARGEST_RECORDING:
         try:
             audio = await run.parts.blobs.load(blob)
             made = await transcribe(audio, file.media_type, run.turn.session, inbound.sender.cls)

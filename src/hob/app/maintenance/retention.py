@@ -11,7 +11,7 @@ from hob.app.tools.undo_port import UndoneFiles
 from hob.core.clock import Clock
 from hob.core.errors import HobError
 from hob.core.events.tracing import OWN
-from hob.gateway.chat.uploads import drop_untaken
+from hob.gateway.chat.untaken_uploads import drop_untaken
 from hob.store.store import Store
 
 _DAY = 86_400.0

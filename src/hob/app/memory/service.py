@@ -8,7 +8,7 @@ from hob.guard.policy.tool_lists import PROFILES, ToolList
 from hob.guard.settings import PolicySettings, ToolRules
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.assistance import Assistance, AssistedRetriever
-from hob.memory.retrieval.fusion import Profile
+from hob.memory.retrieval.other_profiles import Profile
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from hob.app.logs.log_lines import LogLine, read_line, write_json
-from hob.cli.language import _
 from hob.cli.output import paint, tame
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable

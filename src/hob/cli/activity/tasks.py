@@ -2,8 +2,8 @@
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _
 from hob.cli.output import line, print_head, printed_json, state, status_word
+from hob.cli.translating import _
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name

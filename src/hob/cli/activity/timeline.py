@@ -5,8 +5,8 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.cli.dates_and_figures import number, when
-from hob.cli.language import _
 from hob.cli.output import line, paint, print_head, printed_json, status_word
+from hob.cli.translating import _
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.translation.code_words import STATE_WORDS

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import number
-from hob.cli.language import _, ngettext
 from hob.cli.output import line, paint, printed_json
+from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
 
 LABELS = ("day", "model", "session", "sender", "task")

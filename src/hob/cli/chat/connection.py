@@ -14,8 +14,8 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, call, stream_ag
 from hob.app.home import socket_of
 from hob.cli.chat.input.input_draft import one_line, read_file
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.language import model_line
 from hob.cli.output import tame
+from hob.cli.translating import model_line
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import HomeTaken
 from hob.gateway.chat.inbound import ClientEvent

@@ -36,8 +36,8 @@ from hob.cli.chat.startup import StartupState, arrive
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.conversation.questions import DECISIONS
-from hob.cli.language import model_line
 from hob.cli.output import tame
+from hob.cli.translating import model_line
 from hob.config.loading import Config
 from hob.core.errors import HobError
 from hob.core.lazy import Lazy

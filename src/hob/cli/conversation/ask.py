@@ -6,7 +6,7 @@ from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
 from hob.cli.admin_commands import USAGE, perform, resumed, sent
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 

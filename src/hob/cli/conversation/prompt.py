@@ -2,8 +2,8 @@
 
 from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach
-from hob.cli.language import _
 from hob.cli.output import paint, printed_json
+from hob.cli.translating import _
 from hob.core.translation.language import translatable
 
 SECTION_NAMES = (

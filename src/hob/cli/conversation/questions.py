@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from hob.cli.language import _, terminal_language
 from hob.cli.output import paint, tame
+from hob.cli.translating import _, terminal_language
 from hob.core.values import dataclass
 from hob.guard.approvals.question import Question
 from hob.guard.approvals.question_text import LineKind, lines_of

@@ -6,8 +6,8 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import make_home
 from hob.cli.dates_and_figures import number
-from hob.cli.language import _
 from hob.cli.output import line, paint, printed_json, tame
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.money import MICRO, price
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import socket_of
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 NO_MODEL = "no_model"

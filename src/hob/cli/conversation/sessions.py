@@ -7,8 +7,8 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import age, when
-from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_head, printed_json, tame, width_of_screen
+from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
 
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")

@@ -5,8 +5,8 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import local_key, reach
 from hob.app.home import make_home
-from hob.cli.language import _
 from hob.cli.output import line, paint, print_json, tame
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 _WIDTH = 4_096  # a path is shown whole

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import process_environment
 from hob.core.errors import HobError
 

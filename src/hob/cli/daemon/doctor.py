@@ -14,8 +14,8 @@ from hob.app.diagnostics.report import checks_of, examine_house, mend
 from hob.app.plugins.loading import checks_of_plugins
 from hob.app.subsystems import SUBSYSTEMS
 from hob.cli.findings import report_view, show_report
-from hob.cli.language import _
 from hob.cli.output import ProgressLine, paint, print_json
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 

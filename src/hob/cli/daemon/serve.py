@@ -16,7 +16,7 @@ from hob.app.home import own, socket_of
 from hob.app.logs.log_file import log_file
 from hob.app.maintenance.settings import LogSettings
 from hob.app.settings.sections import choose_models, read_config
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.core.errors import HomeTaken
 from hob.core.events.tracing import OWN
 

@@ -17,8 +17,8 @@ from hob.app.service.steps import Run, ServiceFailed, Step, WriteFile, perform, 
 from hob.app.service.variables import HEAD, names_in, wanted, with_values
 from hob.app.settings.sections import read_config
 from hob.bus.settings import BusSettings
-from hob.cli.language import _, ngettext
 from hob.cli.output import paint, print_json
+from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotFound

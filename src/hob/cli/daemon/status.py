@@ -7,8 +7,8 @@ from typing import Any
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import holder_of
 from hob.cli.dates_and_figures import age, number
-from hob.cli.language import _, model_line, ngettext, terminal_language
 from hob.cli.output import line, paint, print_json
+from hob.cli.translating import _, model_line, ngettext, terminal_language
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import FAULT_WORDS
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hob.app.daemon.daemon_client import OPENING_SECONDS, reach
 from hob.app.home import holder_of, socket_of
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, Unready
 from hob.core.translation.language import translatable

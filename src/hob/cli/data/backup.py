@@ -6,8 +6,8 @@ from hob.app.daemon.daemon_client import reach
 from hob.app.home import own
 from hob.app.trust.audit import tell_action
 from hob.cli.dates_and_figures import number
-from hob.cli.language import _
 from hob.cli.output import paint
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 

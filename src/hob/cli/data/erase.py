@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json, printed_json
+from hob.cli.translating import _, ngettext
 from hob.core.translation.language import translatable
 
 

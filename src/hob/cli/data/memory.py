@@ -13,8 +13,8 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach, reach_lines, reach_long
 from hob.cli.dates_and_figures import number, when
-from hob.cli.language import _, ngettext
 from hob.cli.output import ProgressLine, confirm, line, paint, print_json, printed_json
+from hob.cli.translating import _, ngettext
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
 from hob.memory.evaluation import METRICS, EvaluationReport, Score, evaluate, read_labelled

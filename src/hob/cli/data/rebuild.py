@@ -1,7 +1,7 @@
 """`hob rebuild`."""
 
 from hob.app.home import own
-from hob.cli.language import _
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 
 _MOST_LINES = 20

@@ -7,10 +7,10 @@ from cyclopts import App, Parameter
 
 from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _
 from hob.cli.output import line, printed_json
 from hob.cli.setup.mcp import log_in, with_library
 from hob.cli.setup.secrets import tell_daemon
+from hob.cli.translating import _
 from hob.core.errors import NotFound
 from hob.core.lazy import Lazy
 from hob.core.translation.language import translatable

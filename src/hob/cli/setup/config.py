@@ -16,7 +16,7 @@ from hob.app.home import holder_of
 from hob.app.settings.run_time import AT_RUN_TIME, KEYS_AT_RUN_TIME
 from hob.app.settings.sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
-from hob.cli.language import _, ngettext
+from hob.cli.translating import _, ngettext
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.fields import find_setting

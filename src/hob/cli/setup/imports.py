@@ -17,8 +17,8 @@ from hob.app.imports.contents import Assistant
 from hob.app.imports.plan import ImportPlan, Item, ItemKind, ItemStatus
 from hob.app.imports.run import carry_out, look_closer, make_plan
 from hob.app.imports.setting_mapping import ELSEWHERE
-from hob.cli.language import _, ngettext
 from hob.cli.output import ProgressLine, confirm, line, paint, print_json
+from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import NotFound
 from hob.core.translation.language import translatable

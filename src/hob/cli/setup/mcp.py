@@ -15,9 +15,9 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings.secret_stores import put_in_file
 from hob.app.settings.sections import read_config, sections_of
-from hob.cli.language import _, ngettext
 from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.setup.secrets import tell_daemon
+from hob.cli.translating import _, ngettext
 from hob.config.editing import set_values, unset_value
 from hob.config.environment import process_environment
 from hob.config.loading import Config

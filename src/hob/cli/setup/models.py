@@ -13,9 +13,9 @@ from hob.app.daemon.daemon_client import reach, reload_running, running_model
 from hob.app.models.probe import Here, open_here, try_media
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.cli.dates_and_figures import number
-from hob.cli.language import _, model_line, ngettext, terminal_language
 from hob.cli.output import line, paint, print_head, tame
 from hob.cli.setup.config import set_setting
+from hob.cli.translating import _, model_line, ngettext, terminal_language
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock

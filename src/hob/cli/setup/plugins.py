@@ -10,9 +10,9 @@ from hob.app.home import make_home
 from hob.app.plugins.installed import OPENED, Installed, installed
 from hob.app.plugins.loading import load_plugin, manifest_of
 from hob.app.plugins.manifest import Manifest, read_manifests, write_manifest
-from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, printed_json
 from hob.cli.table import COMMANDS
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.translation.language import translatable

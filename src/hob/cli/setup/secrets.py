@@ -12,8 +12,8 @@ from hob.app.settings.secret_stores import kept_secrets, put_in_file, put_in_key
 from hob.app.settings.sections import read_config, sections_of
 from hob.app.trust.audit import tell_action
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json
+from hob.cli.translating import _
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
 from hob.config.loading import Config

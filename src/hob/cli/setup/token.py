@@ -8,8 +8,8 @@ from cyclopts import App, Parameter
 from hob.app.home import make_home
 from hob.app.settings.sections import read_config
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _
 from hob.cli.output import class_word, line, paint, print_head, print_json, printed_json
+from hob.cli.translating import _
 from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable

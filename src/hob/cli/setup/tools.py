@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.language import _
 from hob.cli.output import confirm, line, paint, print_json, printed_json, tame
+from hob.cli.translating import _
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
 from hob.guard.policy.explanation import TIER_WORDS

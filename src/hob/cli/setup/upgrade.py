@@ -15,8 +15,8 @@ from cyclopts import Parameter
 from hob import __version__
 from hob.app.diagnostics.context import CheckSkipped, DiagnosticContext
 from hob.app.service.steps import ask
-from hob.cli.language import _
 from hob.cli.output import paint, print_json
+from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 from hob.core.libraries import install_command
 from hob.core.translation.language import translatable

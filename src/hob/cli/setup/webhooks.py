@@ -13,8 +13,8 @@ from hob.app.daemon.daemon_client import error_of
 from hob.app.daemon.unix_http import NotRunning, upload
 from hob.app.home import socket_of
 from hob.app.settings.sections import read_config
-from hob.cli.language import _
 from hob.cli.output import line, paint, printed_json
+from hob.cli.translating import _
 from hob.core.errors import InvalidRequest, NotConfigured, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.webhooks.schemes import signed

@@ -4,8 +4,8 @@ from hob.app.home import make_home
 from hob.app.settings.sections import read_config
 from hob.app.trust.audit import tell_action
 from hob.app.trust.identity_files import find_files
-from hob.cli.language import _
 from hob.cli.output import line, paint, print_json
+from hob.cli.translating import _
 from hob.core.errors import HobError, NotFound
 from hob.core.translation.language import translatable
 from hob.workspace.settings import WorkspaceSettings

@@ -10,8 +10,8 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _, terminal_language
 from hob.cli.output import line, paint, printed_json, tame
+from hob.cli.translating import _, terminal_language
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import APPROVAL_WORDS
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from cyclopts import App
 
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _, ngettext
 from hob.cli.output import line, paint, print_head, print_json
+from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass

@@ -6,8 +6,8 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import when
-from hob.cli.language import _
 from hob.cli.output import class_word, line, paint, printed_json, tame
+from hob.cli.translating import _
 
 app = App(name="pairing", help="Let people in, or refuse them.")
 

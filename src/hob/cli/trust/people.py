@@ -5,8 +5,8 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.language import _
 from hob.cli.output import class_word, line, paint, printed_json, tame
+from hob.cli.translating import _
 
 app = App(name="people", help="List, link and forget people who talk to Hob.")
 

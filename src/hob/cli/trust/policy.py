@@ -14,8 +14,8 @@ from hob.app.settings.sections import read_config
 from hob.app.tools.lazy_runtime import open_tool_runtime
 from hob.app.trust.explaining import guarding_over
 from hob.bus.notices import Hub
-from hob.cli.language import _
 from hob.cli.output import paint, print_json
+from hob.cli.translating import _
 from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.clock import SystemClock

@@ -1,4 +1,4 @@
-"""What browsers could be made to do: pages of others that reach for an API on this machine or this network.
+"""Browsers that are signed in: for how long, by which cookie, and how pages of others are kept out of the API.
 
 A browser that is signed in has a token in two halves: a cookie that no script can read, and a word that the page keeps
 and sends in a header. Pages of others can make a browser send the cookie and not the word; anyone who steals one has
@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _LOCAL = frozenset({"localhost"})
+SIGNED_IN_SECONDS = 30 * 86_400.0
 HALF = "."
 """What the page's half of a token begins with."""
 

@@ -15,7 +15,7 @@ from hob.gateway.api import Api
 from hob.gateway.approvals import approval_view
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.chat.inbound import ClientEvent, is_own
-from hob.gateway.chat.uploads import note_taken
+from hob.gateway.chat.untaken_uploads import note_taken
 from hob.gateway.http.failures import failure_of
 from hob.gateway.routes.views import FINAL, ChatAnswer, chat_view
 

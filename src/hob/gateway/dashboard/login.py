@@ -8,15 +8,13 @@ from starlette.responses import Response
 from hob.core.errors import InvalidRequest
 from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
-from hob.gateway.auth.browsers import halves, session_cookie
+from hob.gateway.auth.browsers import SIGNED_IN_SECONDS, halves, session_cookie
 from hob.gateway.auth.callers import ApiCaller
 from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, json_response
-
-SIGNED_IN_SECONDS = 30 * 86_400.0
 
 
 class VerifiedAnswer(TypedDict):

@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from hob.core.content.file_limits import LARGEST_FILE
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.endpoint import EVENTS, JSON, Endpoint, EndpointCall
 from hob.gateway.http.failures import BUSY
@@ -13,7 +14,6 @@ from hob.gateway.http.reply import JsonResponse
 from hob.gateway.openai.answer_types import Completion, EmbeddingAnswer, ModelAnswer, OpenAIModelsAnswer, ResponseAnswer
 from hob.gateway.openai.errors import FAULT_STATUSES, openai_response
 from hob.gateway.openai.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
-from hob.gateway.routes.attachments import MOST_BYTES
 
 _ACCEPTING = (*BUSY, "context_length_exceeded", "key_reused", "not_allowed", "model_not_found", "stopping")
 _HEADERS = (
@@ -102,7 +102,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         media=(JSON, EVENTS),
         headers=_HEADERS,
         statuses=(200, 202),
-        most_bytes=MOST_BYTES,
+        most_bytes=LARGEST_FILE,
     ),
     Endpoint(
         "POST",
@@ -115,7 +115,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         media=(JSON, EVENTS),
         headers=_HEADERS,
         statuses=(200, 202),
-        most_bytes=MOST_BYTES,
+        most_bytes=LARGEST_FILE,
     ),
     Endpoint(
         "GET",
@@ -143,7 +143,7 @@ _ROUTES: tuple[Endpoint[Any], ...] = (
         EmbeddingRequest,
         errors=("model_not_found",),
         failures=FAULT_STATUSES,
-        most_bytes=MOST_BYTES,
+        most_bytes=LARGEST_FILE,
     ),
     Endpoint("GET", "/v1/models", _list_models, TokenScope.CHAT, Nothing),
     Endpoint(

@@ -6,11 +6,9 @@ from typing import TypedDict
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import InvalidRequest
 from hob.core.ids import BlobId, digest
-from hob.gateway.chat.uploads import note
+from hob.gateway.chat.untaken_uploads import note
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.reply import JsonResponse, json_response
-
-MOST_BYTES = 25_000_000
 
 
 class HandedInAnswer(TypedDict):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.errors import ModelFault
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.chat.inbound import ChatRequest
@@ -10,7 +11,6 @@ from hob.gateway.http.failures import BUSY, status_of_fault
 from hob.gateway.http.fields import Nothing
 from hob.gateway.http.prometheus import PLAIN
 from hob.gateway.routes import approvals, attachments, chat, people, sessions, settings, state
-from hob.gateway.routes.attachments import MOST_BYTES
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 ACCEPTING = (*BUSY, "key_reused", "not_allowed", "not_found", "stopping")
@@ -55,7 +55,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         CHAT,
         bytes,
         errors=("too_many_files",),
-        most_bytes=MOST_BYTES,
+        most_bytes=LARGEST_FILE,
     ),
     Endpoint(
         "GET",

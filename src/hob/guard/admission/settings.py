@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
+from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.messages import Address
 from hob.core.settings import Secret, setting
 from hob.core.translation.language import joined
@@ -90,7 +91,7 @@ class AdmissionSettings:
     messages_per_minute: int = setting(30, "Messages one sender may send in a minute.", at_least=1)
     strangers_per_minute: int = setting(20, "Messages all unknown senders of an account may send.", at_least=1)
     attachments: int = setting(10, "Most files that come with one message.", at_least=0)
-    attachment_bytes: int = setting(25_000_000, "Largest such file.", at_least=0)
+    attachment_bytes: int = setting(LARGEST_FILE, "Largest such file.", at_least=0)
     attachment_types: list[str] = setting(_MEDIA, "Kinds of files that are taken, told by their bytes.")
     unauthenticated: list[str] = setting(
         ["email", "sms", "webhook"],

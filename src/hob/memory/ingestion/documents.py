@@ -2,7 +2,7 @@
 
 from hob.core.memory import Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label
-from hob.memory.ingestion.markdown import split_sections
+from hob.memory.ingestion.splitting import split_sections
 
 
 def items_of_document(

@@ -1,4 +1,4 @@
-"""Weighs what was found against each other.
+"""Ranking what was found: the weight of words, of meaning, of time, of who said it and of what stands beside it.
 
 The answer to a question seldom repeats its words: it stands beside them, in a session that is about them, is said by
 whom the question names, and is no question itself. What each of these rules gave is in docs/explanation/recall.md.

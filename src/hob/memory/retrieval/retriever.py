@@ -9,8 +9,8 @@ from hob.core.memory import MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import BinaryVectorIndex
-from hob.memory.retrieval.fusion import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.lexical import find_by_words
+from hob.memory.retrieval.other_profiles import Profile, reciprocal_ranks, weighted
 from hob.memory.retrieval.query import Query
 from hob.memory.retrieval.ranking import Candidate, rank
 from hob.store.memory.analysis import words_of

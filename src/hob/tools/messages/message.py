@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from hob.core.content.capabilities import Capabilities, ChatLine
 from hob.core.content.chunks import split_text
+from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.content.plain_form import plain_form
 from hob.core.errors import NotFound, SendFailed, ToolFailed
@@ -21,7 +22,6 @@ from hob.tools.messages.specs import MESSAGE
 from hob.tools.registry.declaration import ToolOutput, Tools, implements
 
 BLOB = "blob:"
-_MOST_FILE = 25_000_000
 _READ = Label(Origin.TOOL, Trust.UNTRUSTED)
 _ACTIONS = {
     "send": OutboundAction.SEND,
@@ -191,7 +191,7 @@ class MessageTool:
     async def _file(self, name: str) -> Attachment:
         if name.startswith(BLOB):
             return await self._kept_file(name)
-        data, place = read_whole(self._roots, name, _MOST_FILE), self._roots.find(name)
+        data, place = read_whole(self._roots, name, LARGEST_FILE), self._roots.find(name)
         media_type = media_type_of(data[:HEAD])
         blob: BlobId = await self._blobs.put(data, media_type)
         return Attachment(media_type, place.name, blob, size=len(data))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hob.cli.chat.input.input_draft import MOST_BYTES, InputDraft, dropped_files
+from hob.cli.chat.input.input_draft import InputDraft, dropped_files
+from hob.core.content.file_limits import LARGEST_FILE
 
 LONG = "\n".join(f"line {n}" for n in range(214))
 
@@ -145,6 +146,6 @@ def test_special_file_is_refused_at_once(tmp_path: Path) -> None:
 def test_file_that_is_too_large_is_refused_when_it_is_named(tmp_path: Path) -> None:
     large = tmp_path / "film.mkv"
     with large.open("wb") as file:
-        file.truncate(MOST_BYTES + 1)
+        file.truncate(LARGEST_FILE + 1)
     with pytest.raises(OSError, match="too large"):
         InputDraft().attach(large)

@@ -10,12 +10,11 @@ from urllib.parse import unquote, urlsplit
 
 from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.output import tame
+from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 
-MOST_BYTES = 25_000_000
-"""Of one file."""
 LONG_LINES, LONG_CHARACTERS = 5, 2_000
 """From more than so much on a pasted text is shown shortened."""
 
@@ -152,7 +151,7 @@ def path_of(word: str) -> Path:
         return Path(word)
 
 
-def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     """How a file begins, or all of it. Raises OSError where it cannot be read, is too large, or is no regular file."""
     # nothing is waited for: a named pipe or a device would not let the chat go on
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -162,8 +161,8 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, translatable("it is not a regular file"))
-        if status.st_size > MOST_BYTES:
-            told = translatable("it is too large; at most {most:,} bytes can be sent", most=MOST_BYTES)
+        if status.st_size > LARGEST_FILE:
+            told = translatable("it is too large; at most {most:,} bytes can be sent", most=LARGEST_FILE)
             raise OSError(errno.EFBIG, told)
         return file.read(most)
 

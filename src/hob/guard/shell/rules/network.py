@@ -1,4 +1,4 @@
-"""Talking to other computers: with whom, and whether something is sent."""
+"""Commands that reach other computers (curl, ssh, mail, publishing packages, …): with whom, and whether they send."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
-"""The terminal's language: commands say `_("{name} is there").format(name=name)`."""
+"""Translating what commands print: `_("{name} is there").format(name=name)`, `ngettext`. The language is chosen in
+`hob.core.translation.language`."""
 
 from hob.config.environment import process_environment
 from hob.core.translation.language import language_of, say, translatable, translate_plural, translated

@@ -1,4 +1,4 @@
-"""Documents in pieces that can be found by themselves: by headings, and within them by paragraphs."""
+"""Splitting documents into pieces for memory: how long a piece is, and where it ends (headings, then paragraphs)."""
 
 import re
 from collections.abc import Iterator

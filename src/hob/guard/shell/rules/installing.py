@@ -1,4 +1,4 @@
-"""Installing what others wrote: whom it talks to, and that their code runs."""
+"""Installing packages (pip, npm, cargo, apt, …): whom it talks to, and that their code runs."""
 
 import re
 from collections.abc import Iterator

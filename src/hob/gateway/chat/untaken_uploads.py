@@ -1,4 +1,4 @@
-"""Files that were handed in and that no message has taken yet: whose they are, and how many somebody may have.
+"""Uploaded files that no message has taken yet: whose they are, and how many and how much one sender may have.
 
 They are what the API remembers, a row each, so that a restart changes nothing.
 """

@@ -1,4 +1,4 @@
-"""How what words find and what meaning finds become one list: Hob's own way, or that of another assistant.
+"""`memory.profile`: joining what words and what meaning find as OpenClaw and Kendra do (`ranking` has Hob's own way).
 
 Hob's own adds the nearness in meaning to all else that speaks for an item (`ranking`). The others look at the two lists
 alone; they serve who moves here and wants to compare.
