@@ -22,6 +22,7 @@ from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_h
 from glossary import page as glossary_page
 from live_page import live
 from markdown import answer_words, cell, doc, fenced, field_table, signature
+from modules import modules
 from openapi import answers_here, openapi
 from tool_page import tools
 from typescript import client_types
@@ -84,6 +85,7 @@ def pages() -> dict[str, str]:
         "dashboard-api.md": dashboard_api,
         "hooks.md": hook_values,
         "glossary.md": glossary_page,
+        "modules.md": modules,
         "testing.md": testing,
         "providers.md": providers,
         "tools.md": tools,

@@ -1,4 +1,4 @@
-"""What the agent asks of others and of its own parts, where one user is all there is."""
+"""Ports of the agent that have one user alone."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -1,5 +1,4 @@
-"""What is told beside an answer without being part of it: another model gave it, something was left out, a command
-changed what others follow.
+"""Remarks beside an answer: another model gave it, something was left out, a command could be written down.
 
 A remark is shown at once to anyone who looks, journalled with the step it belongs to, and told once with the turn's
 outcome. It is never an entry of the transcript, so no model reads it as its own words.

@@ -1,1 +1,1 @@
-"""Where all is joined: the composition root, the daemon, and what features need of a home."""
+"""Joining all parts: the composition root, the daemon, Hob's features."""

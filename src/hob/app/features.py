@@ -1,4 +1,4 @@
-"""Opening features: each after those whose ports it needs, closed backwards."""
+"""Opening features (subsystems): each after those whose ports it needs, closed in the opposite order."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager

@@ -1,4 +1,4 @@
-"""Followers of the timeline, each a job: nothing is left out, and no effect is written twice."""
+"""Followers of the timeline, each a job: how often one tries an event, nothing left out, no effect written twice."""
 
 import logging
 from collections.abc import Mapping

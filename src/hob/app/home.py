@@ -1,4 +1,4 @@
-"""The directory that holds everything, and who owns it."""
+"""The home folder of Hob: where it is, what lies in it, and which process owns it (the lock)."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Jobs, supervised: one that breaks is started again, later and later, and is named wherever Hob says how it is."""
+"""Supervised jobs: one that fails is started again after growing pauses, and is named wherever Hob says how it is."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Loading a large part of the program."""
+"""Importing large modules quickly: the garbage collector waits meanwhile."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What commands and the API can set in motion and look up: one object that sees bus, agent and store."""
+"""The operations of a running Hob that commands and the API call: one object that sees bus, agent and store."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What runs: given to channels and jobs, which need more than the kernel."""
+"""What channels and jobs are given once Hob runs, and the kernel alone does not have."""
 
 from hob.bus.session_queues import SessionQueues
 from hob.core.ports.accept import Accept

@@ -1,4 +1,4 @@
-"""How a feature comes in: a declaration that is read while nothing is open, and what an open Hob has of it.
+"""Declaring a feature (`Subsystem`): its settings, tools, routes, commands, jobs, and how it is opened.
 
 The declaration is what `--help`, `config check`, the reference, `hob doctor` and a backup need while Hob is down or
 broken. It must be light: what it leads to is held by a `Lazy`.

@@ -1,1 +1,1 @@
-"""Delivery: messages in, one turn per session at a time, replies out."""
+"""Queues and delivery: messages in, one turn per session at a time, replies out."""

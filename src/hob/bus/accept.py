@@ -1,4 +1,4 @@
-"""The one way in: who is it, may it come in, and then durable before anybody says so."""
+"""Accepting a message: its sender admitted, its key looked up, stored durably before it is acknowledged."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The bus as one block: what is opened here is closed here, and no task of it outlives it."""
+"""The bus: opens and closes queues, workers and delivery, and waits at the end for the last sends."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence

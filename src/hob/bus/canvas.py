@@ -1,4 +1,4 @@
-"""Which browsers show which canvas page now; a page is asked through one of them."""
+"""Which browsers show which canvas page now, and asking one of them about it."""
 
 import asyncio
 from collections.abc import Iterator

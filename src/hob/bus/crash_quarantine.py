@@ -1,4 +1,4 @@
-"""After an unclean end the turns that were running then run alone, one at a time, so that the guilty one is found."""
+"""Crash quarantine: turns that ran at an unclean end run alone, one at a time, so that the guilty one is found."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Which channels run now."""
+"""The channels that run now, by name and account."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Stopping everything at once, and keeping it stopped over restarts until a person lifts it.
+"""Stopping everything at once (`/stop all`), and keeping it stopped over restarts until a person lifts it.
 
 What Hob sends itself (sub-agents' tasks, jobs) is held meanwhile: accepted and kept, but not begun. People are served.
 """

@@ -1,4 +1,4 @@
-"""Which waiting messages are a session's next job. Pure: rows in, rows out."""
+"""Joining waiting messages into one turn: which of them are a session's next job. Pure."""
 
 from collections.abc import Callable, Sequence
 

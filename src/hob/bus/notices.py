@@ -1,4 +1,4 @@
-"""Live views: who looks at a trace or a session is shown what happens there, in this process."""
+"""Live views: subscribers to a trace or a session are shown what happens there, in this process."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""Slash commands: run, and their answers recorded."""
+"""Slash commands in a session's queue: run in order, and their answers recorded."""
 
 import logging
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What can be tuned about delivery."""
+"""Settings of queues and delivery: the longest text, how many may wait, turns at once, pauses between sends."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""One turn from its start to its end, whatever it does: fail, break, wait, be stopped or be cut."""
+"""Running one turn from start to end, whatever it does: fail, break, wait, be stopped or be cut."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Waiting for one of two things, on the clock that was passed in."""
+"""Waiting with a time limit on the clock that was passed in, and growing pauses between tries (`backoff`)."""
 
 import asyncio
 import random

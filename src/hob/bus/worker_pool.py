@@ -1,4 +1,4 @@
-"""Those who work on the queues: one for each session that has work, under one task group."""
+"""The pool of queue workers: one for each session that has work, turns at once, and the longest sleep."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a command asks of the home's owner, or does itself if the home is free; shown while it happens."""
+"""How commands reach the daemon: over its socket, or by opening a home that is free; progress is shown meanwhile."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""How the command line explains itself: what `--help` prints, and what is said to wrong use."""
+"""The help page: what `--help` and `hob` print, and what wrong use is answered with."""
 
 import io
 import re

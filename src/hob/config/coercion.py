@@ -1,4 +1,4 @@
-"""From what a file or a variable says to what a setting's type wants, strictly: no text is taken for a number."""
+"""How values of settings are read: from what a file or a variable says to a field's type, strictly, limits checked."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

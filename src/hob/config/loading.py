@@ -1,4 +1,4 @@
-"""Merging the layers: defaults < file < environment < stored overrides < flags."""
+"""Which layer of settings wins: defaults < file < environment < stored overrides < flags."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace

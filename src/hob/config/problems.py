@@ -1,4 +1,4 @@
-"""What is wrong with the settings, told the way a compiler tells it; and where a value came from."""
+"""Problems with settings as they are reported, with file, line and nearest known key; and where a value came from."""
 
 from collections.abc import Iterable
 from enum import StrEnum

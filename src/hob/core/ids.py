@@ -1,4 +1,4 @@
-"""Names of things. An id never carries meaning beyond its prefix, which is there for people."""
+"""Ids of messages, turns, sessions, approvals, blobs: how they are made; prefixes are for people."""
 
 import hashlib
 import os

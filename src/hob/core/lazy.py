@@ -1,4 +1,4 @@
-"""Parts of the program that are loaded when they are first needed."""
+"""`Lazy`: modules that are imported when they are first needed."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar

@@ -1,4 +1,4 @@
-"""What is remembered, as values."""
+"""Values of memory: layers, items, facts, scopes."""
 
 import hashlib
 from collections.abc import Mapping

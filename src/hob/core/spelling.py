@@ -1,4 +1,4 @@
-"""What somebody may have meant who wrote a name that is not known."""
+"""Suggesting the nearest known name for one that is not known."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The state machines of the system, as tables.
+"""The state machines of messages, turns, tasks, approvals and replies, as tables of allowed moves.
 
 Two rules: a state that is not a key here does not exist, and a move that is not listed never happens (the store
 refuses it). Tests loop over the tables and the documentation's diagrams are drawn from them.

@@ -1,4 +1,4 @@
-"""What the model may call, and what came of it."""
+"""Tools, calls and results as values; effects of calls."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace

@@ -1,4 +1,4 @@
-"""Words of undoing: what commands changed, what came of putting files back, and that it was asked for."""
+"""Values of undoing: what commands changed, what came of putting files back."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The API for machines: it authenticates, translates and calls."""
+"""The HTTP API: routes, authentication, WebSocket, OpenAI's API, webhooks, the dashboard."""

@@ -1,4 +1,4 @@
-"""The log, the doctor's findings, models, channels and plug-ins for the owner: the port behind the routes."""
+"""Administration, for the owner: the port behind the routes."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict

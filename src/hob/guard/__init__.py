@@ -1,1 +1,1 @@
-"""Deciding who may come in and what may be done."""
+"""The guard: admission, policy, approvals, screening, shell commands, audit."""

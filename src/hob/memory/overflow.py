@@ -1,4 +1,4 @@
-"""How often a part of memory had more to show than its room in the prompt."""
+"""Counting how often a part of memory had more to show than its room in the prompt."""
 
 from collections import Counter
 from typing import Final

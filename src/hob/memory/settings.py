@@ -1,4 +1,4 @@
-"""The settings of memory."""
+"""Settings of memory: recall, how long each layer stays, how words and meaning are joined, work in the background."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""What memory asks of a model in the background: within one budget of tokens a day for all its work."""
+"""What memory asks of a model in the background, within one budget of tokens a day."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

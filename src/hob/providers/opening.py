@@ -1,4 +1,4 @@
-"""From settings to a model that can be asked."""
+"""Opening the models that the settings name."""
 
 import asyncio
 import random

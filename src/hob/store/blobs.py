@@ -1,4 +1,4 @@
-"""Bytes on disk, named by their SHA-256."""
+"""Blobs: files of messages and tools on disk, named by their SHA-256."""
 
 import asyncio
 import contextlib

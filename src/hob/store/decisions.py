@@ -1,4 +1,4 @@
-"""What was allowed and refused, and by which rule."""
+"""Decisions of the policy, as rows: what was allowed and refused, and by which rule."""
 
 from hob.core.clock import Clock
 from hob.core.ids import CallId, TurnId

@@ -1,4 +1,4 @@
-"""How far each follower of the timeline has come, and what it could not take."""
+"""Cursors of followers: how far each has come on the timeline, and what it could not take."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias

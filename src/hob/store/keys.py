@@ -1,4 +1,4 @@
-"""The keys of messages, by which the same one is never taken twice."""
+"""Idempotency keys of messages, by which the same one is never accepted twice."""
 
 import hashlib
 

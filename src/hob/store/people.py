@@ -1,4 +1,4 @@
-"""People, where they write from, and who asked to be let in."""
+"""People, their addresses, and pairing requests, as rows."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Conversations and their rules."""
+"""Sessions as rows: title, model, permission mode, autonomy, paused, archived."""
 
 import json
 import re

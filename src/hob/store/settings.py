@@ -1,4 +1,4 @@
-"""What can be tuned about the database."""
+"""Settings of the database: reader threads, waiting for locks, writes per commit, backups before upgrades."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""The few settings that may be changed at run time."""
+"""Settings that were changed at run time, as rows."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""Work that a turn gave to another session, and messages that Hob sends itself."""
+"""Runs of sub-agents, and messages that Hob sends itself, as rows."""
 
 import json
 from collections.abc import Sequence

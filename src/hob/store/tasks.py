@@ -1,4 +1,4 @@
-"""Work as the user sees it."""
+"""Tasks: each accepted message and its state, as lists show them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

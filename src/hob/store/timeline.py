@@ -1,4 +1,4 @@
-"""What happened, append-only."""
+"""The timeline: events appended, and read by trace, session, kind and time."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence

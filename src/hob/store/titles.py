@@ -1,4 +1,4 @@
-"""How sessions, tasks and replies are titled in lists."""
+"""Titles of sessions, tasks and replies in lists: how long, and what is left out."""
 
 TITLE_LENGTH = 60
 """Characters that a title has at most."""

@@ -1,1 +1,1 @@
-"""Files the owner writes."""
+"""The workspace: identity files, their acceptance, the first files."""

@@ -1,4 +1,4 @@
-"""The identity files: read when they change, refused when they lead out of the workspace, trusted when accepted."""
+"""Identity files: the largest one, read when they change, refused outside of the workspace, trusted when accepted."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""What Hob writes into USER.md for its owner: a name, on one line of its own."""
+"""The owner's name in USER.md."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Where the owner's files are."""
+"""Settings of the workspace: where its folders are."""
 
 from pathlib import Path
 

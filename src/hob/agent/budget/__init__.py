@@ -1,1 +1,1 @@
-"""Money: limits, what is held back, what was spent."""
+"""Budgets of money: limits, what a call holds back before it is made, what was spent."""

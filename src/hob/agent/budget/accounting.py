@@ -1,4 +1,4 @@
-"""Asking within limits: what a call took is recorded when it is over, before the next one is made."""
+"""Model calls within limits of spending: what each took is recorded before the next one is made."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing

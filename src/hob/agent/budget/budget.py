@@ -1,4 +1,4 @@
-"""Money: what a call may cost at worst is held back before it is made, and limits stop it before it is spent."""
+"""Budgets: a model call's worst cost is held back before it is made, and limits stop it before it is spent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence

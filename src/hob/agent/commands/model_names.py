@@ -1,4 +1,4 @@
-"""Who is asked: what people chose, and what the model makes of it. Prices, limits and the timeline go by names."""
+"""Names of models in `/model`: what people may choose, and which model a name or alias means."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Letting a summary stand for a session's older messages.
+"""Compaction: when a session is summarised, which messages the summary stands for, and what happens when it fails.
 
 One call of the model does both halves: it writes the summary and, in a section of their own, the durable facts, which
 go to long-term memory; asking twice would cost the same long input twice. A history too long for one call is summarised

@@ -1,5 +1,4 @@
-"""The volatile block: what is true only now. It stands at the end of the message that opened the turn, is never stored,
-and stays the same through all rounds of the turn."""
+"""The context block in the message that opens a turn: time, session, what is true only now. It is never stored."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo

@@ -1,4 +1,4 @@
-"""Entries as messages for the model: the only place where a label turns into what the model sees."""
+"""Transcript entries as messages for the model: how untrusted text is marked there."""
 
 import hashlib
 import re

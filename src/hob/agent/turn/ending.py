@@ -1,4 +1,4 @@
-"""The end of a turn: what goes into the transcript, who gets which reply, what the timeline says."""
+"""The end of a turn: what goes into the transcript, who gets which reply, what the timeline says of it."""
 
 from collections.abc import Iterable
 from dataclasses import replace

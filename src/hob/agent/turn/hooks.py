@@ -1,4 +1,4 @@
-"""Running hooks: in order, each with a time limit, behind one wall."""
+"""Running hooks: their order, their time limits, and what happens when one fails."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Recordings that came with a turn's messages, written down before a model is asked: a step each, none paid twice.
+"""Transcribing recordings of a turn's messages before a model is asked: the largest one, a step each, none paid twice.
 
 What a channel says was spoken for this message is trusted as its sender is; any other sound is a file like others.
 """

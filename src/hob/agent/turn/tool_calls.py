@@ -1,4 +1,4 @@
-"""Making a tool call: checked, judged, made behind the wall, its result labelled and cut to size."""
+"""Making a tool call: arguments checked, judged by the guard, run, its result labelled and cut to size."""
 
 import asyncio
 import json

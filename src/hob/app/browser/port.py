@@ -1,4 +1,4 @@
-"""What the browsers are to the command of their owner."""
+"""The port of the browsers for `/browser`, their owner's command."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Work that no one waits for: it has an owner, a wall, and ends with the block."""
+"""Background tasks of a block: they have an owner, their errors are caught, and they end with the block."""
 
 import asyncio
 import logging

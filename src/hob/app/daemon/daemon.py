@@ -1,4 +1,4 @@
-"""Running Hob until it is told to stop: signals, listeners, drain."""
+"""Running the daemon until it is told to stop: signals, listeners, drain, time to end."""
 
 import asyncio
 import logging

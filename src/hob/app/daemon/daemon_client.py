@@ -1,4 +1,4 @@
-"""Reaching the home's state from a command: through its owner if there is one, else by owning it for a moment."""
+"""Commands that reach a home: through its daemon if there is one, else by opening the home themselves."""
 
 import json
 import sys

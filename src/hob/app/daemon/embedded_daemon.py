@@ -1,4 +1,4 @@
-"""Being Hob in the background of a command: the plain chat without a daemon."""
+"""A daemon inside of a command's process: the plain chat where none runs."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Being Hob for one message, or for one answer: `hob ask` and `hob approvals allow` without a daemon."""
+"""One message or one answer without a daemon: `hob ask` and `hob approvals allow`."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Speaking to the owner of a home through `hob.sock`: HTTP on a Unix socket, standard library only.
+"""The HTTP client of commands: requests over the Unix socket `hob.sock`, standard library only.
 
 The commands use this instead of the HTTP library: it costs a tenth of the start-up.
 """

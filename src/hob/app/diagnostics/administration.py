@@ -1,4 +1,4 @@
-"""What the owner sees of Hob in a browser: the log, what the doctor finds, channels and plug-ins."""
+"""Administration in the dashboard: the log, what the doctor finds, channels and plug-ins."""
 
 import asyncio
 from collections import deque

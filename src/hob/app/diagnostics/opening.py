@@ -1,4 +1,4 @@
-"""What is looked at, over the kernel; what looks at it is loaded when somebody asks."""
+"""Opening the feature of diagnostics; the checks are loaded when somebody asks for them."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

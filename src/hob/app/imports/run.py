@@ -1,4 +1,4 @@
-"""The whole of it: look, plan, and do. Each item is done whole or not at all, so that a stopped import can go on."""
+"""`hob import`, carried out: look, plan, do. Each item is done whole or not at all, so a stopped import can go on."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack

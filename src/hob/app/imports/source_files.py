@@ -1,4 +1,4 @@
-"""Reading what somebody else wrote: plain files below one folder, never through a link, never more than is sane."""
+"""Reading files of another assistant: plain ones below one folder, never through a link, up to a size."""
 
 import os
 import stat

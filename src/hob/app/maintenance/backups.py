@@ -1,4 +1,4 @@
-"""The backup of each day: made once, by the daemon, and a few of them kept."""
+"""The daily backup: when it is made, how many are kept, where."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a machine that watches Hob is told: figures, read when they are asked for.
+"""Metrics for Prometheus: which there are, and how each is read.
 
 Counters begin again with each run, those of models apart, which count all that was ever spent.
 """

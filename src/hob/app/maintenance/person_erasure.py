@@ -1,4 +1,4 @@
-"""Forgetting a person: all that they said, all that came of it, and what Hob remembers of them."""
+"""`hob erase`: a person, all they said, all that came of it, and what Hob remembers of them."""
 
 import asyncio
 import re

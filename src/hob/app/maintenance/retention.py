@@ -1,4 +1,4 @@
-"""Letting go of what is older than the settings want it kept."""
+"""Retention: what is older than `[retention]` wants it kept is deleted, each kind in its turn."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What can be tuned about looking after a Hob that runs."""
+"""Settings of the log, of backups and of retention."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""What a daemon does for itself, day by day: its backup, and letting go of what is old."""
+"""The daily jobs of a daemon: when backup and retention run, and when again after they failed."""
 
 import asyncio
 import logging

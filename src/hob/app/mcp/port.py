@@ -1,4 +1,4 @@
-"""What the MCP servers' tools are to other features."""
+"""The port of the MCP servers' tools for other features."""
 
 from typing import TYPE_CHECKING, Protocol
 

@@ -1,4 +1,4 @@
-"""Memory over the kernel: what it takes up, and what it does by itself."""
+"""Opening memory: what it follows, and how often its jobs look, gather, walk folders and prune."""
 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A model as it would be configured: tried out before it is written into the file."""
+"""A model as it would be configured: its settings, before they are written into the file."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Opening the dashboard where the owner wants phones to reach it, and closing it again, while Hob runs."""
+"""Phone access to the dashboard: opened and closed while Hob runs, certificates renewed in time."""
 
 import asyncio
 import logging

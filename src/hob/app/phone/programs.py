@@ -1,4 +1,4 @@
-"""Running `openssl` and `tailscale`, which make certificates."""
+"""Running `openssl` and `tailscale`, which make certificates, with a time limit."""
 
 import subprocess
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Loading plug-ins: an entry point becomes a feature, and what goes wrong in it costs only itself."""
+"""Loading plug-ins: an entry point becomes a feature; an error in one disables that plug-in alone."""
 
 import inspect
 import logging

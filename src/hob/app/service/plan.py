@@ -1,4 +1,4 @@
-"""What the service is, no matter who runs it."""
+"""The service as values, for systemd and launchd alike: program, environment, folders, time to end."""
 
 import os
 import shutil

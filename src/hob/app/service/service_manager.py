@@ -1,4 +1,4 @@
-"""Anyone who keeps the service running on this machine."""
+"""The port for service managers: what systemd and launchd are asked to do."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The unit file for systemd.
+"""The unit file for systemd: restarts, watchdog, protection.
 
 What each line means: https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html, systemd.exec.html
 (hardening, quoting of variables) and systemd.kill.html beside it.

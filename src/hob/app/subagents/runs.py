@@ -1,4 +1,4 @@
-"""The runs of sub-agents: begun when there is room, ended in time, and their results handed over, once each.
+"""Runs of sub-agents: begun when there is room, ended in time, kept for a while, their results handed over once.
 
 What is left to do stands in the store, so the job goes on after a restart. A session that waits (`sessions_yield`) gets
 the results as the result of that call; to any other they come as a message, which it may answer in the chat that it

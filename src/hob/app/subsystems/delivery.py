@@ -1,4 +1,4 @@
-"""Silent mode, and those who write in the browser."""
+"""Rules of delivery: silent mode, and those who write in the browser."""
 
 from hob.app.subsystem import Endpoints, Open, Subsystem
 from hob.bus.settings import DeliverySettings

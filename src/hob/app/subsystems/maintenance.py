@@ -1,4 +1,4 @@
-"""The backup of each day, and letting go of what is old."""
+"""Maintenance: the daily backup and retention."""
 
 from hob.app.maintenance.settings import BackupSettings, LogSettings, RetentionSettings
 from hob.app.plugins import MANIFESTS

@@ -1,4 +1,4 @@
-"""What Hob's tools reach beyond this machine: people on channels, their browsers, and models that look and speak."""
+"""Ports of the tools to what is beyond this machine: channels, browsers, and models that look and speak."""
 
 from hob.agent.budget.budget import Budget
 from hob.agent.budget.limits import SpendingSettings

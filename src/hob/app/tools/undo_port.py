@@ -1,4 +1,4 @@
-"""What the daily letting go needs of the tools, as a port: who asks for it loads none of them."""
+"""The port by which retention lets go of old file changes without loading the tools."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""`hob tasks`."""
+"""`hob tasks`: messages and what became of them."""
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import when

@@ -1,4 +1,4 @@
-"""The way from a chat to the home's owner, who may be this process itself."""
+"""The chat's connection to the daemon, or to one within this process where none runs."""
 
 import os
 import threading

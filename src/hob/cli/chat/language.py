@@ -1,4 +1,4 @@
-"""The language of a chat: that of Hob's conversations, not the terminal's."""
+"""The language of a chat: `agent.language`, not the terminal's."""
 
 from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import read_config

@@ -1,4 +1,4 @@
-"""What the chat itself says."""
+"""Sentences that the chat itself says, by code."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto

@@ -1,4 +1,4 @@
-"""What a chat finds when it begins: messages whose outcome was not seen yet."""
+"""Messages of earlier chats whose outcome was not seen yet, shown when a chat begins."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`hob prompt`."""
+"""`hob prompt`: what a session's next request would hold."""
 
 from hob.agent.prompt.section_aliases import SEED_SECTIONS
 from hob.app.daemon.daemon_client import reach

@@ -1,4 +1,4 @@
-"""`hob replay`."""
+"""`hob replay`: a turn asked once more."""
 
 from collections.abc import Mapping
 from typing import Any

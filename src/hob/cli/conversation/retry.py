@@ -1,4 +1,4 @@
-"""`hob retry`."""
+"""`hob retry`: a failed or quarantined message brought back."""
 
 from collections.abc import Mapping
 from typing import Any

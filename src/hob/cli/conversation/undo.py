@@ -1,4 +1,4 @@
-"""`hob undo`."""
+"""`hob undo`: files that a turn changed put back."""
 
 from collections.abc import Mapping
 from typing import Any

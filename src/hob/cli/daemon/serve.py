@@ -1,4 +1,4 @@
-"""`hob serve`."""
+"""`hob serve`: the daemon."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""`hob status`."""
+"""`hob status`: how the daemon is."""
 
 import time
 from collections.abc import Mapping

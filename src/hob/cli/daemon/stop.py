@@ -1,4 +1,4 @@
-"""`hob stop`."""
+"""`hob stop`: ending the daemon, and how long it is waited for."""
 
 import os
 import signal

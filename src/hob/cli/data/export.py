@@ -1,4 +1,4 @@
-"""`hob export`."""
+"""`hob export`: conversations as JSON lines."""
 
 import io
 import sys

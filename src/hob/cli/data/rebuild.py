@@ -1,4 +1,4 @@
-"""`hob rebuild`."""
+"""`hob rebuild`: tasks, spending and sessions compared with the timeline and written again."""
 
 from hob.app.home import own
 from hob.cli.translating import _

@@ -1,4 +1,4 @@
-"""What setting up says, in the language of the person at the terminal; a program that reads the JSON gets English."""
+"""The language of setting up: the terminal's for a person, English for a program that reads the JSON."""
 
 from hob.core.translation.language import translated
 

@@ -1,4 +1,4 @@
-"""`hob auth`: where Hob is logged in."""
+"""`hob auth`: logins of MCP servers (OAuth), listed, made and taken back."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

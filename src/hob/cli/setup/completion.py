@@ -1,4 +1,4 @@
-"""`hob completion`."""
+"""`hob completion`: completion for the shell."""
 
 from typing import Literal
 

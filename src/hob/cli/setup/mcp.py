@@ -1,4 +1,4 @@
-"""`hob mcp`: servers of tools."""
+"""`hob mcp`: MCP servers added, accepted, tried and removed."""
 
 import asyncio
 import json as jsons

@@ -1,4 +1,4 @@
-"""`hob tools`: what Hob may do, explained and tried."""
+"""`hob tools`: the tools there are, explained and tried."""
 
 import json as jsons
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What channels can beyond sending a text."""
+"""Capabilities of channels: replies, edits, deletes, reactions, polls, buttons, files."""
 
 from typing import Protocol, runtime_checkable
 

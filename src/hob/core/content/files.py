@@ -1,4 +1,4 @@
-"""Files the owner writes and every prompt shows."""
+"""Identity files as prompts show them, with their hash."""
 
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""Pictures for models."""
+"""Pictures as models are given them."""
 
 from hob.core.ids import BlobId
 from hob.core.values import dataclass

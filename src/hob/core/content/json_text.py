@@ -1,4 +1,4 @@
-"""JSON that others wrote, where what cannot be read is no error."""
+"""Parsing JSON that others wrote: what cannot be read is no error."""
 
 import json
 from typing import Any

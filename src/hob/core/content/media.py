@@ -1,4 +1,4 @@
-"""What models give besides answers: vectors, relevances, transcripts, descriptions, speech, pictures."""
+"""Values of media models: vectors, relevances, transcripts, descriptions, speech, pictures."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What a channel cannot, in the nearest form that it can: buttons as numbered lines, a file by its name. Pure."""
+"""Fallbacks for what a channel cannot: buttons as numbered lines, a file by its name. Pure."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What happened, append-only (the timeline of the seeds, with every local span really written)."""
+"""Events of the timeline: their kinds and fields."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What log lines say of the work that they tell about: whose it is, and that they hold nothing of anybody's."""
+"""What log lines carry about the work they tell of: its trace, and that they hold no contents."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar

@@ -1,4 +1,4 @@
-"""The one way in."""
+"""The port for accepting messages."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Conversations with the outside."""
+"""The port of channels: receiving and sending on one platform."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager

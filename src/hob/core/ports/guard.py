@@ -1,4 +1,4 @@
-"""Judging."""
+"""The ports of the guard: admission, and judging calls."""
 
 from typing import Protocol
 

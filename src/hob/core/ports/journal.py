@@ -1,4 +1,4 @@
-"""The turn's memory of itself. Every method is durable when it returns."""
+"""The port of a turn's journal: every method is durable when it returns."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol, Unpack

@@ -1,4 +1,4 @@
-"""Meaning, hearing, speaking and seeing: what models do besides answering. All raise ModelError."""
+"""The ports of media models: vectors, transcription, speech, pictures, descriptions. All raise ModelError."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol

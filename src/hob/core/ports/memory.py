@@ -1,4 +1,4 @@
-"""Remembering."""
+"""The ports of memory: recall, search, remembering, working notes."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Thinking."""
+"""The port of language models."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable

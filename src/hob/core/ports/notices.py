@@ -1,4 +1,4 @@
-"""Live views."""
+"""The port of live views."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Programs that Hob starts."""
+"""The port for programs that Hob starts, so that none outlives it."""
 
 from pathlib import Path
 from typing import Protocol

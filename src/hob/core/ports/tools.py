@@ -1,4 +1,4 @@
-"""Acting."""
+"""The ports of tools: toolsets, what a call is given, blobs."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What the bus asks of the agent."""
+"""The ports between bus and agent: running a turn, and slash commands."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Messages: English where they arise, since models, logs and machines read them, another language where a person does.
+"""Translated messages, catalogs, plurals, and which language a terminal has (LC_ALL, LC_MESSAGES, LANG).
 
 The English text is the message's id in the gettext catalog of each further language (`hob/locale`).
 """

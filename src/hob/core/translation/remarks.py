@@ -1,4 +1,4 @@
-"""What is told beside an answer."""
+"""The English of remarks beside an answer, by code."""
 
 from hob.core.values import dataclass
 

@@ -1,4 +1,4 @@
-"""Who guesses tokens is not listened to for a while."""
+"""Lockout: after how many wrong tokens an address is refused, and for how long."""
 
 import logging
 from collections import OrderedDict, deque

@@ -1,4 +1,4 @@
-"""Login links: each lets one browser in, once, within a few minutes."""
+"""Codes of login links: how long one is good, how many there may be; each lets one browser in, once."""
 
 import hashlib
 import secrets

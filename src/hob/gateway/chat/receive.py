@@ -1,4 +1,4 @@
-"""A message on its way in, held against what there is: its files, its conversation, its model."""
+"""Checking a message that came over the API: its files, its session, its model."""
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey

@@ -1,4 +1,4 @@
-"""Signing in and out: a link's code, or a token, becomes a browser's own login."""
+"""Routes of signing in and out: a link's code, or a token, becomes a browser's own login."""
 
 import asyncio
 from typing import Any, NotRequired, TypedDict

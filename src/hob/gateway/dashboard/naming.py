@@ -1,4 +1,4 @@
-"""How routes stand below `/api/v1`."""
+"""Names of routes below `/api/v1`: how those of the API are called there."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The ASGI application: the table of routes, opened. It decides nothing itself."""
+"""The ASGI application: the table of routes, dispatched."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What TLS is spoken with."""
+"""TLS certificates of the listeners, read and reloaded."""
 
 import ssl
 

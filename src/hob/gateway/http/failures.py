@@ -1,4 +1,4 @@
-"""How an error looks to a machine: a code, and one HTTP status for each code."""
+"""Errors over HTTP: the code of each, and one status for each code."""
 
 from collections.abc import Mapping
 from typing import TypedDict

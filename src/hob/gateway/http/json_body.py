@@ -1,4 +1,4 @@
-"""Reading JSON that somebody sent, no deeper than anything here goes down into it.
+"""Reading JSON bodies: how deep they may be nested.
 
 The parser ends at Python's own limit of recursion, and whatever writes, copies or looks through a value later needs a
 little more of it than the parser did: what was only just read would fail there.

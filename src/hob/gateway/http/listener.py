@@ -1,4 +1,4 @@
-"""Serving an ASGI application on sockets that are already open, for as long as a block is."""
+"""HTTP listeners: time limits, most connections, largest headers, pings."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Figures for machines that watch, in Prometheus's text format, version 0.0.4.
+"""Prometheus's text format, version 0.0.4.
 
 https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 """

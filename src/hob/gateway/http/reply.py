@@ -1,4 +1,4 @@
-"""HTTP answers."""
+"""HTTP answers: JSON, ETag, failures with their status."""
 
 import hashlib
 import json

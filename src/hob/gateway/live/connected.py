@@ -1,4 +1,4 @@
-"""Who is connected, and how many may be."""
+"""Connections of `/ws`: who is connected, and how many may be."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""One client: who it is, what it says, what it is told, and how it ends."""
+"""One client of `/ws`: login, what it says, what it is told, time limits, and how it ends."""
 
 import asyncio
 import json

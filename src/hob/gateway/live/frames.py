@@ -1,4 +1,4 @@
-"""The wire: uvicorn's WebSocket, with limits to what somebody may make it keep, and an end to every connection.
+"""Frames of `/ws` (uvicorn's WebSocket): the largest messages, and an end to every connection.
 
 What it adds: little is read before somebody is known; a client that does not read is not read from, so that pings
 cannot fill the memory with pongs; an end that the other side does not acknowledge is final after a few seconds; and no

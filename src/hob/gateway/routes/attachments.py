@@ -1,4 +1,4 @@
-"""Files that go with a message: handed in first, then named by it."""
+"""Uploads: `POST /attachments` keeps a file, a message names it by its id."""
 
 import asyncio
 from typing import TypedDict

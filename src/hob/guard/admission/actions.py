@@ -1,4 +1,4 @@
-"""How often Hob may act for one sender: by app, and in all."""
+"""Limits of what Hob does for one sender in a time: by app, and in all."""
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable

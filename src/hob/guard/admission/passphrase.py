@@ -1,4 +1,4 @@
-"""Being let in by a word that was agreed on."""
+"""The passphrase that lets a sender in, and for how long."""
 
 import hashlib
 import hmac

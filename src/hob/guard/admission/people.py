@@ -1,4 +1,4 @@
-"""Who is who, ready to be asked."""
+"""People and lists of senders, looked up by address; a person's session."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

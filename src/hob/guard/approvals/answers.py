@@ -1,4 +1,4 @@
-"""Answers to questions: how they are written, and who may give them."""
+"""Answers to questions for approval: how they are written (`approve:ID`, yes, no), and who may give them."""
 
 import re
 from collections.abc import Collection, Sequence

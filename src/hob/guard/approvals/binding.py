@@ -1,4 +1,4 @@
-"""What an approval is bound to besides the call: where it acts, and what a command would run, as things stand now.
+"""Binding an approval: directories, targets and programs as they stand now, so that a changed one voids it.
 
 Files that are named to be run are bound by their hashes, the directory and the targets by what they are: none can be
 replaced by a link. What a program finds by itself (imports, included makefiles, what variables name) is bound by the

@@ -1,4 +1,4 @@
-"""Questions to the owner: asked once, answered once, used once, and void when what they were about has changed.
+"""The ledger of approvals: asked, answered, used once, expired, and void when what they were about has changed.
 
 An approval is bound to the session, the tool, the exact arguments, the directory, who wants it, and the files that
 would run. All of that is looked at again when it is used. Silence expires to a refusal: after so many seconds by the

@@ -1,1 +1,1 @@
-"""The entries of the audit log."""
+"""Entries of the audit log."""

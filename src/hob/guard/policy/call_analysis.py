@@ -1,4 +1,4 @@
-"""What a call comes to: its arguments read for what they are, and the acts that follow from them and its effects."""
+"""Analysing a call: its arguments read for what they are, and the acts that follow from them and its effects."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

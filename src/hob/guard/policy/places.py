@@ -1,4 +1,4 @@
-"""What lies where: folders no one may touch, files that hold secrets, files that later turns or programs follow."""
+"""Closed places: folders no one may touch, files with secrets (`.env`), files that later turns or programs follow."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The items whose meaning is near a question's.
+"""Search by meaning: the items whose vectors are near a question's.
 
 The signs of a scope's vectors are held in memory, turned over: for each number of a vector one great integer that has a
 bit for each item. So the machine's words add up how many signs of 65,536 items differ, digit by digit (a carry-save

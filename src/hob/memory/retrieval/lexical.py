@@ -1,4 +1,4 @@
-"""The items that share words with a question.
+"""Search by words (BM25): the items that share words with a question, and what each word weighs.
 
 Words are read rarest first until the budget of postings is spent, so that a search costs about the same in a memory of
 a thousand items and of a million.

@@ -1,4 +1,4 @@
-"""Finds what is remembered: from a question to the items that help with it."""
+"""The retriever: search by words and meaning, joined, ranked and cut to the room there is."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a coding CLI says, whichever it is."""
+"""Events of coding CLIs as values, whichever CLI it is."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Base URLs as people write them."""
+"""Base URLs of model servers, as people write them, in one form."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address

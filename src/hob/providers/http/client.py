@@ -1,4 +1,4 @@
-"""What is asked of a provider besides answers: one request, one result, asked again as patiently as for an answer."""
+"""Requests to providers besides answers (vectors, speech, lists of models): one result, tried again like an answer."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a server was told before it answered: reasoning that it sealed may be worth nothing after another beginning.
+"""Sealed reasoning (Anthropic): dropped where what stood before it has changed.
 
 Anthropic's newer models refuse their own reasoning once anything before it has changed
 (https://platform.claude.com/docs/en/build-with-claude/preserved-thinking). Within a turn that happens: the clock goes

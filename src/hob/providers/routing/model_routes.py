@@ -1,4 +1,4 @@
-"""The ways to ask: each key of each provider, opened when it is first asked."""
+"""Model routes: each key of each provider with its wire, opened when it is first asked."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""All models as one: who is asked, and with what, is settled here before anything is reserved or sent.
+"""Routing a request: which model and which of its options, settled before anything is reserved or sent.
 
 A request's way: the choice (what was named, what is configured), the classifier (a rule may choose another model), the
 prompt guard (what may not leave the house is taken out, or stays here); then failover walks the chain, and what comes

@@ -1,4 +1,4 @@
-"""Small things about files that durability needs."""
+"""The database's files on disk: fsync, moved with their `-wal` and `-shm`, private, free space."""
 
 import os
 import shutil

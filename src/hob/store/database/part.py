@@ -1,4 +1,4 @@
-"""What the parts of the store have in common."""
+"""The base class of the store's parts: how they read and write."""
 
 from hob.core.clock import Clock
 from hob.store.database.readers import Readers

@@ -1,4 +1,4 @@
-"""The threads that read. The first is started when somebody first reads, another where that one takes long.
+"""Reader threads of the database: how many, and when another is started.
 
 Each has a connection with pages and statements of its own, and each wakes the event loop by itself: what one thread can
 answer at once costs least.

@@ -1,4 +1,4 @@
-"""Reading rows."""
+"""Rows of a statement: one, all, how many were changed."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

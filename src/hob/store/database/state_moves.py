@@ -1,4 +1,4 @@
-"""Guarding the state tables of `hob.core.states`."""
+"""Moves of states, refused where `hob.core.states` has none."""
 
 from collections.abc import Mapping
 from enum import StrEnum

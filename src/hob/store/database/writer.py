@@ -1,4 +1,4 @@
-"""The one thread that writes.
+"""The writer thread of the database: one transaction after the other.
 
 Jobs that arrive while a commit is under way are performed together and share the next commit, so that many waiting
 callers cost one fsync (group commit). Each job runs whole or not at all, and is told so only after the commit.

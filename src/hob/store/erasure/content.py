@@ -1,4 +1,4 @@
-"""The table that everything forgettable lies in."""
+"""The table `content`, in which every text lies that can be erased."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Keeping for a while only what is only looked back at.
+"""The SQL of retention: which rows are old enough to go, and their deletion.
 
 Unlike erasing this leaves no tombstone: no one wants it forgotten, it only takes room. Promises hold without it: an
 answer is still given again for the same key, what failed can be retried, what is open goes on, facts and hashes stay.

@@ -1,4 +1,4 @@
-"""How much there is of memory, and what goes by itself: what has expired, and the oldest of what expires at all."""
+"""Sizes and expiry of memory: how much there is, what has expired, and what goes first."""
 
 from collections.abc import Sequence
 from functools import partial

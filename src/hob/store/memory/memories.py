@@ -1,4 +1,4 @@
-"""What Hob was asked to remember."""
+"""What Hob was asked to remember (`remember`), as rows."""
 
 import logging
 

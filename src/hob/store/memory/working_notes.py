@@ -1,4 +1,4 @@
-"""What each session is at: one short note that its turns hand on to each other."""
+"""Working notes: one short text per session that its turns hand on to each other."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What channels remember."""
+"""State that channels keep between restarts: keys and values."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Accepted messages on their way to an outcome."""
+"""The inbox: accepted messages, their states, results and outcomes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

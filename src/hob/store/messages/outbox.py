@@ -1,4 +1,4 @@
-"""What Hob has to send."""
+"""The outbox: replies to be sent, tries and pauses, what became of them."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What was said."""
+"""Transcripts: the entries of each session, summaries, and what is hidden by undo."""
 
 from collections.abc import Sequence
 from itertools import takewhile

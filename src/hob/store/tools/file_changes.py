@@ -1,4 +1,4 @@
-"""What turns changed in files."""
+"""Files that turns changed, as rows to undo them."""
 
 import json
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""What the browser needs: a library, and Chromium as it is installed. Nothing is downloaded."""
+"""Finding Chromium and the library that steers it. Nothing is downloaded."""
 
 import shutil
 from importlib.util import find_spec

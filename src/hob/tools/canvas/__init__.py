@@ -1,1 +1,1 @@
-"""Pages that the user is shown."""
+"""Canvas pages that the user is shown."""

@@ -1,4 +1,4 @@
-"""Bytes as text and back, so that what was not changed comes back byte for byte."""
+"""Encodings: bytes as text and back, so that what was not changed comes back byte for byte."""
 
 import codecs
 from difflib import SequenceMatcher

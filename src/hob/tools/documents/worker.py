@@ -1,4 +1,4 @@
-"""The program that reads documents: a process of its own, since the author of a document wrote our input.
+"""The process that reads documents, apart from Hob, since what it reads is untrusted.
 
 It takes one document after the other from its standard input and gives their sections, with limits on memory and time.
 So a document that makes a parser loop or swell costs an error and nothing else. After any failure it ends: what comes

@@ -1,4 +1,4 @@
-"""What a program wrote for a terminal, as a text to be read; whole, and piece by piece while it is still writing."""
+"""Output of commands as readable text: escapes removed, whole or piece by piece."""
 
 import codecs
 import re

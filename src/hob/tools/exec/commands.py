@@ -1,4 +1,4 @@
-"""The tools `exec` and `process`: commands in the sandbox, in the foreground or beside it, noted so they can be undone.
+"""The tools `exec` and `process`: their default timeout, foreground and background, noted so they can be undone.
 
 Whether a command may run at all is the guard's to say, by its text; nothing here judges it.
 """

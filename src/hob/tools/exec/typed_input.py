@@ -1,4 +1,4 @@
-"""What may be typed into a command that runs: whole lines, as they stand, so that what was judged is what is read.
+"""Input typed into a running command: whole lines, as they stand, so that what was judged is what is read.
 
 Typed in pieces, or with keys that edit a line, a shell would read another command than anybody has seen.
 """

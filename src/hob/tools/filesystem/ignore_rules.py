@@ -1,4 +1,4 @@
-"""Which files a project does not count as its own: `.gitignore`, as git reads it (https://git-scm.com/docs/gitignore)."""
+"""`.gitignore`: which files a project does not count as its own, as git reads it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The tool `read`."""
+"""The tool `read`: how much of a file it shows, by lines."""
 
 import asyncio
 import os

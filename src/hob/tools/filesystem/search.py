@@ -1,4 +1,4 @@
-"""Text searched in files, as a program of its own: a pattern that never ends is ended with it, by a timer.
+"""Searching text in files by a process of its own, with a time limit and a largest file.
 
 The folder comes as a descriptor, everything else as one JSON object on the standard input; every find goes out at once
 as a line of JSON, `[path, line, text, whether it fits or surrounds what fits]`, so that nothing found is lost when time

@@ -1,4 +1,4 @@
-"""Files taken or made as a whole, for tools that hand them on: pictures, sound, downloads, attachments."""
+"""Files read or made as a whole, up to a size: pictures, sound, downloads, attachments."""
 
 import os
 

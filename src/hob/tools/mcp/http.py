@@ -1,4 +1,4 @@
-"""The way to a server at an address: to what the owner named, and to the public internet, and nowhere else."""
+"""MCP over HTTP: to the addresses that the owner named and the public internet, and nowhere else."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager

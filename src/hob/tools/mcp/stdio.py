@@ -1,4 +1,4 @@
-"""The standard input and output of a program in the sandbox as the streams of the SDK's client: a message per line."""
+"""MCP over standard input and output of a program in the sandbox: a message per line."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""A command that runs: what it writes is read at once, what it is told is written, and it ends with all it started."""
+"""A running command: how much of its output is kept, its input, and how it is ended with all it started."""
 
 import asyncio
 import fcntl

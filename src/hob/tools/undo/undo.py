@@ -1,4 +1,4 @@
-"""What turns changed in files, shown and undone: never over a later change, and again if a crash came between."""
+"""Undoing what turns changed in files: how many stay undoable, never over a later change, repeatable after a crash."""
 
 import asyncio
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""Fetching a page: few redirects, little time, and no more bytes than anybody reads."""
+"""Fetching a page: most redirects, time limit, most bytes."""
 
 import asyncio
 import zlib

@@ -1,4 +1,4 @@
-"""What was fetched, as text."""
+"""Fetched bytes as text, by their kind and encoding."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What was typed in earlier chats, kept in the home for its owner alone, without secrets."""
+"""The history of the prompt: how many lines are kept, in the home for its owner alone, without secrets."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What stands for more than it shows in a message that is being written: long pasted texts, and files."""
+"""A message that is being written: attached files, and long pasted texts that are shown shortened."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What the keys do."""
+"""Key bindings of the chat."""
 
 from typing import Protocol
 

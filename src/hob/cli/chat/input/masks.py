@@ -1,4 +1,4 @@
-"""What the history of a chat may not hold."""
+"""What the chat's history leaves out: secrets."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Where texts come in and where bytes are kept: known secrets stay outside."""
+"""Masking at the ports: known secrets are taken out of messages that come in and of blobs that are kept."""
 
 from dataclasses import replace
 

@@ -1,1 +1,1 @@
-"""What makes a command dangerous, by kinds of harm."""
+"""Rules for shell commands, a module per subject: which are asked about or refused."""

@@ -1,4 +1,4 @@
-"""Deleting what is elsewhere: clusters, clouds, infrastructure."""
+"""Deleting what is elsewhere: clusters (kubectl), clouds (aws, gcloud, az), infrastructure (terraform)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Rights of files, and becoming somebody else."""
+"""Rights and users: chmod, chown, setuid, sudo, chroot."""
 
 import re
 from collections.abc import Iterator

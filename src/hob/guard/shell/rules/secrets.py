@@ -1,4 +1,4 @@
-"""Reading what is secret: keys, passwords, the environment."""
+"""Commands that read secrets: keys, passwords, `.env`, the environment."""
 
 import re
 from collections.abc import Iterator
