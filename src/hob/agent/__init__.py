@@ -1,1 +1,1 @@
-"""One turn: what is asked, what is done, what is said. Imports the core only."""
+"""The agent: turns, prompts, compaction, budgets, slash commands. Imports the core only."""

@@ -1,4 +1,4 @@
-"""Everything about turns that can be tuned, in one section."""
+"""Settings of turns, prompts and compaction: `[agent]`."""
 
 from hob.core.settings import setting
 from hob.core.translation.language import translatable

@@ -1,4 +1,4 @@
-"""How commands show things: colour where a person looks, JSON where a program does."""
+"""Output of commands: colours, tables, words of states, JSON, errors and exit status."""
 
 import json
 import os

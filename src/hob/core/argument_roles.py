@@ -1,4 +1,4 @@
-"""What the arguments of a tool mean: which of them are files, addresses, money, texts that leave, commands."""
+"""Roles of tool arguments: which are files, addresses, money, texts that leave, commands."""
 
 from dataclasses import fields
 

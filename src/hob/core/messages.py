@@ -1,4 +1,4 @@
-"""What people and machines say to Hob, and what Hob sends them."""
+"""Messages in and out as values: senders, addresses, attachments, buttons."""
 
 from datetime import UTC, datetime
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What is said to a language model and what it answers."""
+"""Requests to language models and their answers as values: messages, tools, usage, prices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""What the owner's operations answer, field by field; times are Unix seconds."""
+"""Answers of the owner's operations, field by field; times are Unix seconds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict

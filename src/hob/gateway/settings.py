@@ -1,4 +1,4 @@
-"""Where the API listens and who may speak to it."""
+"""Settings of the API: host, port, TLS, largest body, names, origins and proxies that are trusted."""
 
 from ipaddress import ip_network
 from pathlib import Path

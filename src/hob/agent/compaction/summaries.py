@@ -1,4 +1,4 @@
-"""What a summary must hold, and how a model's draft of one is read and judged."""
+"""Summaries: what they must hold, the longest parts, and how a model's draft of one is read and judged."""
 
 import re
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""What the model is told, and in which order."""
+"""Prompts: what the model is told, and in which order."""

@@ -1,4 +1,4 @@
-"""How much a model takes in: what is configured, what is known of it, and what was learned from what it refused.
+"""The context window of a model: what is configured, what is known of it, what was learned when it refused.
 
 The configured context size is a guess about a server that may be set up smaller. A request that overflows tells more:
 what the server says of its size, or else that it is clearly less than what was asked for. From then on requests to that

@@ -1,4 +1,4 @@
-"""What the model reads twice it is shown once: a later result that is the same as one before it only names that.
+"""Repeated tool results: a later one that is the same as one before it only names that.
 
 It is done with what a request shows in the end, so that the one that is named always stands there; what is kept stays
 whole. A request begins as the one before did, for what is above decides.

@@ -1,4 +1,4 @@
-"""How many tokens a text is, guessed: cheap, the same every time, rather too many than too few.
+"""Estimating tokens of a text or a picture: cheap, the same every time, rather too many than too few.
 
 Four ASCII characters count as one token (the rule of thumb that providers give for English), two bytes of anything else
 in UTF-8 as one: 1.5 for a Chinese character, 1 for a Cyrillic letter or an umlaut, 2 for an emoji. Real tokenizers need

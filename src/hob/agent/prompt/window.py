@@ -1,4 +1,4 @@
-"""Which entries of a session a prompt shows: all after the summary, until they are too many.
+"""The window of history in a prompt: all entries after the summary, until they are too many.
 
 Past `compact_above` entries a summary is made; that takes a while or may fail, so only another `window` entries later
 the window slides, `window` entries at a time: it stands still while the summary is made and between slides, and the

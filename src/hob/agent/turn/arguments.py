@@ -1,4 +1,4 @@
-"""What a model wrote as a call's arguments: made readable, checked against the schema, or answered usefully."""
+"""Arguments of tool calls: made readable, checked against the schema, or answered usefully."""
 
 import json
 from collections.abc import Mapping, Sequence

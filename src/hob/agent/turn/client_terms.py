@@ -1,4 +1,4 @@
-"""What the program that a turn works for asks of the answer: its own tools, a form, words at which it ends."""
+"""Terms of the program that a turn works for: its own tools, the form of the answer (JSON schema), stop words."""
 
 import json
 from collections.abc import Mapping

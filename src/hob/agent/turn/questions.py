@@ -1,4 +1,4 @@
-"""What a turn asks of people, and how it hears of their answers.
+"""Questions of a turn to people (`ask_user`, approvals), and how it hears of their answers.
 
 An answer is durable before the turn is woken: an approval's in its own row, an answer in words as a message that joined
 the turn. The turn looks for both when it goes on, so an answer is found however the process ended in between.

@@ -1,4 +1,4 @@
-"""What another assistant has, in Hob's words, and how one is known: all that a further one has to say."""
+"""Sources of `hob import` as values: what another assistant has, and how one is recognised."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack

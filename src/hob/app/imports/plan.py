@@ -1,4 +1,4 @@
-"""What is going to be done, one line for each thing, and what came of it."""
+"""The plan of `hob import`: one line for each thing that would be taken over, and what came of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace

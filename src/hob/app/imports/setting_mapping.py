@@ -1,4 +1,4 @@
-"""What settings of another assistant come down to here. Nothing is guessed: what has no counterpart is named."""
+"""Mapping another assistant's settings to Hob's. Nothing is guessed: what has no counterpart is named."""
 
 import re
 from collections.abc import Iterable, Mapping

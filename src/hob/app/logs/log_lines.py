@@ -1,4 +1,4 @@
-"""How an event stands in the log: one line of text, or one of JSON. Both are read back by the same reader."""
+"""The format of log lines: text or JSON, both read back by the same reader."""
 
 import json
 import re

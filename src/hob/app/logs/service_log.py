@@ -1,4 +1,4 @@
-"""What a service of launchd writes to standard error: a file that no one but Hob keeps from growing for ever."""
+"""The log of a launchd service (its standard error): the largest one, cut by Hob."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What its owner sees and does of memory: look, add, forget, let go, carry out and in."""
+"""`hob memory` and the API of memory: list, add, correct, forget, export and import."""
 
 import asyncio
 import json

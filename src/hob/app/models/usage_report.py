@@ -1,4 +1,4 @@
-"""What was spent, on what, and what is left: one report for the command, the API and others that show it."""
+"""The usage report: what was spent, on what, and what is left; for the command, the API and the dashboard."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo

@@ -1,4 +1,4 @@
-"""What other machines are told of: a follower of the timeline that puts it into the outbox.
+"""Outgoing webhooks: which events go to whom; a follower of the timeline puts them into the outbox.
 
 What it puts there has an id made of the event's and is written with its cursor: killed at any moment it puts nothing
 there twice and leaves nothing out.

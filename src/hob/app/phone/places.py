@@ -1,4 +1,4 @@
-"""Where the dashboard can be opened to phones, each with a certificate."""
+"""Addresses at which phones can open the dashboard, each with a certificate."""
 
 import socket
 from collections.abc import Mapping

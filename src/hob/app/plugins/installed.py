@@ -1,4 +1,4 @@
-"""Which plug-ins are installed, by their entry points; nothing of them is loaded."""
+"""Installed plug-ins, by their entry points; nothing of them is loaded."""
 
 from collections.abc import Mapping
 from dataclasses import replace

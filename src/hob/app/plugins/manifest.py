@@ -1,4 +1,4 @@
-"""What the owner has confirmed of each plug-in: all that Hob reads of one that is not open."""
+"""The manifest of enabled plug-ins: what the owner has confirmed, read without opening any."""
 
 import json
 import logging

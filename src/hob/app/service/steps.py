@@ -1,4 +1,4 @@
-"""What installing and removing consist of: steps that can be shown before they are done, and done again."""
+"""Steps of installing and removing the service: shown before they are done, repeatable."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Who came to the API without its token, for the audit log."""
+"""Failed logins at the API, for the audit log: who came without a token or with a wrong one."""
 
 import asyncio
 import logging

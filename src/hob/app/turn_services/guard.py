@@ -1,4 +1,4 @@
-"""What judges the calls of turns, and lets messages in."""
+"""The guard for turns: judging calls, admission."""
 
 from collections.abc import Callable
 

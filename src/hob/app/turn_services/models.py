@@ -1,4 +1,4 @@
-"""What asks models: routes, prices, prompts, budget and compaction."""
+"""Models for turns: routes, prices, prompts, budget and compaction."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""What follows when settings change while Hob runs."""
+"""Renewal: which parts take up new settings while Hob runs."""
 
 from collections.abc import Callable
 

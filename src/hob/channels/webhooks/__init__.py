@@ -1,1 +1,1 @@
-"""What Hob tells other machines of: signed, one receiver a chat, in order, again until it is taken."""
+"""Outgoing webhooks: signed, in order for each receiver, sent again until they are taken."""

@@ -1,4 +1,4 @@
-"""Where a name leads, and whether a machine on the public net is there.
+"""Addresses of receivers of webhooks: resolved, and refused where they are not on the public net.
 
 A name is resolved once, judged, and then called by the very address that was judged: who may change the name's entry
 gains nothing (https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html).

@@ -1,4 +1,4 @@
-"""Whom Hob tells what. Loads nothing but the standard library and the vocabulary."""
+"""Settings of outgoing webhooks: receivers, events, secrets. Loads nothing but the standard library and the core."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

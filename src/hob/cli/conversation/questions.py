@@ -1,4 +1,4 @@
-"""What people are asked: shown whole, and answered at the terminal where one is at hand."""
+"""Questions for approval in the terminal: shown whole, and answered where a person is at hand."""
 
 import os
 import sys

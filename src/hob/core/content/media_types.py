@@ -1,4 +1,4 @@
-"""What a file is, by how its bytes begin. A name and a sender's word for it may be wrong.
+"""Media types of files, told by how their bytes begin; names and senders may be wrong.
 
 The beginnings are those of https://www.iana.org/assignments/media-types and https://www.garykessler.net/library/file_sigs.html.
 """

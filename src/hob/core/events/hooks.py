@@ -1,4 +1,4 @@
-"""Points at which others may look in and decide. A class's docstring is its manual.
+"""Hooks: points at which others may look in and decide. A class's docstring is its manual.
 
 A hook gets one of these values and returns a decision; it never changes what it was given. A hook that raises or is
 late is logged and counts as `Proceed`: a failing hook never stops a turn.

@@ -1,4 +1,4 @@
-"""What live views are shown. Losing a notice loses nothing: the outbox row is the truth."""
+"""Notices for live views. Losing one loses nothing: the outbox row is the truth."""
 
 from hob.core.ids import InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import OutboundKind

@@ -1,4 +1,4 @@
-"""What both directions of webhooks share: names, and signatures as Standard Webhooks writes them.
+"""Webhooks of both directions: names, and signatures by Standard Webhooks.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: what is signed is
 `ID.TIMESTAMP.BODY`, with HMAC-SHA256, and written as `v1,BASE64`.

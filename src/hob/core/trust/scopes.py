@@ -1,4 +1,4 @@
-"""What a token that was given out is valid for."""
+"""Scopes of tokens that are given out: chat, read, view, metrics, approve, admin."""
 
 from enum import StrEnum
 

@@ -1,1 +1,1 @@
-"""Who may call the API: tokens, lockout, checks of Host and Origin."""
+"""Authentication of the API: tokens, browsers, lockout, checks of Host and Origin."""

@@ -1,4 +1,4 @@
-"""Who calls, and what they may."""
+"""Callers of the API: their scopes, and what they may."""
 
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope

@@ -1,1 +1,1 @@
-"""What browsers get: the routes below `/api/v1`, and the files of the web page."""
+"""The dashboard: routes below `/api/v1`, and the files of the web page."""

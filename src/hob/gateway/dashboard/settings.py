@@ -1,4 +1,4 @@
-"""Where the dashboard listens."""
+"""Settings of the dashboard: its port, and where phones reach it."""
 
 from ipaddress import ip_address
 

@@ -1,4 +1,4 @@
-"""What clients of `/ws` are told, message by message."""
+"""Messages to clients of `/ws`, one kind after the other."""
 
 from collections.abc import Mapping
 from typing import Any, Generic, NotRequired, TypedDict, TypeVar

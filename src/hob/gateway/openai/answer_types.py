@@ -1,4 +1,4 @@
-"""What OpenAI's clients are answered."""
+"""Answers to OpenAI's clients, field by field."""
 
 from typing import Any, NotRequired, TypedDict
 

@@ -1,4 +1,4 @@
-"""Which earlier message a repeated request means.
+"""Repeated requests of OpenAI's clients: which earlier message one means, and how long that is remembered.
 
 OpenAI's clients repeat a request by themselves and say so in a header, but name the first one only if they were given
 an `Idempotency-Key`. Without one a request is known by what it holds and by whom it comes from: the first gets a key

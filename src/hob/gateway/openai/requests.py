@@ -1,4 +1,4 @@
-"""What OpenAI's clients ask, field by field: heeded, accepted and passed over, or refused.
+"""Parameters of OpenAI's API, field by field: heeded, accepted and passed over, or refused.
 
 What only tunes a model is passed over, since Hob's own settings say how its models are asked. What would make the
 answer another thing is refused with the field's name; nothing that was asked for is left out in silence.

@@ -1,4 +1,4 @@
-"""What a request asks of its answer: tools of the calling program, a form, words at which it ends.
+"""Terms of a request of OpenAI's API: most tools, response format, stop words.
 
 Format: https://platform.openai.com/docs/guides/function-calling and /structured-outputs.
 """

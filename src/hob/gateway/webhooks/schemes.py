@@ -1,4 +1,4 @@
-"""How senders show that a delivery is theirs: each way of signing there is, read and compared.
+"""Signatures of incoming webhooks: each way of signing there is, read and compared.
 
 `GITHUB`: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 `STRIPE`: https://docs.stripe.com/webhooks#verify-manually

@@ -1,4 +1,4 @@
-"""Which webhooks come in. Loads nothing but the standard library and the vocabulary."""
+"""Settings of incoming webhooks. Loads nothing but the standard library and the core."""
 
 import json
 import re

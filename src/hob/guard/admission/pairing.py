@@ -1,4 +1,4 @@
-"""Asking to be let in: a code for the stranger to pass on, for the owner to approve."""
+"""Pairing: the code with which a stranger asks to be let in, how long it is and lasts; the owner approves it."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""Who may talk to Hob. Loads nothing but the standard library and the vocabulary."""
+"""Settings of admission: who may talk to Hob, how much, with which files; passphrase, pairing, limits."""
 
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What the owner is shown of a call before answering: exactly what would be done, and nothing that only looks so.
+"""The text of a question for approval: exactly what would be done, and nothing that only looks so.
 
 Every line that comes from the call stands behind a bar, so that no text in it can pass for a line of Hob's. Characters
 that do not print, turn the direction of writing or look like nothing are written out, and so are long runs of blanks.

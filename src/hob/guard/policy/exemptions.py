@@ -1,4 +1,4 @@
-"""What stands literally in the owner's own words: whom to write to, which file, which address in the web.
+"""Exemptions by the owner's own words: a receiver, a file or an address that stands in them literally.
 
 Nothing is searched for. The words are cut into the largest pieces that may be addresses, each piece gets its one form
 (`hob.guard.policy.addresses`), and only equal forms count: `example.com` does not stand in `evil-example.com`, nor

@@ -1,4 +1,4 @@
-"""What is always refused, no matter who asks: no setting, no mode and no approval lifts it.
+"""Hard rules: what is always refused; no setting, no mode and no approval lifts it.
 
 Hob's own state, secrets, the settings of the guard and the sandbox themselves, and commands that destroy disks or
 devices, bomb the machine or control the system (found by the shell analysis).

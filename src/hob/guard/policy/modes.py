@@ -1,4 +1,4 @@
-"""How much may be done without asking: permission modes and autonomy, and what they come to in a trusted context.
+"""Permission modes and autonomy: how much may be done without asking in a trusted context.
 
 `TABLE` is the one place that says so; the page in the documentation is written from it. What a tainted context, a
 sender who is not the owner, or a hard rule adds only makes it stricter.

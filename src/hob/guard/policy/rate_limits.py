@@ -1,4 +1,4 @@
-"""How often Hob acts for one sender: looked at before a call is allowed, counted when it is."""
+"""Rate limits of actions for one sender: looked at before a call is allowed, counted when it is."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""The one SQLite file: opening it, and refusing it when it is damaged."""
+"""The one SQLite file: opening it, its PRAGMAs, and refusing it when it is damaged."""
 
 import os
 from datetime import datetime

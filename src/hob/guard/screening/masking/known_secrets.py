@@ -1,4 +1,4 @@
-"""Which secrets are known: grows while Hob runs, since references are read when they are first needed."""
+"""Known secrets: grow while Hob runs, since references are read when they are first needed."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress

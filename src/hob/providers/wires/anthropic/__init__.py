@@ -1,1 +1,1 @@
-"""The wire of Anthropic's Messages, and of those who speak it too: `thinking`, `caching`, `encoding`, `decoding`."""
+"""The wire of Anthropic's Messages, and of those who speak it too."""

@@ -1,4 +1,4 @@
-"""A request as the body of `POST /v1/messages`.
+"""A request as the body of `POST /v1/messages`: `cache_control`, thinking, pictures, tools.
 
 Format: https://platform.claude.com/docs/en/api/messages
 """

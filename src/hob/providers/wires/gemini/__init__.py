@@ -1,1 +1,1 @@
-"""The wire of Gemini's generateContent: `thinking`, `sealing`, `encoding`, `decoding`, `wire`."""
+"""The wire of Gemini's generateContent."""
