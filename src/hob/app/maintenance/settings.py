@@ -1,4 +1,4 @@
-"""Settings of the log, of backups and of retention."""
+"""Settings of the log, of backups (how often, how many are kept) and of retention."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

@@ -1,4 +1,4 @@
-"""How Hob is, for the page: before login only that it is there."""
+"""The status and health of the dashboard's own API; before login only that Hob is there."""
 
 import platform
 from collections.abc import Sequence

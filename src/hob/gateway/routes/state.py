@@ -1,4 +1,4 @@
-"""How Hob is and what it did: read-only views, and the few operations the commands need."""
+"""`/health`, `/status`, `/timeline` and the like: read-only views, and the few operations the commands need."""
 
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
