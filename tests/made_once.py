@@ -39,6 +39,8 @@ def made_once() -> Iterator[None]:
             return folder
 
         def link_etc(folder: Path, written: Mapping[str, str]) -> None:
+            if folder.is_dir() and not folder.is_symlink():  # of a process of its own, as in the journeys
+                shutil.rmtree(folder)
             folder.unlink(missing_ok=True)
             folder.symlink_to(etc_of(frozenset(written.items())))
 

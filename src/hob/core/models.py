@@ -1,4 +1,4 @@
-"""Requests to language models and their answers as values: messages, tools, usage, prices and what a call costs by them."""
+"""Requests to language models and their answers as values: messages, tools, usage, prices and what a call costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field

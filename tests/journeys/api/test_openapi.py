@@ -52,7 +52,7 @@ def fuzz(url: str, examples: int, operation: Any) -> None:
         headers = {"authorization": f"Bearer {TOKEN}"}
         response = case.call(base_url=url, headers=headers, timeout=30)
         # 502 and the like are a model's failure, which the file tells of; 500 is a defect of ours
-        assert response.status_code != 500, response.text
+        assert response.status_code != 500, f"{case.method} {case.path}: {response.text}"
         case.validate_response(response, checks=CHECKS)
 
     ask()

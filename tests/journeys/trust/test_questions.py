@@ -280,7 +280,7 @@ async def test_lines_that_are_piped_into_a_chat_answer_nothing_and_command_nothi
         said = await home.hob("chat", stdin=lines.encode())
         assert (said.status, lines.strip() in said.out, "from=stdin>" in said.out) == (0, True, True)
     nothing = await home.hob(stdin=b"")
-    assert (nothing.status, nothing.err) == (2, 'a chat needs a terminal; without one: hob ask "..."\n')
+    assert (nothing.status, nothing.err) == (2, 'hob: a chat needs a terminal; without one: hob ask "..."\n')
     assert marks(home) == []
     assert (await home.hob("approvals")).out.startswith(id)
 

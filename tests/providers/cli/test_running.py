@@ -381,11 +381,11 @@ async def test_killed_hob_leaves_no_program_that_answers_on(tmp_path: Path) -> N
     program = f"""
 import asyncio
 from pathlib import Path
-from hob.providers.cli.process import CliCommand, run
+from hob.providers.cli.process import CliProcessPlan, run
 
 async def main():
     top = Path({str(tmp_path)!r})
-    command = CliCommand((str(top / "cli"),), {{"PATH": "/usr/bin:/bin"}}, top, top / "prompt", 60, 60)
+    command = CliProcessPlan((str(top / "cli"),), {{"PATH": "/usr/bin:/bin"}}, top, top / "prompt", 60, 60)
     async with run(command) as process:
         while not (top / "all").exists():
             await asyncio.sleep(0.01)

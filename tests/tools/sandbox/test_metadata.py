@@ -105,7 +105,7 @@ import asyncio, os, sys
 from pathlib import Path
 from hob.core.clock import SystemClock
 from hob.tools.sandbox.backends.detection import find_backend
-from hob.tools.sandbox.job import Job, JobRoot, Limits
+from hob.tools.sandbox.job import JobRoot, Limits, SandboxJob
 from hob.tools.sandbox.running_command import run
 from hob.tools.sandbox.sandbox_environment import SandboxEnvironment
 top = Path(sys.argv[1])
@@ -116,7 +116,7 @@ def seen():
     return [(each.st_mode, each.st_uid, each.st_mtime_ns, each.st_ctime_ns) for each in found]
 backend = find_backend("landlock", SandboxEnvironment(top / "caches", top / "state"), "").backend
 def sh(*argv):
-    job = Job(argv, top / "work", (JobRoot(top / "work", True),), environ={{"TZ": "UTC"}})
+    job = SandboxJob(argv, top / "work", (JobRoot(top / "work", True),), environ={{"TZ": "UTC"}})
     return asyncio.run(run(backend, job, SystemClock(), limits=Limits())).output.decode()
 before = seen()
 for target in ("keys/id", "keys", ""): sh("python3", "-c", {TRIES!r}, str(top / target))

@@ -191,7 +191,7 @@ class TimelinePageQuery:
     errors: bool = field("what went wrong alone", False)
     tainted: bool = field("what carries untrusted content alone", False)
     authorized: bool | None = field("what was allowed in alone, or what was not", None)
-    cost: float = field("what cost at least so many dollars alone", 0.0, at_least=0)
+    cost: float = field("what cost at least so many dollars alone", 0.0, at_least=0, at_most=1_000_000)
 
 
 async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAnswer]:

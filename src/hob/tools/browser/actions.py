@@ -108,7 +108,10 @@ class Actions:
     async def _close(self) -> ToolOutput:
         page, window = await self._tab(), self._window
         if len(window.tabs) == 1:  # without any, Chromium may end
-            await page.goto("about:blank")
+            try:
+                await page.goto("about:blank")
+            except Error:  # another navigation was faster, such as the one away from what is no page of the web
+                await page.wait_for_url("about:blank", timeout=_ACT_SECONDS * 1000)
             return ToolOutput("no page is open")
         try:
             await _in_time(page.close(), _ACT_SECONDS)
