@@ -71,7 +71,8 @@ async def test_layer_of_a_plugin_is_pruned_emptied_erased_and_backed_up_also_whi
         await hob.clock.advance(29 * 86_400)
         assert (await control(hob).prune())["deleted"] == 0
         await hob.clock.advance(2 * 86_400)
-        assert (await control(hob).prune())["deleted"] == 2
+        await control(hob).prune()  # or the daily round was faster
+        assert (await shown(hob))["chunk_count"] == 0
     former = restore(tmp_path / "state", copy)
     assert former is not None
     former.unlink()

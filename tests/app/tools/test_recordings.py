@@ -1,5 +1,6 @@
 """Voice messages, written down by a real server before the model is asked, each once."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -41,11 +42,11 @@ async def spoken(hob: Visited, said: str = SAID, *, voice: bool = True) -> Inbou
 
 
 async def go_on(hob: Visited) -> None:
-    """Time passes until the model is asked again."""
-    for _ in range(60):
-        await hob.clock.advance(1)
-        if len(hob.model.requests) > 1:
-            break
+    """Time passes until the model is asked again, no faster than the store can follow."""
+    async with asyncio.timeout(20):
+        while len(hob.model.requests) < 2:
+            await hob.clock.advance(1)
+            await hob.app.store.inbox.counts()
 
 
 def told(hob: Visited) -> str:
