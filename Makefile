@@ -28,9 +28,9 @@ link: .venv/ready
 		*) echo "hob is now $(BIN)/hob, which is not on your path yet: export PATH=\"$(BIN):\$$PATH\"";; esac
 
 # Left out: journeys, the browser's tests and what is marked slow. No commit waits for the disk. Each worker begins with
-# neighbours, which share what they load.
+# neighbours, which share what they load; there is one more than cores, because tests wait for children and time limits.
 quick: .venv/dev
-	HOB_TEST_QUICK=1 .venv/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
+	HOB_TEST_QUICK=1 PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) .venv/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
 		--ignore tests/journeys --ignore tests/dashboard
 
 test: check .venv/web

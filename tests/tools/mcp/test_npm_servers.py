@@ -19,10 +19,13 @@ from tests.tools.mcp.reaching import a_turn, accept, connected, toolset
 FOLDER = Path(__file__).with_name("servers")
 PROGRAMS = FOLDER / "node_modules" / ".bin"
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("node") is None or not PROGRAMS.is_dir(),
-    reason="Node or the servers are missing; `make web` adds them",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("node") is None or not PROGRAMS.is_dir(),
+        reason="Node or the servers are missing; `make web` adds them",
+    ),
+]
 
 
 def server(name: str, *arguments: str, **more: list[str]) -> McpServer:
