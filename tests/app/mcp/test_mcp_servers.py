@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hob.app.composition import App, open_app
 from hob.app.settings.sections import SECTIONS
 from hob.config.loading import Config, load_config
@@ -22,6 +24,8 @@ from hob.tools.mcp.accepted import save_accepted
 from tests.bus.bench import until
 from tests.stand_ins import stand_ins
 from tests.tools.mcp.reaching import accept, connected, ours
+
+pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
 
 def configured(home: Path, sampling: int = 0) -> Config:

@@ -19,6 +19,8 @@ from tests.bus.bench import until
 from tests.tools.keeping import FolderBlobs
 from tests.tools.mcp.reaching import Told, a_turn, accept, connected, ours
 
+pytestmark = pytest.mark.slow  # a program in the sandbox for each
+
 
 @pytest.fixture
 async def notes(tmp_path: Path) -> AsyncIterator[Connection]:

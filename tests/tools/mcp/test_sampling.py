@@ -14,6 +14,8 @@ from hob.tools.mcp.sampling import Sampling
 from tests.bus.bench import until
 from tests.tools.mcp.reaching import a_turn, around, ours
 
+pytestmark = pytest.mark.slow  # a program in the sandbox for each
+
 BOTH = pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
 
 

@@ -22,6 +22,8 @@ from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
 from tests.tools.mcp.reaching import SCRIPT, Told, a_turn, accept, connected, ours, toolset
 
+pytestmark = pytest.mark.slow  # a program in the sandbox for each
+
 
 @pytest.fixture
 async def notes(tmp_path: Path) -> AsyncIterator[McpToolset]:
