@@ -252,13 +252,13 @@ class StatusAnswer(PublicStatusAnswer, total=False):
     model: the model in use, and where it was chosen
     halted: since when everything self-made is held
     for_approval: turns that wait for approval
-    for_leave: `for_approval`, its name until 1.0
+    for_leave: the former name of `for_approval`, kept until 1.0
     for_answer: turns that wait for an answer
     pending: replies that are to be sent
-    owed: `pending`, its name until 1.0
+    owed: the former name of `pending`, kept until 1.0
     stuck: those that could not be delivered
-    unread: answers that nobody has fetched yet
-    oldest_owed_seconds: `oldest_pending_seconds`, its name until 1.0
+    unread: replies that nobody has fetched yet
+    oldest_owed_seconds: the former name of `oldest_pending_seconds`, kept until 1.0
     writer_queue: what waits to be written
     settings: when they were read, what waits for a start, what is wrong with them
     resting: models that are not asked for a while, and why

@@ -42,7 +42,7 @@ async def figures(store: Store, session_queues: SessionQueues, status: dict[str,
             "Replies by state: pending (until 1.0 counted as owed too), given up, waiting to be fetched.",
             replies,
         ),
-        *(  # the second is its name until 1.0
+        *(  # the second is its former name, kept until 1.0
             figure(name, "How long the oldest message has waited for its turn.", status["oldest_waiting_seconds"])
             for name in ("hob_session_age_seconds", "hob_lane_age_seconds")
         ),
