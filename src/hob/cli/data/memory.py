@@ -295,14 +295,14 @@ def stats(*, json: Json = False) -> None:
         print(_("watched: {path}").format(path=line(path, 200)))
     for skill in seen["expertise"]:
         print(
-            _("practice with {skill}: {score:.0%} reliable, {trend}, used {uses:,} times").format(
+            _("practice with {skill}: {score:.0%} reliable, {trend}, uses: {uses:,}").format(
                 **skill | {"trend": _(TREND_WORDS[skill["trend"]])}
             )
         )
     if decided := [f"{name} {number(count, 0)}" for name, count in seen["decisions"].items() if count]:
         print(_("decisions about facts: {decided}").format(decided=", ".join(decided)))
     if (overflow := seen["overflow"])["events"]:
-        told = _("prompts had no room for all of memory {count} times since the start ({share} in 1,000 turns)")
+        told = _("prompts without room for all of memory since the start: {count} ({share} in 1,000 turns)")
         print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
     work = seen["background"]
     told = _("Work in the background took {spent:,} of {most:,} tokens today; messages waiting for it: {waiting}.")
