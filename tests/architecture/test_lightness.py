@@ -95,7 +95,7 @@ def test_lonely_one_shot_loads_nothing_of_what_few_questions_need() -> None:
 def test_daemon_loads_what_judges_calls_with_the_first_of_them() -> None:
     found = loaded("import hob.app.daemon.daemon, hob.app.tools.lazy_runtime, hob.app.endpoints")
     assert found.isdisjoint({"decimal", "hob.guard.policy.call_analysis", "hob.guard.shell.tree"})
-    assert found.isdisjoint({"hob.tools.sandbox.sandbox_environment", "hob.guard.screening.scanner.scanner"})
+    assert found.isdisjoint({"hob.tools.sandbox.sandbox_environment", "hob.guard.screening.scanner.scanner", "difflib"})
 
 
 def test_listener_that_no_one_opens_a_websocket_at_loads_nothing_of_it() -> None:

@@ -3,6 +3,7 @@
 import ast
 import copy
 import dataclasses
+import inspect
 import pickle
 from dataclasses import FrozenInstanceError, asdict, field, replace
 from typing import ClassVar
@@ -113,3 +114,26 @@ def test_every_dataclass_of_hob_is_a_light_one() -> None:
         if "dataclass" in {alias.name for alias in node.names}
     ]
     assert heavy == [], "a dataclass from hob.core.values is made in a quarter of the time"
+
+
+def test_classes_share_their_functions_and_what_they_are_made_by_names_its_parameters() -> None:
+    shared = ("__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__")
+    assert all(getattr(Place, name) is getattr(Named, name) for name in shared)
+    parameters = inspect.signature(Place).parameters
+    assert [(each.name, each.annotation) for each in parameters.values()][:2] == [("town", str), ("street", str)]
+    assert parameters["street"].default == "Main Street"
+
+
+def test_extended_class_keeps_the_fields_of_a_frozen_one() -> None:
+    class Marked(Place):
+        def __init__(self) -> None:
+            super().__init__("Ulm")
+            self.mark = 1
+
+    marked = Marked()
+    marked.mark = 2
+    with pytest.raises(FrozenInstanceError):
+        marked.town = "Bern"  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del marked.street
+    assert (marked.town, marked.mark) == ("Ulm", 2)

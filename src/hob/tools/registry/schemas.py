@@ -6,11 +6,11 @@ The schema is draft 2020-12 (https://json-schema.org/draft/2020-12), of which pr
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from difflib import get_close_matches
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from hob.core.spelling import close_names
 from hob.core.values import dataclass
 
 Schema = dict[str, Any]
@@ -95,7 +95,7 @@ def read_object(members: Sequence[Member], value: Any, where: str, problems: lis
     known = [member.name for member in members]
     for name in value:
         if name not in known:
-            close = get_close_matches(str(name), known, n=1, cutoff=0.5)
+            close = close_names(str(name), known, 1, 0.5)
             hint = f"; did you mean {_inside(where, close[0])}" if close else ""
             problems.append(f"{_inside(where, name)} is not a parameter{hint}")
     found: dict[str, Any] = {}
