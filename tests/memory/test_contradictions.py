@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hob.core.memory import Fact, FactState
-from hob.memory.facts.contradictions import reconciled
+from hob.memory.facts.contradictions import contradicted, reconciled
 
 PARIS = Fact(subject="owner", predicate="lives_in", object="Paris", at=100.0, id="paris")
 BERLIN = Fact(subject="Owner", predicate="lives_in", object="Berlin", at=200.0, valid_from=150.0, id="berlin")
@@ -43,3 +43,16 @@ def test_nothing_is_closed_by_what_is_not_sure_or_over_or_beside_it() -> None:
     assert closed(PARIS, replace(BERLIN, subject="Anna")) == {}
     assert closed(TEA, replace(TEA, object="coffee", id="coffee")) == {}
     assert reconciled(()) is None
+
+
+def test_facts_that_cannot_be_so_at_the_same_time_name_each_other() -> None:
+    sure, asked = replace(BERLIN, valid_from=150.0), replace(PARIS, state=FactState.ASKED)
+    hates = replace(TEA, predicate="hates", id="hates")
+    assert contradicted((sure, asked, TEA, hates)) == {
+        "berlin": ["paris"], "paris": ["berlin"], "tea": ["hates"], "hates": ["tea"],
+    }  # fmt: skip
+    assert not contradicted((sure, replace(PARIS, valid_to=150.0)))
+    assert not contradicted((replace(sure, recorded_from=10.0), replace(PARIS, recorded_to=10.0)))
+    assert not contradicted((PARIS, replace(PARIS, object="paris", id="again")))
+    assert not contradicted((TEA, replace(hates, object="coffee"), replace(hates, valid_from=5.0, valid_to=50.0)))
+    assert not contradicted((PARIS, replace(BERLIN, valid_to=50.0, valid_from=10.0), replace(BERLIN, subject="Anna")))

@@ -264,6 +264,37 @@ def is_private(session: SessionKey) -> bool:
     return session.replace("/", ":").rpartition(":")[2].startswith(PRIVATE)
 
 
+class FactAnswer(TypedDict):
+    """A fact. Times are Unix seconds.
+
+    valid_from: since when it is so; null: not known
+    valid_to: until when it was so; null: it goes on
+    recorded_from: since when Hob holds it to be so
+    recorded_to: until when Hob did; null: it still does
+    state: `said`, `corrected` or `asked` (not sure)
+    said_at: when its newest evidence was said
+    evidence: the items it was taken from
+    change: by which it is undone
+    contradicts: ids of the facts of this answer that cannot be so at the same time
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    valid_from: float | None
+    valid_to: float | None
+    recorded_from: float
+    recorded_to: float | None
+    confidence: float
+    state: str
+    said_at: float
+    quote: str
+    evidence: list[str]
+    change: str
+    contradicts: list[str]
+
+
 class MemoryItemAnswer(TypedDict):
     """Something that is remembered.
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypedDict
 
-from hob.core.memory import FactAction, MemoryItemAnswer
+from hob.core.memory import FactAction, FactAnswer, MemoryItemAnswer
 
 
 class EmbeddingModelAnswer(TypedDict):
@@ -144,6 +144,23 @@ class MemoryStatusAnswer(ObservedAnswer):
     config: dict[str, Any]
 
 
+class FactsAnswer(TypedDict):
+    """What is known as facts."""
+
+    facts: list[FactAnswer]
+
+
+class SettledAnswer(TypedDict):
+    """A fact that was changed.
+
+    before: as it was
+    after: what is recorded instead; empty where it counts no more
+    """
+
+    before: FactAnswer
+    after: list[FactAnswer]
+
+
 class ForgottenItemAnswer(TypedDict):
     """A memory that a prompt showed, and that is no longer there."""
 
@@ -225,11 +242,12 @@ class ItemFilter(NamedTuple):
 
 class FactFilter(NamedTuple):
     """Which facts: as Hob knew them at a time, of what was so at a time (Unix seconds; 0: now). `past`: also what was
-    so once."""
+    so once; `ever`: also what Hob holds to be so no longer."""
 
     known_at: float = 0.0
     valid_at: float = 0.0
     past: bool = False
+    ever: bool = False
 
 
 class GoalChange(NamedTuple):
@@ -279,10 +297,10 @@ class MemoryControl(Protocol):
         """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,
         and at last the whole. Raises NotFound."""
 
-    async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
+    async def facts(self, wanted: FactFilter) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from."""
 
-    async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
+    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledAnswer:
         """Change a fact, by the beginning of its id; `right` is what is so instead. Raises NotFound."""
 
     async def goals(self, *, closed: bool) -> Mapping[str, Any]:

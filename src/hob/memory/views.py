@@ -12,6 +12,7 @@ from hob.core.errors import InvalidRequest
 from hob.core.memory import (
     OWNER,
     Fact,
+    FactAnswer,
     FactState,
     Goal,
     GoalState,
@@ -96,13 +97,13 @@ def item_view(
     return told
 
 
-def fact_view(fact: Fact) -> dict[str, Any]:
-    """A fact."""
+def fact_view(fact: Fact, contradicts: Sequence[str] = ()) -> FactAnswer:
+    """A fact, and the ids of those shown with it that cannot be so at the same time."""
     return {
         "id": fact.id, "subject": fact.subject, "predicate": fact.predicate, "object": fact.object,
         "valid_from": fact.valid_from, "valid_to": fact.valid_to, "recorded_from": fact.recorded_from,
         "recorded_to": fact.recorded_to, "confidence": fact.confidence, "state": fact.state.value, "said_at": fact.at,
-        "quote": fact.quote, "evidence": list(fact.evidence), "change": fact.change,
+        "quote": fact.quote, "evidence": list(fact.evidence), "change": fact.change, "contradicts": list(contradicts),
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from hob.core.ids import CallId, TurnId
 from hob.core.memory import OWNER, Fact, Scope
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.tools import ToolCall
-from hob.gateway.memory import ItemFilter
+from hob.gateway.memory import FactFilter, ItemFilter
 from hob.store.timeline import TimelineFilter
 from tests.app.memory.test_control import control
 from tests.app.visiting import ANNA, ME, Visited, in_group, visited
@@ -92,6 +92,36 @@ async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewher
             assert await says(hob, f"/memory {action}") == "id is empty: give the beginning of the fact's id"
         assert "lives in Rome" in await says(hob, f"/memory correct {fact.id[:12]} Rome")
         assert "lives in Rome" in await says(hob, "/memory")
+
+
+async def test_facts_are_told_as_known_at_one_time_about_another_with_what_contradicts_them(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [
+            found(lives("Paris")), found(lives("Berlin", do="SUPERSEDE", fact=1)), found(lives("Madrid", do="ASK")),
+        ]  # fmt: skip
+        times = []
+        for number, text in enumerate(("I live in Paris now.", "I moved to Berlin.", "Maybe it will be Madrid."), 1):
+            await says(hob, text)
+            await until(hob, lambda known, number=number: len(known) == number)  # type: ignore[misc]
+            times.append(hob.clock.now().timestamp())
+            await hob.clock.advance(86_400)
+
+        async def places(**wanted: Any) -> list[str]:
+            return sorted(each["object"] for each in (await control(hob).facts(FactFilter(**wanted)))["facts"])
+
+        first, second, third = times
+        assert await places(known_at=first) == ["Paris"]
+        assert await places(known_at=first, valid_at=third) == ["Paris"]  # Hob did not know of the move then
+        assert await places(known_at=second, valid_at=first - 3600) == ["Paris"]
+        assert await places(known_at=second) == ["Berlin"]
+        assert await places(past=True, ever=True) == ["Berlin", "Madrid", "Paris", "Paris"]
+        shown = (await control(hob).facts(FactFilter(past=True, ever=True)))["facts"]
+        names = {each["id"]: each["object"] for each in shown}
+        assert [(each["object"], [*map(names.get, each["contradicts"])]) for each in shown if each["contradicts"]] == [
+            ("Berlin", ["Madrid"]),
+            ("Madrid", ["Berlin"]),
+        ]
 
 
 async def test_words_of_others_are_asked_nothing_of(tmp_path: Path) -> None:

@@ -373,11 +373,35 @@ export interface Explaining {
   words?: string | null;
 }
 
+/** A fact. Times are Unix seconds. */
+export interface FactAnswer {
+  id: string;
+  subject: string;
+  predicate: string;
+  object: string;
+  valid_from: number | null;
+  valid_to: number | null;
+  recorded_from: number;
+  recorded_to: number | null;
+  confidence: number;
+  state: string;
+  said_at: number;
+  quote: string;
+  evidence: string[];
+  change: string;
+  contradicts: string[];
+}
+
 /** What becomes of a fact. */
 export interface FactSettling {
   id?: string | null;
   action?: string | null;
   object?: string | null;
+}
+
+/** What is known as facts. */
+export interface FactsAnswer {
+  facts: FactAnswer[];
 }
 
 /** An error. */
@@ -1059,26 +1083,10 @@ export interface SettingsChange {
   values: Record<string, unknown>;
 }
 
-/** A question as it stands now. */
+/** A fact that was changed. */
 export interface SettledAnswer {
-  id: string;
-  state: string;
-  tool: string;
-  reason: string;
-  rule: string;
-  shown: string;
-  question: Record<string, unknown> | null;
-  scopes: string[];
-  session: string;
-  requester: string;
-  message: string | null;
-  asked: number;
-  expires: number;
-  answered: number | null;
-  by: string;
-  scope: string;
-  note: string;
-  line: string;
+  before: FactAnswer;
+  after: FactAnswer[];
 }
 
 /** Whether silence holds for them. */
@@ -1471,15 +1479,15 @@ export interface Routes {
   };
   "GET /api/v1/memory/facts": {
     path: undefined;
-    query: { known_at?: number; valid_at?: number; past?: boolean };
+    query: { known_at?: number; valid_at?: number; past?: boolean; ever?: boolean };
     body: undefined;
-    answer: Record<string, unknown>;
+    answer: FactsAnswer;
   };
   "POST /api/v1/memory/facts": {
     path: undefined;
     query: undefined;
     body: FactSettling;
-    answer: Record<string, unknown>;
+    answer: SettledAnswer;
   };
   "GET /api/v1/memory/goals": {
     path: undefined;

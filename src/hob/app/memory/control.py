@@ -34,6 +34,7 @@ from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
     FactFilter,
+    FactsAnswer,
     FilesAnswer,
     ForgottenAnswer,
     ForgottenItemAnswer,
@@ -46,10 +47,12 @@ from hob.gateway.memory import (
     OverflowFigures,
     RecalledAnswer,
     ReindexedAnswer,
+    SettledAnswer,
 )
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
 from hob.memory.facts.book import FactBook
+from hob.memory.facts.contradictions import contradicted
 from hob.memory.facts.decisions import is_so
 from hob.memory.facts.extraction import GOALS, FactDecision
 from hob.memory.retrieval.assistance import Assistance
@@ -291,13 +294,18 @@ class OwnerMemory:
                 self._notify()
             yield {"files": each.files, "new": each.new, "seen": each.seen, "of": each.of, "problems": [*each.problems]}
 
-    async def facts(self, wanted: FactFilter) -> Mapping[str, Any]:
-        """The facts for which the filter holds, with what they were taken from."""
+    async def facts(self, wanted: FactFilter) -> FactsAnswer:
+        """The facts for which the filter holds, with what they were taken from and what contradicts them."""
         facts, at = self._store.facts, wanted.valid_at or wanted.known_at or self._clock.now().timestamp()
-        found = await (facts.known_at(self._scope, wanted.known_at) if wanted.known_at else facts.known(self._scope))
-        return {"facts": [fact_view(fact) for fact in found if wanted.past or is_so(fact, at)]}
+        if wanted.known_at:
+            found = await facts.known_at(self._scope, wanted.known_at)
+        else:
+            found = await (facts.recorded(self._scope) if wanted.ever else facts.known(self._scope))
+        found = [fact for fact in found if wanted.past or is_so(fact, at)]
+        against = contradicted(found)
+        return {"facts": [fact_view(fact, against.get(fact.id, ())) for fact in found]}
 
-    async def settle(self, id: str, action: FactAction, right: str = "") -> Mapping[str, Any]:
+    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledAnswer:
         """Change a fact. Raises NotFound, InvalidRequest."""
         try:
             before, after = await self._book.settle(id, action, right, self._scope)

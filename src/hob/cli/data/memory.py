@@ -455,6 +455,8 @@ def _show_fact(fact: Mapping[str, Any]) -> None:
     told = [text.format(day=when(at)[:10]) for text, at in days if at is not None]
     if fact["state"] == "asked":
         told.append(paint(_("not sure: hob memory confirm {id}").format(id=fact["id"][:12]), "yellow"))
+    if against := [each[:12] for each in fact["contradicts"]]:
+        told.append(paint(_("contradicts {ids}").format(ids=", ".join(against)), "yellow"))
     quote = f" \u201c{line(fact['quote'], 80)}\u201d" if fact["quote"] else ""
     print(f"{paint(fact['id'][:12], 'dim')}  {_fact_text(fact)}  [{', '.join([*told, when(fact['said_at'])])}]{quote}")
 

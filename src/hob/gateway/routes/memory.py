@@ -18,6 +18,7 @@ from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
     FactFilter,
+    FactsAnswer,
     FilesAnswer,
     ForgottenAnswer,
     GoalChange,
@@ -28,6 +29,7 @@ from hob.gateway.memory import (
     MemoryStatusAnswer,
     RecalledAnswer,
     ReindexedAnswer,
+    SettledAnswer,
 )
 
 T = TypeVar("T", bound=Mapping[str, Any])
@@ -96,6 +98,7 @@ class Facts:
     known_at: float = field("as Hob knew them then (Unix seconds); without it now", 0.0, at_least=0)
     valid_at: float = field("what was so then (Unix seconds); without it what is so now", 0.0, at_least=0)
     past: bool = field("also what was so once", False)
+    ever: bool = field("also what Hob holds to be so no longer, where `known_at` is not given", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +199,13 @@ async def add_files(call: EndpointCall[Files]) -> JsonResponse[FilesAnswer] | Re
     return await _progress(call, _memory(call).add_files(call.asked.path))
 
 
-async def facts(call: EndpointCall[Facts]) -> Response:
-    """What Hob knows as facts, each with what it was taken from."""
+async def facts(call: EndpointCall[Facts]) -> JsonResponse[FactsAnswer]:
+    """What Hob knows as facts, each with what it was taken from and what contradicts it."""
     asked = call.asked
-    return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past)))
+    return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past, asked.ever)))
 
 
-async def settle(call: EndpointCall[FactSettling]) -> Response:
+async def settle(call: EndpointCall[FactSettling]) -> JsonResponse[SettledAnswer]:
     """Correct, confirm or take back a fact."""
     try:
         action = FactAction(call.asked.action)

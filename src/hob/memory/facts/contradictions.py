@@ -5,9 +5,10 @@ that were joined, a predicate that has one value only in a later release) is fou
 speaks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import combinations, groupby
 
 from hob.core.ids import new_event_id
 from hob.core.memory import OWNER, Fact, FactChange, FactState, Scope
@@ -50,15 +51,49 @@ def _ended(rivals: Sequence[Fact]) -> Iterator[Fact]:
             yield replace(fact, valid_to=max(since, fact.valid_from or since), evidence=(*fact.evidence, newest.id))
 
 
+def contradicted(facts: Sequence[Fact]) -> Mapping[str, Sequence[str]]:
+    """Of each fact that cannot be so beside others at the same time, the ids of those; what is not sure counts too."""
+    against: defaultdict[str, list[str]] = defaultdict(list)
+    for _, some in _groups(facts):
+        for one, other in combinations(some, 2):
+            if _exclude(one, other):
+                against[one.id].append(other.id)
+                against[other.id].append(one.id)
+    return against
+
+
+def _exclude(one: Fact, other: Fact) -> bool:
+    if one.predicate in _LIKES | _DISLIKES:
+        apart = (one.predicate in _LIKES) != (other.predicate in _LIKES)
+    else:
+        apart = is_single(one.predicate) and one.key != other.key
+    recorded = _before(one.recorded_from, other.recorded_to) and _before(other.recorded_from, one.recorded_to)
+    return apart and recorded and _before(_since(one), other.valid_to) and _before(_since(other), one.valid_to)
+
+
+def _since(fact: Fact) -> float:
+    """Since when it is so for sure."""
+    return fact.at if fact.valid_from is None else fact.valid_from
+
+
+def _before(since: float, until: float | None) -> bool:
+    return until is None or since < until
+
+
+def _about(fact: Fact) -> tuple[str, str]:
+    name = "liking" if fact.predicate in _LIKES | _DISLIKES else fact.predicate
+    return fact.subject.casefold(), f"{name} {fact.key[2]}" if name == "liking" else name
+
+
+def _groups(facts: Sequence[Fact]) -> Iterator[tuple[str, Sequence[Fact]]]:
+    """What is about the same, with the name of that."""
+    for (_, name), group in groupby(sorted(facts, key=lambda fact: (_about(fact), fact.id)), _about):
+        yield name, list(group)
+
+
 def _rivals(standing: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
     """Those that cannot be so together, two or more."""
-
-    def about(fact: Fact) -> tuple[str, str]:
-        name = "liking" if fact.predicate in _LIKES | _DISLIKES else fact.predicate
-        return fact.subject.casefold(), f"{name} {fact.key[2]}" if name == "liking" else name
-
-    for (_, name), group in groupby(sorted(standing, key=lambda fact: (about(fact), fact.id)), about):
-        some = list(group)
+    for name, some in _groups(standing):
         if name.startswith("liking "):
             if {each.predicate in _LIKES for each in some} == {True, False}:
                 yield _one_side(some)
