@@ -150,7 +150,7 @@ class FactsAnswer(TypedDict):
     facts: list[FactAnswer]
 
 
-class SettledAnswer(TypedDict):
+class SettledFactAnswer(TypedDict):
     """A fact that was changed.
 
     before: as it was
@@ -300,7 +300,7 @@ class MemoryControl(Protocol):
     async def facts(self, wanted: FactFilter) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from."""
 
-    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledAnswer:
+    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
         """Change a fact, by the beginning of its id; `right` is what is so instead. Raises NotFound."""
 
     async def goals(self, *, closed: bool) -> Mapping[str, Any]:

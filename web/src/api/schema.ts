@@ -1083,8 +1083,30 @@ export interface SettingsChange {
   values: Record<string, unknown>;
 }
 
-/** A fact that was changed. */
+/** A question as it stands now. */
 export interface SettledAnswer {
+  id: string;
+  state: string;
+  tool: string;
+  reason: string;
+  rule: string;
+  shown: string;
+  question: Record<string, unknown> | null;
+  scopes: string[];
+  session: string;
+  requester: string;
+  message: string | null;
+  asked: number;
+  expires: number;
+  answered: number | null;
+  by: string;
+  scope: string;
+  note: string;
+  line: string;
+}
+
+/** A fact that was changed. */
+export interface SettledFactAnswer {
   before: FactAnswer;
   after: FactAnswer[];
 }
@@ -1487,7 +1509,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: FactSettling;
-    answer: SettledAnswer;
+    answer: SettledFactAnswer;
   };
   "GET /api/v1/memory/goals": {
     path: undefined;

@@ -47,7 +47,7 @@ from hob.gateway.memory import (
     OverflowFigures,
     RecalledAnswer,
     ReindexedAnswer,
-    SettledAnswer,
+    SettledFactAnswer,
 )
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.expertise import ExpertiseKeeper
@@ -305,7 +305,7 @@ class OwnerMemory:
         against = contradicted(found)
         return {"facts": [fact_view(fact, against.get(fact.id, ())) for fact in found]}
 
-    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledAnswer:
+    async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
         """Change a fact. Raises NotFound, InvalidRequest."""
         try:
             before, after = await self._book.settle(id, action, right, self._scope)

@@ -29,7 +29,7 @@ from hob.gateway.memory import (
     MemoryStatusAnswer,
     RecalledAnswer,
     ReindexedAnswer,
-    SettledAnswer,
+    SettledFactAnswer,
 )
 
 T = TypeVar("T", bound=Mapping[str, Any])
@@ -205,7 +205,7 @@ async def facts(call: EndpointCall[Facts]) -> JsonResponse[FactsAnswer]:
     return json_response(await _memory(call).facts(FactFilter(asked.known_at, asked.valid_at, asked.past, asked.ever)))
 
 
-async def settle(call: EndpointCall[FactSettling]) -> JsonResponse[SettledAnswer]:
+async def settle(call: EndpointCall[FactSettling]) -> JsonResponse[SettledFactAnswer]:
     """Correct, confirm or take back a fact."""
     try:
         action = FactAction(call.asked.action)
