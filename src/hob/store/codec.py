@@ -36,39 +36,39 @@ def dump_json(value: Any) -> str:
 
 def dump_inbound(inbound: Inbound) -> str:
     """All of the message but its text; what has its default is left out."""
-    data: dict[str, Any] = {
-        "id": inbound.id,
-        "key": inbound.key,
-        "origin": [inbound.origin.channel, inbound.origin.chat, inbound.origin.account, inbound.origin.thread],
-        "sender": [inbound.sender.id, inbound.sender.name, inbound.sender.cls],
-        "label": [inbound.label.origin, inbound.label.trust],
-        "trace": inbound.trace,
-    }
-    if inbound.attachments:
-        data["attachments"] = _dump_attachments(inbound.attachments)
-    if inbound.quoted:
-        data["quoted"] = [[q.text, q.label.origin, q.label.trust] for q in inbound.quoted]
-    if inbound.session is not None:
-        data["session"] = inbound.session
-    if inbound.model is not None:
-        data["model"] = inbound.model
-    if inbound.sent_at != UNKNOWN_TIME:
-        data["sent_at"] = inbound.sent_at.timestamp()
-    if inbound.hops:
-        data["hops"] = inbound.hops
-    if inbound.background:
-        data["background"] = True
-    if inbound.group:
-        data["group"] = True
-    if inbound.mentioned:
-        data["mentioned"] = True
-    if inbound.scopes is not None:
-        data["scopes"] = sorted(inbound.scopes)
-    if inbound.terms is not None:
-        terms = inbound.terms
-        tools = [[tool.name, tool.description, tool.schema] for tool in terms.tools]
-        data["terms"] = {"tools": tools, "choice": terms.choice, "form": terms.form, "stop": terms.stop}
-    return dump_json(data)
+    return dump_json(
+        _present(
+            {
+                "id": inbound.id,
+                "key": inbound.key,
+                "origin": [inbound.origin.channel, inbound.origin.chat, inbound.origin.account, inbound.origin.thread],
+                "sender": [inbound.sender.id, inbound.sender.name, inbound.sender.cls],
+                "label": [inbound.label.origin, inbound.label.trust],
+                "trace": inbound.trace,
+                "attachments": _dump_attachments(inbound.attachments) or None,
+                "quoted": [[q.text, q.label.origin, q.label.trust] for q in inbound.quoted] or None,
+                "session": inbound.session,
+                "model": inbound.model,
+                "sent_at": None if inbound.sent_at == UNKNOWN_TIME else inbound.sent_at.timestamp(),
+                "hops": inbound.hops or None,
+                "background": inbound.background or None,
+                "group": inbound.group or None,
+                "mentioned": inbound.mentioned or None,
+                "scopes": None if inbound.scopes is None else sorted(inbound.scopes),
+                "terms": None if inbound.terms is None else _dump_terms(inbound.terms),
+            }
+        )
+    )
+
+
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _dump_terms(terms: ClientTerms) -> Mapping[str, Any]:
+    tools = [[tool.name, tool.description, tool.schema] for tool in terms.tools]
+    return {"tools": tools, "choice": terms.choice, "form": terms.form, "stop": terms.stop}
 
 
 def _load_terms(data: Mapping[str, Any] | None) -> ClientTerms | None:
@@ -122,19 +122,16 @@ def _load_attachments(data: Mapping[str, Any]) -> tuple[Attachment, ...]:
 
 def dump_form(outbound: Outbound) -> str:
     """What a message has beyond its text; empty for nothing."""
-    data: dict[str, Any] = {}
-    if outbound.action is not OutboundAction.SEND:
-        data["action"] = outbound.action
-    if outbound.about:
-        data["about"] = outbound.about
-    if outbound.attachments:
-        data["attachments"] = _dump_attachments(outbound.attachments)
-    if outbound.buttons:
-        data["buttons"] = [[each.label, each.answer] for each in outbound.buttons]
-    if outbound.poll:
-        data["poll"] = outbound.poll
-    if outbound.spelled:
-        data["spelled"] = True
+    data = _present(
+        {
+            "action": None if outbound.action is OutboundAction.SEND else outbound.action,
+            "about": outbound.about or None,
+            "attachments": _dump_attachments(outbound.attachments) or None,
+            "buttons": [[each.label, each.answer] for each in outbound.buttons] or None,
+            "poll": outbound.poll or None,
+            "spelled": outbound.spelled or None,
+        }
+    )
     return dump_json(data) if data else ""
 
 
@@ -162,15 +159,14 @@ def load_label(origin: str, trust: str) -> Label:
 
 def dump_extra(entry: Entry) -> str:
     """What an entry has besides its text; empty for nothing."""
-    data: dict[str, Any] = {}
-    if entry.calls:
-        data["calls"] = [[call.id, call.name, call.arguments] for call in entry.calls]
-    if entry.call is not None:
-        data["call"] = entry.call
-    if entry.is_error:
-        data["is_error"] = True
-    if entry.images:
-        data["images"] = [[image.blob, image.media_type] for image in entry.images]
+    data = _present(
+        {
+            "calls": [[call.id, call.name, call.arguments] for call in entry.calls] or None,
+            "call": entry.call,
+            "is_error": entry.is_error or None,
+            "images": [[image.blob, image.media_type] for image in entry.images] or None,
+        }
+    )
     return dump_json(data) if data else ""
 
 

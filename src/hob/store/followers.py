@@ -6,7 +6,7 @@ from typing import TypeAlias
 import apsw
 
 from hob.core.values import dataclass
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 
 Effect: TypeAlias = Callable[[apsw.Connection], None]
@@ -33,38 +33,29 @@ class Quarantined:
 class StoredFollowers(TimedStorePart):
     """A cursor for each, moved in one transaction with what the follower writes."""
 
-    async def begin(self, name: str, *, at_end: bool) -> int:
+    @transaction
+    def begin(self, connection: apsw.Connection, name: str, *, at_end: bool) -> int:
         """The place after which it goes on: a new one's is the beginning, or the end. Raises StoreErrors."""
+        row = find_row(connection, _PLACE, (name,))
+        if row is None:
+            row = all_rows(connection, _NEWEST)[0] if at_end else (0,)
+            connection.execute(_BEGIN, (name, row[0]))
+        place: int = row[0]
+        return place
 
-        def job(connection: apsw.Connection) -> int:
-            row = find_row(connection, _PLACE, (name,))
-            if row is None:
-                row = all_rows(connection, _NEWEST)[0] if at_end else (0,)
-                connection.execute(_BEGIN, (name, row[0]))
-            place: int = row[0]
-            return place
-
-        return await self._writer.write(job)
-
-    async def advance(self, name: str, place: int, effect: Effect | None = None) -> None:
+    @transaction
+    def advance(self, connection: apsw.Connection, name: str, place: int, effect: Effect | None = None) -> None:
         """It has worked on everything up to this place, with this effect. Raises StoreErrors and what that raises."""
+        if effect is not None:
+            effect(connection)
+        connection.execute(_MOVE, (place, name))
 
-        def job(connection: apsw.Connection) -> None:
-            if effect is not None:
-                effect(connection)
-            connection.execute(_MOVE, (place, name))
-
-        await self._writer.write(job)
-
-    async def quarantine(self, name: str, places: Sequence[int], upto: int, reason: str) -> None:
+    @transaction
+    def quarantine(self, connection: apsw.Connection, name: str, places: Sequence[int], upto: int, reason: str) -> None:
         """It cannot take these events and goes on behind them. Raises StoreErrors."""
         rows = [(name, place, self._clock.now().timestamp(), reason) for place in places]
-
-        def job(connection: apsw.Connection) -> None:
-            connection.executemany(_QUARANTINE, rows)
-            connection.execute(_MOVE, (upto, name))
-
-        await self._writer.write(job)
+        connection.executemany(_QUARANTINE, rows)
+        connection.execute(_MOVE, (upto, name))
 
     async def quarantined(self) -> Sequence[Quarantined]:
         """What is quarantined, by follower. Raises StoreErrors."""

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trace_id, new_turn_id
 from hob.core.models import Entry
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.rows import all_rows, changed, find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.transcript import insert_entry
 from hob.store.timeline import write_events
@@ -36,30 +35,31 @@ class PastEntry:
     entry: Entry
 
 
-class Imports:
+class Imports(TimedStorePart):
     """Takes over past messages. The same message twice is one; what came later is appended."""
 
-    def __init__(self, writer: Writer, clock: Clock) -> None:
-        self._writer = writer
-        self._clock = clock
-
-    async def add(self, session: SessionKey, title: str, past: Sequence[PastEntry], *, preview: bool = False) -> int:
+    @transaction
+    def add(
+        self,
+        connection: apsw.Connection,
+        session: SessionKey,
+        title: str,
+        past: Sequence[PastEntry],
+        *,
+        preview: bool = False,
+    ) -> int:
         """Append those that are new, in this order, with their own times; how many that are. All of them or none.
 
         With `preview` nothing is written. Raises InvalidRequest for a session that did not begin this way.
         """
-        now = self._clock.now().timestamp()
-
-        def job(connection: apsw.Connection) -> int:
-            _refuse_own(connection, session)
-            if preview:
-                return len(_only_new(connection, session, past))
-            new = [each for each in _only_new(connection, session, past) if _remember(connection, session, each)]
-            if new:
-                _append(connection, session, title, [each.entry for each in new], now)
-            return len(new)
-
-        return await self._writer.write(job)
+        now = self._now()
+        _refuse_own(connection, session)
+        if preview:
+            return len(_only_new(connection, session, past))
+        new = [each for each in _only_new(connection, session, past) if _remember(connection, session, each)]
+        if new:
+            _append(connection, session, title, [each.entry for each in new], now)
+        return len(new)
 
 
 def _refuse_own(connection: apsw.Connection, session: SessionKey) -> None:

@@ -12,7 +12,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.database.writer import Writer
@@ -91,19 +91,16 @@ class StoredPeople(TimedStorePart):
         rows = await self._readers.read(lambda connection: all_rows(connection, sql, (now,)))
         return tuple(map(_request, rows))
 
-    async def ask(self, request: PairingRequest) -> None:
+    @transaction
+    def ask(self, connection: apsw.Connection, request: PairingRequest) -> None:
         """Somebody was told a code; what has expired is removed."""
         r, now = request, self._clock.now().timestamp()
         sql = (
             "INSERT OR IGNORE INTO pairing_requests (code, channel, account, address, name, asked, expires)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
-
-        def job(connection: apsw.Connection) -> None:
-            connection.execute("DELETE FROM pairing_requests WHERE NOT denied AND expires <= ?", (now,))
-            connection.execute(sql, (r.code, *_place(r.address), r.name, r.asked, r.expires))
-
-        await self._writer.write(job)
+        connection.execute("DELETE FROM pairing_requests WHERE NOT denied AND expires <= ?", (now,))
+        connection.execute(sql, (r.code, *_place(r.address), r.name, r.asked, r.expires))
 
     async def deny(self, request: PairingRequest, *entries: AuditEntry) -> None:
         """They get no further code from this address."""

@@ -53,11 +53,11 @@ class PluginRecords(TimedStorePart):
 
     async def find(self, key: str) -> PluginRecord | None:
         """The row of this key, if there is one. Raises StoreErrors."""
-        return next((each for each in await self._read(key, 1) if each.key == key), None)
+        return next((each for each in await self._found(key, 1) if each.key == key), None)
 
     async def list(self, prefix: str = "", limit: int = 1_000) -> Sequence[PluginRecord]:
         """Rows whose keys begin so, by key. Raises StoreErrors."""
-        return await self._read(prefix, limit)
+        return await self._found(prefix, limit)
 
     async def put(self, record: PluginRecord) -> None:
         """Keep it in place of the old one; durable when it returns. Raises InvalidRequest, StoreErrors."""
@@ -88,7 +88,7 @@ class PluginRecords(TimedStorePart):
         connection.executemany(_FORGET, [(at, *row) for row in old])
         return bool(old)
 
-    async def _read(self, prefix: str, limit: int) -> Sequence[PluginRecord]:
+    async def _found(self, prefix: str, limit: int) -> Sequence[PluginRecord]:
         values = {"plugin": self._feature, "key": prefix, "now": self._clock.now().timestamp(), "limit": limit}
         rows: list[Row] = await self._readers.read(lambda connection: all_rows(connection, _FOUND, values))
         return [PluginRecord(*row) for row in rows]

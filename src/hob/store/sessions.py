@@ -15,7 +15,7 @@ from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.turns import QueueMode, Session, SessionChange
 from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row
 from hob.store.database.writer import Writer
@@ -211,37 +211,31 @@ class StoredSessions(TimedStorePart):
         told: list[AuditEntry] = []
         await self._audit.write(job, lambda _: told)
 
-    async def reset(self, key: SessionKey, reason: str) -> None:
+    @transaction
+    def reset(self, connection: apsw.Connection, key: SessionKey, reason: str) -> None:
         """Begin afresh: what was said so far is kept and no longer shown to the model."""
         at = self._now()
+        keep = ContentWriter(connection)
+        sql = "UPDATE sessions SET since = entries, updated = ? WHERE key = ? RETURNING since"
+        rows = all_rows(connection, sql, (at, key))
+        if not rows:
+            _create(connection, keep, key, "", at)
+        since = rows[0][0] if rows else 0
+        write_events(connection, keep, (_event(key, "reset", at, str(since), status=reason),))
 
-        def job(connection: apsw.Connection) -> None:
-            keep = ContentWriter(connection)
-            sql = "UPDATE sessions SET since = entries, updated = ? WHERE key = ? RETURNING since"
-            rows = all_rows(connection, sql, (at, key))
-            if not rows:
-                _create(connection, keep, key, "", at)
-            since = rows[0][0] if rows else 0
-            write_events(connection, keep, (_event(key, "reset", at, str(since), status=reason),))
-
-        await self._writer.write(job)
-
-    async def switch(self, chat: str, key: SessionKey) -> None:
+    @transaction
+    def switch(self, connection: apsw.Connection, chat: str, key: SessionKey) -> None:
         """From now on messages of this chat (an address key) go to that session."""
         at = self._now()
-
-        def job(connection: apsw.Connection) -> None:
-            connection.execute(
-                "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",
-                (chat, key),
-            )
-            keep = ContentWriter(connection)
-            connection.execute("UPDATE sessions SET chat = ? WHERE key = ? AND chat = ''", (chat, key))
-            if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
-                _create(connection, keep, key, chat, at)
-            write_events(connection, keep, (_event(key, "switched", at, chat),))
-
-        await self._writer.write(job)
+        connection.execute(
+            "INSERT INTO chats (chat, session) VALUES (?, ?) ON CONFLICT DO UPDATE SET session = excluded.session",
+            (chat, key),
+        )
+        keep = ContentWriter(connection)
+        connection.execute("UPDATE sessions SET chat = ? WHERE key = ? AND chat = ''", (chat, key))
+        if find_row(connection, "SELECT 1 FROM sessions WHERE key = ?", (key,)) is None:
+            _create(connection, keep, key, chat, at)
+        write_events(connection, keep, (_event(key, "switched", at, chat),))
 
     async def switched(self, chat: str) -> SessionKey | None:
         """The session this chat was switched to, if it ever was."""

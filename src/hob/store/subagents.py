@@ -13,7 +13,7 @@ from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolResult
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbound
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.turns.late_results import put_result
@@ -86,7 +86,8 @@ class QueuedMessage:
 class StoredSubagents(TimedStorePart):
     """Runs and the messages they begin with."""
 
-    async def add(self, row: SubagentRow, inbound: Inbound, most: int) -> bool:
+    @transaction
+    def add(self, connection: apsw.Connection, row: SubagentRow, inbound: Inbound, most: int) -> bool:
         """Keep the run and queue its message; False where it is kept already.
 
         Raises ToolFailed where its parent has that many open children, StoreErrors.
@@ -94,23 +95,19 @@ class StoredSubagents(TimedStorePart):
         at = self._clock.now().timestamp()
         to = row.origin
         origin = dump_json([to.channel, to.chat, to.account, to.thread])
-
-        def job(connection: apsw.Connection) -> bool:
-            if find_row(connection, "SELECT 1 FROM subagents WHERE id = ?", (row.id,)) is not None:
-                return False
-            found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
-            if row.kind == SPAWN and found[0] >= most:
-                raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
-            keep = ContentWriter(connection)
-            values = (
-                row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,
-                keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken,
-            )  # fmt: skip
-            all_rows(connection, _INSERT, values)
-            _enqueue(connection, keep, row.turn, row.id, inbound)
-            return True
-
-        return await self._writer.write(job)
+        if find_row(connection, "SELECT 1 FROM subagents WHERE id = ?", (row.id,)) is not None:
+            return False
+        found = find_row(connection, _OPEN_CHILDREN, (row.parent,)) or (0,)
+        if row.kind == SPAWN and found[0] >= most:
+            raise ToolFailed(f"{found[0]} sub-agents of this session are at work; wait for one (sessions_yield)")
+        keep = ContentWriter(connection)
+        values = (
+            row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,
+            keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken,
+        )  # fmt: skip
+        all_rows(connection, _INSERT, values)
+        _enqueue(connection, keep, row.turn, row.id, inbound)
+        return True
 
     async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
         """Queue this message to Hob; its key makes it one. Raises StoreErrors."""
@@ -131,25 +128,21 @@ class StoredSubagents(TimedStorePart):
         sql = "UPDATE subagents SET why = ? WHERE id = ? AND why = ''"
         await self._writer.write(lambda c: c.execute(sql, (why, id)).fetchall())
 
-    async def take(self, ids: Sequence[InboundId], by: str) -> None:
+    @transaction
+    def take(self, connection: apsw.Connection, ids: Sequence[InboundId], by: str) -> None:
         """Their results were handed over."""
+        for id in ids:
+            connection.execute("UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL", (by, id))
 
-        def job(connection: apsw.Connection) -> None:
-            for id in ids:
-                connection.execute("UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL", (by, id))
-
-        await self._writer.write(job)
-
-    async def hand_over(self, ids: Sequence[InboundId], turn: TurnId, result: ToolResult) -> None:
+    @transaction
+    def hand_over(
+        self, connection: apsw.Connection, ids: Sequence[InboundId], turn: TurnId, result: ToolResult
+    ) -> None:
         """Give their results to a call of a parked turn, in one transaction with that they are taken."""
-
-        def job(connection: apsw.Connection) -> None:
-            put_result(connection, ContentWriter(connection), turn, result)
-            for id in ids:
-                sql = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
-                connection.execute(sql, (f"{turn}.{result.call}", id))
-
-        await self._writer.write(job)
+        put_result(connection, ContentWriter(connection), turn, result)
+        for id in ids:
+            sql = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
+            connection.execute(sql, (f"{turn}.{result.call}", id))
 
     async def close(self, id: InboundId) -> None:
         """Nothing is to be done for it any more."""

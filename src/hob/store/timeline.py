@@ -13,7 +13,7 @@ from hob.core.messages import MediaType
 from hob.core.models import Usage
 from hob.core.values import dataclass
 from hob.store.codec import load_label
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import all_rows, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection
 
@@ -207,24 +207,23 @@ class Timeline(StorePart):
         events = tuple((row[0], _load(row)) for row in rows)
         return Followed(events, events[-1][0] if len(events) == limit else max(after, newest))
 
-    async def page(self, before: int | None, limit: int, wanted: "TimelineFilter") -> "TimelinePage":
+    @snapshot
+    def page(
+        self, connection: apsw.Connection, before: int | None, limit: int, wanted: "TimelineFilter"
+    ) -> "TimelinePage":
         """The newest events before a place (None: of all) that are wanted, newest first, and where to go on.
 
         At most `LOOKED_THROUGH` events are looked through at once: where few are wanted, a page may be short or empty
         and lead on all the same.
         """
         where, values = wanted.sql()
-
-        def read(connection: apsw.Connection) -> TimelinePage:
-            newest = all_rows(connection, _NEWEST)[0][0]
-            end = newest + 1 if before is None else min(before, newest + 1)
-            floor = max(0, end - 1 - LOOKED_THROUGH)
-            sql = f"{_SELECT} WHERE t.seq < ? AND t.seq > ?{where} ORDER BY t.seq DESC LIMIT ?"
-            rows = all_rows(connection, sql, (end, floor, *values, limit))
-            upto = rows[-1][0] if len(rows) == limit else floor + 1
-            return TimelinePage(tuple((row[0], _load(row)) for row in rows), upto if upto > 1 else None, newest)
-
-        return await self._readers.read(read)
+        newest = all_rows(connection, _NEWEST)[0][0]
+        end = newest + 1 if before is None else min(before, newest + 1)
+        floor = max(0, end - 1 - LOOKED_THROUGH)
+        sql = f"{_SELECT} WHERE t.seq < ? AND t.seq > ?{where} ORDER BY t.seq DESC LIMIT ?"
+        rows = all_rows(connection, sql, (end, floor, *values, limit))
+        upto = rows[-1][0] if len(rows) == limit else floor + 1
+        return TimelinePage(tuple((row[0], _load(row)) for row in rows), upto if upto > 1 else None, newest)
 
     @contextmanager
     def news(self, kinds: Collection[str] = ()) -> Iterator[asyncio.Event]:

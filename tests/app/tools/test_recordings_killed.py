@@ -42,7 +42,7 @@ async def heard_until_killed(home: Path, url: str, *, stored: bool) -> None:
         if dying:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    StoredJournal.append = die  # type: ignore[assignment, method-assign]
+    StoredJournal.append = die  # type: ignore[method-assign]
     async with listening(home, url) as hob:
         await hob.knows()
         await speak(hob)

@@ -7,7 +7,7 @@ and on disk. Blobs and files travel in tables of their own that exist in backups
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -56,12 +56,9 @@ def back_up(
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
         _check_room(home, file)
-        connection = connect_reading()
-        try:
+        with closing(connect_reading()) as connection:
             connection.execute("PRAGMA query_only = OFF")  # it forbids VACUUM INTO too; the handle is read-only anyway
             connection.execute("VACUUM INTO ?", (str(part),))
-        finally:
-            connection.close()
         part.chmod(0o600)
         _put_blobs_in(part, home / "blobs")
         _put_files_in(part, home, carried)
@@ -97,8 +94,7 @@ def _check_room(home: Path, file: Path) -> None:
 
 
 def _put_blobs_in(file: Path, folder: Path) -> None:
-    connection = apsw.Connection(str(file))
-    try:
+    with closing(apsw.Connection(str(file))) as connection:
         ids = [row[0] for row in all_rows(connection, "SELECT id FROM blobs WHERE erased IS NULL ORDER BY id")]
         if not ids:
             return
@@ -109,23 +105,18 @@ def _put_blobs_in(file: Path, folder: Path) -> None:
             if path.exists():
                 connection.execute("INSERT INTO backup_blobs VALUES (?, ?)", (blob, path.read_bytes()))
         connection.execute("COMMIT")
-    finally:
-        connection.close()
 
 
 def _put_files_in(file: Path, home: Path, carried: Collection[str]) -> None:
     paths = sorted({path for name in carried for top in home.glob(name) for path in _files_below(top)})
     if not paths:
         return
-    connection = apsw.Connection(str(file))
-    try:
+    with closing(apsw.Connection(str(file))) as connection:
         connection.execute(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {_FILES}").fetchall()
         for path in paths:
             row = (path.relative_to(home).as_posix(), path.read_bytes())
             connection.execute("INSERT INTO carried_files VALUES (?, ?)", row)
         connection.execute("COMMIT")
-    finally:
-        connection.close()
 
 
 def _files_below(path: Path) -> Iterator[Path]:
@@ -171,8 +162,7 @@ def restore(home: Path, file: Path, clock: Clock | None = None) -> Path | None:
 
 def _copy_checked(file: Path, goal: Path) -> None:
     try:
-        connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
+        with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             problem = find_row(connection, "PRAGMA quick_check(1)")
             if problem is None or problem[0] != "ok":
                 raise StoreDamaged(
@@ -185,8 +175,6 @@ def _copy_checked(file: Path, goal: Path) -> None:
             if version_of(connection) > len(migrations()):
                 raise StoreNewer(translatable("{file} was written by a newer Hob; upgrade Hob first.", file=file))
             connection.execute("VACUUM INTO ?", (str(goal),))
-        finally:
-            connection.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise StoreDamaged(
             translatable("{file} is damaged or no database ({error}).", file=file, error=str(error))
@@ -198,19 +186,15 @@ def _tombstones_of(path: Path) -> list[Row]:
     if not path.exists() or not path.stat().st_size:
         return []
     try:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        try:
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             return all_rows(connection, "SELECT content, hash, at, reason FROM tombstones")
-        finally:
-            connection.close()
     except apsw.Error as error:  # a damaged one is a usual reason to restore; the text file has them all the same
         _log.warning("the former database could not be asked what was erased: %s", error)
         return []
 
 
 def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
-    connection = connect(fresh, StoreSettings(), None, writes=True)
-    try:
+    with closing(connect(fresh, StoreSettings(), None, writes=True)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         older = find_row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'memories'") is None
         apply_migrations(connection)  # what is erased may lie in any table of today
@@ -227,8 +211,6 @@ def _prepare(fresh: Path, home: Path, stones: list[Row], at: float) -> None:
         connection.execute("COMMIT")
         if travelling or carrying or stones:  # what SQLite moves while it erases stays behind in pages until then
             connection.execute("VACUUM")
-    finally:
-        connection.close()
 
 
 def _take_blobs_out(connection: apsw.Connection, folder: Path) -> None:
@@ -261,11 +243,8 @@ def _step_aside(path: Path, goal: Path) -> Path | None:
     if not path.exists():
         return None
     try:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        try:
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            connection.close()
     except apsw.Error:
         return move_database(path, goal)  # it cannot be opened: its parts only make sense together
     if row is None or row[0] or any(path.with_name(path.name + side).exists() for side in SIDES):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
 import apsw
@@ -48,7 +49,7 @@ class Export:
         for line in await self._readers.read(lambda c: [_summary(row) for row in all_rows(c, _SUMMARIES, (key,))]):
             yield line
         after = 0
-        while rows := await self._readers.read(_entries(key, after)):
+        while rows := await self._readers.read(partial(_entries, key, after)):
             for row in rows:
                 yield _entry(row)
             after = rows[-1][0]
@@ -75,11 +76,8 @@ class Export:
         )  # fmt: skip
 
 
-def _entries(key: SessionKey, after: int) -> Any:
-    def query(connection: apsw.Connection) -> list[Row]:
-        return all_rows(connection, _ENTRIES, (key, after, _BATCH))
-
-    return query
+def _entries(key: SessionKey, after: int, connection: apsw.Connection) -> list[Row]:
+    return all_rows(connection, _ENTRIES, (key, after, _BATCH))
 
 
 def _entry(row: Sequence[Any]) -> str:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -81,13 +82,10 @@ def erase_in(copies: Copies, erase: Callable[[apsw.Connection], Sequence[Row]]) 
     stones: list[Row] = []
     for file in copies.whole:
         try:
-            connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
+            with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
                 connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").fetchall()
                 stones += erase(connection)
                 connection.execute("COMMIT; VACUUM")  # nothing of it is left in pages that are free
-            finally:
-                connection.close()
         except apsw.Error as error:
             raise translate(error) from error
     for file in copies.others:

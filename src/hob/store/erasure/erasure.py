@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -239,11 +240,8 @@ class Erasure:
 
     def _fold_log(self) -> None:
         try:
-            connection = self._connect()
-            try:
+            with closing(self._connect()) as connection:
                 row = find_row(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                connection.close()
         except apsw.Error as error:
             raise translate(error) from error
         if row is None or row[0]:

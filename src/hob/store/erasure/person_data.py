@@ -3,12 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 
 import apsw
 
 from hob.core.values import dataclass
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import all_rows
 from hob.store.erasure.erasure import ErasurePerson
 from hob.store.erasure.selection import DERIVED
@@ -49,34 +48,28 @@ class PersonData:
     """What Hob remembers that names them, and what sessions noted."""
 
 
-class StoredPersonData:
+class StoredPersonData(StorePart):
     """Reads it: each call walks through the whole database."""
-
-    def __init__(self, readers: Readers) -> None:
-        self._readers = readers
 
     async def senders(self) -> tuple[str, ...]:
         """Everybody who has ever written, as `channel:account:id`."""
         sql = "SELECT DISTINCT sender FROM inbox"
         return tuple(row[0] for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
-    async def of(self, whose: ErasurePerson, names: re.Pattern[str] | None) -> PersonData:
+    @snapshot
+    def of(self, connection: apsw.Connection, whose: ErasurePerson, names: re.Pattern[str] | None) -> PersonData:
         """What there is of these senders, and where `names` stand in what others said."""
-        return await self._readers.read(partial(_of, whose.key(), names))
-
-
-def _of(key: str, names: re.Pattern[str] | None, connection: apsw.Connection) -> PersonData:
-    values = {"key": key}
-    messages, turns, sessions = all_rows(connection, _COUNTS, values)[0]
-    (events,) = all_rows(connection, _FACTS, values)[0]
-    mentions: Counter[str] = Counter()
-    if names is not None:
-        for session, text in connection.execute(_OTHERS, values):
-            mentions[session] += bool(names.search(text))
-    keys = [row[0] for row in all_rows(connection, "SELECT key FROM sessions ORDER BY key")]
-    named = tuple(session for session in keys if names is not None and names.search(session))
-    memories, notes = (
-        tuple(row[0] for row in all_rows(connection, sql) if names is not None and names.search(row[0]))
-        for sql in _REMEMBERED
-    )
-    return PersonData(messages, turns, sessions, events, dict(+mentions), named, memories, notes)
+        values = {"key": whose.key()}
+        messages, turns, sessions = all_rows(connection, _COUNTS, values)[0]
+        (events,) = all_rows(connection, _FACTS, values)[0]
+        mentions: Counter[str] = Counter()
+        if names is not None:
+            for session, text in connection.execute(_OTHERS, values):
+                mentions[session] += bool(names.search(text))
+        keys = [row[0] for row in all_rows(connection, "SELECT key FROM sessions ORDER BY key")]
+        named = tuple(session for session in keys if names is not None and names.search(session))
+        memories, notes = (
+            tuple(row[0] for row in all_rows(connection, sql) if names is not None and names.search(row[0]))
+            for sql in _REMEMBERED
+        )
+        return PersonData(messages, turns, sessions, events, dict(+mentions), named, memories, notes)

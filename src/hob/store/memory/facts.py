@@ -17,7 +17,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.memory import Fact, FactChange, FactState, GoalMove, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, masked
 from hob.store.memory.goals import KIND as GOAL
@@ -89,31 +89,33 @@ class StoredFacts(TimedStorePart):
 
     async def known(self, scope: Scope) -> list[Fact]:
         """What is recorded now, also what was so once. Raises StoreErrors."""
-        return await self._read(_NOW, (scope.person, scope.agent))
+        return await self._facts(_NOW, (scope.person, scope.agent))
 
     async def recorded(self, scope: Scope) -> list[Fact]:
         """All that was ever recorded and not forgotten. Raises StoreErrors."""
-        return await self._read(f"{_FACTS}{_ORDER}", (scope.person, scope.agent))
+        return await self._facts(f"{_FACTS}{_ORDER}", (scope.person, scope.agent))
 
     async def known_at(self, scope: Scope, at: float) -> list[Fact]:
         """What was recorded at that time. Raises StoreErrors."""
-        return await self._read(_KNOWN_AT, (scope.person, scope.agent, at, at))
+        return await self._facts(_KNOWN_AT, (scope.person, scope.agent, at, at))
 
     async def changed(self, scope: Scope, change: str) -> list[Fact]:
         """What this change recorded, as far as it still stands. Raises StoreErrors."""
-        return await self._read(_OF_CHANGE, (scope.person, scope.agent, change))
+        return await self._facts(_OF_CHANGE, (scope.person, scope.agent, change))
 
     async def beginning(self, scope: Scope, id: str) -> list[Fact]:
         """The facts whose ids begin so, two at most, also those that are recorded no longer. Raises StoreErrors."""
-        return await self._read(_BEGINNING, (scope.person, scope.agent, id, f"{id}g"))
+        return await self._facts(_BEGINNING, (scope.person, scope.agent, id, f"{id}g"))
 
     async def versions(self, scope: Scope, ids: Sequence[str]) -> list[str]:
         """The items of all records of these facts, closed ones too. Raises StoreErrors."""
         sql, values = _VERSIONS.format(marks(ids)), (scope.person, scope.agent, *ids)
         return [row[0] for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
 
-    async def change(
+    @transaction
+    def change(
         self,
+        connection: apsw.Connection,
         scope: Scope,
         decisions: Sequence[Decide],
         change: str,
@@ -125,26 +127,22 @@ class StoredFacts(TimedStorePart):
         Gives what is recorded anew, goals as facts; what came of such work is told in the timeline. Raises StoreErrors.
         """
         now = self._clock.now().timestamp()
-
-        def job(connection: apsw.Connection) -> list[Fact]:
-            made: list[Fact] = []
-            for decide in decisions:
-                known = [_load(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
-                wanted = decide(known)
-                if work is not None:
-                    connection.execute(_COUNT_DECISION, (decision_of(wanted),))
-                if wanted is not None:
-                    made += _record(connection, scope, wanted, change, now)
+        made: list[Fact] = []
+        for decide in decisions:
+            known = [_load(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
+            wanted = decide(known)
             if work is not None:
-                move_on(connection, *work)
-                _tell(connection, made, change, now)
-            for move in moves:
-                if (item := move_goal(connection, scope, move, now)) is not None:
-                    _write_event(connection, item.id, move.goal.id or item.id, item.id, move.said.id, GOAL, now)
-                    made += goals_since(connection, scope, item.seq - 1)
-            return made
-
-        return await self._writer.write(job)
+                connection.execute(_COUNT_DECISION, (decision_of(wanted),))
+            if wanted is not None:
+                made += _record(connection, scope, wanted, change, now)
+        if work is not None:
+            move_on(connection, *work)
+            _tell(connection, made, change, now)
+        for move in moves:
+            if (item := move_goal(connection, scope, move, now)) is not None:
+                _write_event(connection, item.id, move.goal.id or item.id, item.id, move.said.id, GOAL, now)
+                made += goals_since(connection, scope, item.seq - 1)
+        return made
 
     async def decisions(self) -> dict[str, int]:
         """How often what a model proposed ended so, ever. Raises StoreErrors."""
@@ -164,22 +162,19 @@ class StoredFacts(TimedStorePart):
 
         return await self._writer.write(job)
 
-    async def undo(self, scope: Scope, change: str, by: str) -> list[Fact]:
+    @transaction
+    def undo(self, connection: apsw.Connection, scope: Scope, change: str, by: str) -> list[Fact]:
         """What was known before the change is known again; what it had recorded. Raises StoreErrors."""
         now = self._clock.now().timestamp()
+        whose = (scope.person, scope.agent, change)
+        gone = [_load(row) for row in all_rows(connection, _OF_CHANGE, whose)]
+        back = [_load(row) for row in all_rows(connection, _CLOSED_BY, whose)]
+        evidence = {id for fact in back for id in fact.evidence}
+        connection.execute(_OUTDATE, (None, json.dumps(sorted(evidence))))
+        _record(connection, scope, FactChange(tuple(fact.id for fact in gone), tuple(back)), by, now)
+        return gone
 
-        def job(connection: apsw.Connection) -> list[Fact]:
-            whose = (scope.person, scope.agent, change)
-            gone = [_load(row) for row in all_rows(connection, _OF_CHANGE, whose)]
-            back = [_load(row) for row in all_rows(connection, _CLOSED_BY, whose)]
-            evidence = {id for fact in back for id in fact.evidence}
-            connection.execute(_OUTDATE, (None, json.dumps(sorted(evidence))))
-            _record(connection, scope, FactChange(tuple(fact.id for fact in gone), tuple(back)), by, now)
-            return gone
-
-        return await self._writer.write(job)
-
-    async def _read(self, sql: str, values: Sequence[object]) -> list[Fact]:
+    async def _facts(self, sql: str, values: Sequence[object]) -> list[Fact]:
         return [_load(row) for row in await self._readers.read(lambda connection: all_rows(connection, sql, values))]
 
 

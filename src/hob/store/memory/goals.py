@@ -9,7 +9,7 @@ from hob.core.errors import NotFound
 from hob.core.memory import OWNER, Fact, Goal, GoalMove, GoalNote, GoalState, Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, snapshot
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.memory.items import add_items
 
@@ -53,22 +53,19 @@ _SHORTEST = 6
 class StoredGoals(TimedStorePart):
     """Implements `Goals`. Every call names whose they are."""
 
-    async def goals(self, scope: Scope) -> list[Goal]:
+    @snapshot
+    def goals(self, connection: apsw.Connection, scope: Scope) -> list[Goal]:
         """All, the open ones first by when they are due, each with what came of it. Raises StoreErrors."""
-
-        def read(connection: apsw.Connection) -> list[Goal]:
-            whose = (scope.person, scope.agent)
-            rows = all_rows(connection, _ALL, whose)
-            notes: dict[str, list[GoalNote]] = {}
-            if not rows:
-                return []
-            said = all_rows(connection, _SAID, whose)
-            for goal, id, text, at in [*said, *all_rows(connection, _NOTES, (*whose, SOURCE, NOTE))]:
-                notes.setdefault(goal, []).append(GoalNote(text, at, id))
-            found = (_load(row) for row in rows)
-            return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
-
-        return await self._readers.read(read)
+        whose = (scope.person, scope.agent)
+        rows = all_rows(connection, _ALL, whose)
+        notes: dict[str, list[GoalNote]] = {}
+        if not rows:
+            return []
+        said = all_rows(connection, _SAID, whose)
+        for goal, id, text, at in [*said, *all_rows(connection, _NOTES, (*whose, SOURCE, NOTE))]:
+            notes.setdefault(goal, []).append(GoalNote(text, at, id))
+        found = (_load(row) for row in rows)
+        return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
         """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""

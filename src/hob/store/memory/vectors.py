@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.memory.items import index_waiting
 
@@ -37,15 +37,12 @@ _DROP_EMBEDDER = "DELETE FROM memory_embedders WHERE id = ?"
 class StoredVectors(StorePart):
     """Keeps vectors. An item that is gone when its vector comes gets none."""
 
-    async def begin(self, fingerprint: str) -> int:
+    @transaction
+    def begin(self, connection: apsw.Connection, fingerprint: str) -> int:
         """The number of the embedder of this fingerprint; a new one has embedded nothing. Raises StoreErrors."""
-
-        def job(connection: apsw.Connection) -> int:
-            connection.execute(_ADD_EMBEDDER, (fingerprint,))
-            number: int = all_rows(connection, _EMBEDDER, (fingerprint,))[0][0]
-            return number
-
-        return await self._writer.write(job)
+        connection.execute(_ADD_EMBEDDER, (fingerprint,))
+        number: int = all_rows(connection, _EMBEDDER, (fingerprint,))[0][0]
+        return number
 
     async def find(self, name: str) -> int:
         """The number of the newest embedder of this provider and model; 0 for none. Raises StoreErrors."""
@@ -69,39 +66,32 @@ class StoredVectors(StorePart):
         rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, (embedder, embedder)))
         return int(rows[0][0]), int(rows[0][1])
 
-    async def keep(self, embedder: int, place: int, vectors: Sequence[tuple[int, Sequence[float]]]) -> None:
+    @transaction
+    def keep(
+        self, connection: apsw.Connection, embedder: int, place: int, vectors: Sequence[tuple[int, Sequence[float]]]
+    ) -> None:
         """Keep these, and go on after this place, in one transaction. Raises StoreErrors."""
         packed = [(seq, signs(vector), struct.pack(f"<{len(vector)}e", *vector)) for seq, vector in vectors]
+        for seq, bits, halves in packed:
+            if row := find_row(connection, _SCOPE_OF, (seq,)):
+                connection.execute(_ADD_BITS, (embedder, row[0], seq, bits))
+                connection.execute(_ADD_VECTOR, (seq, embedder, halves))
+        connection.execute(_MOVE, (place, embedder))
 
-        def job(connection: apsw.Connection) -> None:
-            for seq, bits, halves in packed:
-                if row := find_row(connection, _SCOPE_OF, (seq,)):
-                    connection.execute(_ADD_BITS, (embedder, row[0], seq, bits))
-                    connection.execute(_ADD_VECTOR, (seq, embedder, halves))
-            connection.execute(_MOVE, (place, embedder))
-
-        await self._writer.write(job)
-
-    async def drop_others(self, embedder: int) -> None:
+    @transaction
+    def drop_others(self, connection: apsw.Connection, embedder: int) -> None:
         """Leave the vectors of this embedder alone: it has caught up. Raises StoreErrors."""
+        for (other,) in all_rows(connection, _OTHERS, (embedder,)):
+            for sql in (_DROP_VECTORS, _DROP_BITS, _DROP_EMBEDDER):
+                connection.execute(sql, (other,))
 
-        def job(connection: apsw.Connection) -> None:
-            for (other,) in all_rows(connection, _OTHERS, (embedder,)):
-                for sql in (_DROP_VECTORS, _DROP_BITS, _DROP_EMBEDDER):
-                    connection.execute(sql, (other,))
-
-        await self._writer.write(job)
-
-    async def drop_all(self) -> int:
+    @transaction
+    def drop_all(self, connection: apsw.Connection) -> int:
         """Leave no vector of any embedder: each begins anew; how many items had one. Raises StoreErrors."""
-
-        def job(connection: apsw.Connection) -> int:
-            connection.execute("DELETE FROM memory_vectors; DELETE FROM memory_bits")
-            dropped = connection.changes()
-            connection.execute("UPDATE memory_embedders SET place = 0")
-            return dropped
-
-        return await self._writer.write(job)
+        connection.execute("DELETE FROM memory_vectors; DELETE FROM memory_bits")
+        dropped = connection.changes()
+        connection.execute("UPDATE memory_embedders SET place = 0")
+        return dropped
 
 
 def signs(vector: Sequence[float]) -> bytes:

@@ -11,7 +11,7 @@ from itertools import takewhile
 import apsw
 
 from hob.core.memory import MemoryItem, Scope
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, load_item
 
@@ -73,14 +73,11 @@ class StoredWork(TimedStorePart):
         """How many messages of owners come after this place. Raises StoreErrors."""
         return int((await self._readers.read(lambda connection: all_rows(connection, _COUNT, (after,))))[0][0])
 
-    async def sessions_since(self, after: int) -> tuple[int, list[tuple[Scope, str]]]:
+    @snapshot
+    def sessions_since(self, connection: apsw.Connection, after: int) -> tuple[int, list[tuple[Scope, str]]]:
         """The newest item, and in which sessions something was said after this place. Raises StoreErrors."""
-
-        def read(connection: apsw.Connection) -> tuple[int, list[tuple[Scope, str]]]:
-            rows = all_rows(connection, _SESSIONS, (after,))
-            return all_rows(connection, _NEWEST)[0][0], [(Scope(scope, agent), name) for scope, agent, name in rows]
-
-        return await self._readers.read(read)
+        rows = all_rows(connection, _SESSIONS, (after,))
+        return all_rows(connection, _NEWEST)[0][0], [(Scope(scope, agent), name) for scope, agent, name in rows]
 
     async def talk(self, scope: Scope, session: str, after: int, least: int) -> list[MemoryItem]:
         """What the owner and Hob said next in a session, as far as it may be trusted and is so long."""
@@ -92,8 +89,10 @@ class StoredWork(TimedStorePart):
         values = (scope.person, scope.agent)
         return [load_item(row) for row in await self._readers.read(lambda c: all_rows(c, _OBSERVATIONS, values))]
 
-    async def keep(
+    @transaction
+    def keep(
         self,
+        connection: apsw.Connection,
         scope: Scope,
         items: Sequence[MemoryItem],
         work: tuple[str, str, int] | None,
@@ -102,17 +101,13 @@ class StoredWork(TimedStorePart):
         until: float = 0.0,
     ) -> None:
         """Keep these with how far the work has come; those they replace stay until then. Raises StoreErrors."""
-
-        def job(connection: apsw.Connection) -> None:
-            added = add_items(connection, items)
-            if replaced:
-                by = added[0].id if added else items[0].id
-                values = (by, until, json.dumps(list(replaced)), scope.person, scope.agent)
-                connection.execute(_REPLACE, values)
-            if work is not None:
-                move_on(connection, *work)
-
-        await self._writer.write(job)
+        added = add_items(connection, items)
+        if replaced:
+            by = added[0].id if added else items[0].id
+            values = (by, until, json.dumps(list(replaced)), scope.person, scope.agent)
+            connection.execute(_REPLACE, values)
+        if work is not None:
+            move_on(connection, *work)
 
 
 def move_on(connection: apsw.Connection, name: str, about: str, place: int) -> None:

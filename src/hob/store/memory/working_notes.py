@@ -8,7 +8,7 @@ from hob.core.errors import StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import WorkingNote
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.memory.tombstones import stone_of, unused_moment
@@ -47,22 +47,18 @@ class StoredWorkingNotes(TimedStorePart):
         rows = await self._readers.read(lambda connection: all_rows(connection, _NEWEST))
         return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "")
 
-    async def clear(self) -> int:
+    @transaction
+    def clear(self, connection: apsw.Connection) -> int:
         """Let go of all of them; how many. Raises StoreErrors."""
-        at = self._clock.now().timestamp()
-        return await self._writer.write(lambda connection: _clear(connection, at))
+        texts = all_rows(connection, "DELETE FROM working_notes RETURNING text")
+        connection.executemany(_ERASE, [(self._now(), *text) for text in texts])
+        return len(texts)
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
         """Keep this one in place of the old; an empty text keeps none. Raises StoreErrors."""
         at = self._clock.now().timestamp()
         note = WorkingNote(note.text, note.label, at, note.turn)
         await self._writer.write(lambda c: keep_note(c, session, note))
-
-
-def _clear(connection: apsw.Connection, at: float) -> int:
-    texts = all_rows(connection, "DELETE FROM working_notes RETURNING text")
-    connection.executemany(_ERASE, [(at, *text) for text in texts])
-    return len(texts)
 
 
 def keep_note(connection: apsw.Connection, session: SessionKey, note: WorkingNote) -> None:

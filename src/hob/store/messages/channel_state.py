@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import apsw
 
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows
 
 _PUT = (
@@ -21,16 +21,13 @@ class StoredChannelState(StorePart):
         sql = "SELECT key, value FROM channel_state WHERE channel = ? AND account = ?"
         return dict(await self._readers.read(lambda c: all_rows(c, sql, (channel, account))))
 
-    async def put(self, channel: str, account: str, values: Mapping[str, str]) -> None:
+    @transaction
+    def put(self, connection: apsw.Connection, channel: str, account: str, values: Mapping[str, str]) -> None:
         """Set these keys in one transaction; an empty value removes its key."""
         chosen = dict(values)
-
-        def job(connection: apsw.Connection) -> None:
-            for key, value in chosen.items():
-                if value:
-                    connection.execute(_PUT, (channel, account, key, value))
-                else:
-                    sql = "DELETE FROM channel_state WHERE channel = ? AND account = ? AND key = ?"
-                    connection.execute(sql, (channel, account, key))
-
-        await self._writer.write(job)
+        for key, value in chosen.items():
+            if value:
+                connection.execute(_PUT, (channel, account, key, value))
+            else:
+                sql = "DELETE FROM channel_state WHERE channel = ? AND account = ? AND key = ?"
+                connection.execute(sql, (channel, account, key))

@@ -1,5 +1,6 @@
 """The inbox: accepted messages, their states, results and outcomes."""
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,12 +19,11 @@ from hob.core.translation.language import translatable
 from hob.core.turns import Session, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, snapshot, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
-from hob.store.keys import ARRIVAL_COMMAND, find_first, key_hash
 from hob.store.messages.outbox import write_outbounds
 from hob.store.sessions import chosen_session, load_session, touch_session
 from hob.store.spending.ledger import turn_spending
@@ -32,13 +32,18 @@ from hob.store.timeline import write_events
 from hob.store.turns.turns import add_turn, end_turn, with_end
 
 T = TypeVar("T")
-MESSAGE, LANE_COMMAND = 0, 1
+MESSAGE, LANE_COMMAND, ARRIVAL_COMMAND = 0, 1, 2
+"""Kinds of messages: said in a turn, a command that waited for its turn, one that was answered when it came."""
 _RETRY_SECONDS = 10.0
 _HOUR = 3600.0
 
 _INSERT = (
     "INSERT INTO inbox (id, version, session, sender, trace_id, span_id, state, turn, command, at, not_before, hops,"
     " sender_class, text, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FIRST_WITH_KEY = (
+    "SELECT i.id, i.trace_id, i.session, i.command, c.text FROM dedup d JOIN inbox i ON i.id = d.inbound"
+    " LEFT JOIN turns t ON t.id = i.turn AND i.command = 2 LEFT JOIN content c ON c.id = t.reply WHERE d.hash = ?"
 )
 _SELECT_WAITING = (
     "SELECT i.seq, i.session, i.not_before, i.command, i.version, c.text, b.text FROM inbox i"
@@ -141,6 +146,26 @@ def _sender_key(inbound: Inbound) -> str:
     return f"{inbound.origin.channel}:{inbound.origin.account}:{inbound.sender.id}"
 
 
+def _key_hash(channel: str, account: str, key: str) -> bytes:
+    """The seal under which a message key is remembered for ever: SHA-256 of channel, account, key with NULs between."""
+    return hashlib.sha256("\0".join((channel, account, key)).encode("utf-8", "surrogatepass")).digest()
+
+
+def _seal_of(inbound: Inbound) -> bytes:
+    return _key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
+
+
+def _find_first(connection: apsw.Connection, seal: bytes) -> Accepted | None:
+    """The first message with this key: the same one is never accepted twice."""
+    row = find_row(connection, _FIRST_WITH_KEY, (seal,))
+    if row is None:
+        return None
+    id, trace, session, command, answer = row
+    return Accepted(
+        InboundId(id), TraceId(trace), SessionKey(session), True, answer if command == ARRIVAL_COMMAND else None
+    )
+
+
 def check_limits(
     connection: apsw.Connection, inbound: Inbound, session: SessionKey, limits: InboxLimits, at: float
 ) -> None:
@@ -192,8 +217,10 @@ class Inbox(TimedStorePart):
         super().__init__(writer, readers, clock)
         self._run = run
 
-    async def accept(
+    @transaction
+    def accept(
         self,
+        connection: apsw.Connection,
         inbound: Inbound,
         *,
         session: SessionKey,
@@ -208,24 +235,21 @@ class Inbox(TimedStorePart):
         InvalidRequest, StoreFull and other StoreErrors: then nothing was written.
         """
         at = self._now()
-        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
-        body = dump_inbound(inbound)
+        seal = _seal_of(inbound)
+        first = _find_first(connection, seal)
+        if first is not None:
+            return first
+        goal = chosen_session(connection, inbound, session)
+        check_limits(connection, inbound, goal, limits, at)
+        keep = ContentWriter(connection)
+        kind = LANE_COMMAND if command else MESSAGE
+        self._put(connection, keep, inbound, goal, seal, event, kind, None, at, not_before)
+        return Accepted(inbound.id, inbound.trace, goal, queued=True)
 
-        def job(connection: apsw.Connection) -> Accepted:
-            first = find_first(connection, seal)
-            if first is not None:
-                return first
-            goal = chosen_session(connection, inbound, session)
-            check_limits(connection, inbound, goal, limits, at)
-            keep = ContentWriter(connection)
-            kind = LANE_COMMAND if command else MESSAGE
-            self._put(connection, keep, inbound, goal, seal, body, event, kind, None, at, not_before)
-            return Accepted(inbound.id, inbound.trace, goal, queued=True)
-
-        return await self._write(job)
-
-    async def answered(
+    @transaction
+    def answered(
         self,
+        connection: apsw.Connection,
         inbound: Inbound,
         *,
         session: SessionKey,
@@ -239,52 +263,43 @@ class Inbox(TimedStorePart):
         Raises as `accept` does, Busy apart: a command that needs no turn waits for nothing.
         """
         at = self._now()
-        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
-        body = dump_inbound(inbound)
+        seal = _seal_of(inbound)
+        first = _find_first(connection, seal)
+        if first is not None:
+            return first
+        goal = chosen_session(connection, inbound, session)
+        keep = ContentWriter(connection)
+        turn = Turn(new_turn_id(), goal, inbound.trace, event.span, (inbound,))
+        add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+        self._put(connection, keep, inbound, goal, seal, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
+        end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
+        follow_turn(connection, turn.id, TurnState.DONE, at)
+        write_outbounds(connection, keep, outbounds, at)
+        events = with_end((reply_event,), turn.id, turn.trace, turn.span, TurnState.DONE, at)
+        write_events(connection, keep, events, goal)
+        return Accepted(inbound.id, inbound.trace, goal, answer=answer)
 
-        def job(connection: apsw.Connection) -> Accepted:
-            first = find_first(connection, seal)
-            if first is not None:
-                return first
-            goal = chosen_session(connection, inbound, session)
-            keep = ContentWriter(connection)
-            turn = Turn(new_turn_id(), goal, inbound.trace, event.span, (inbound,))
-            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
-            self._put(connection, keep, inbound, goal, seal, body, event, ARRIVAL_COMMAND, turn.id, at, 0.0)
-            end_turn(connection, turn.id, TurnState.DONE, at, keep(answer), OutboundKind.REPLY)
-            follow_turn(connection, turn.id, TurnState.DONE, at)
-            write_outbounds(connection, keep, outbounds, at)
-            events = with_end((reply_event,), turn.id, turn.trace, turn.span, TurnState.DONE, at)
-            write_events(connection, keep, events, goal)
-            return Accepted(inbound.id, inbound.trace, goal, answer=answer)
-
-        return await self._write(job)
-
-    async def join(
-        self, inbound: Inbound, *, session: SessionKey, turn: TurnId, event: TimelineEvent
+    @transaction
+    def join(
+        self, connection: apsw.Connection, inbound: Inbound, *, session: SessionKey, turn: TurnId, event: TimelineEvent
     ) -> Accepted | None:
         """Make the message durable as one that joins a parked turn: the answer it waits for. None if it does not wait.
 
         Raises as `accept` does, Busy apart.
         """
         at = self._now()
-        seal = key_hash(inbound.origin.channel, inbound.origin.account, inbound.key)
-        body = dump_inbound(inbound)
-
-        def job(connection: apsw.Connection) -> Accepted | None:
-            first = find_first(connection, seal)
-            if first is not None:
-                return first
-            sql = "SELECT session FROM turns WHERE id = ? AND state = 'parked' AND waits_for = 'answer'"
-            row = find_row(connection, sql, (turn,))
-            if row is None:
-                return None
-            goal = SessionKey(row[0])
-            self._put(connection, ContentWriter(connection), inbound, goal, seal, body, event, MESSAGE, None, at, 0.0)
-            claim_rows(connection, [inbound.id], turn, at, steered=True)
-            return Accepted(inbound.id, inbound.trace, goal)
-
-        return await self._write(job)
+        seal = _seal_of(inbound)
+        first = _find_first(connection, seal)
+        if first is not None:
+            return first
+        sql = "SELECT session FROM turns WHERE id = ? AND state = 'parked' AND waits_for = 'answer'"
+        row = find_row(connection, sql, (turn,))
+        if row is None:
+            return None
+        goal = SessionKey(row[0])
+        self._put(connection, ContentWriter(connection), inbound, goal, seal, event, MESSAGE, None, at, 0.0)
+        claim_rows(connection, [inbound.id], turn, at, steered=True)
+        return Accepted(inbound.id, inbound.trace, goal)
 
     async def _write(self, job: Callable[[apsw.Connection], T]) -> T:
         try:
@@ -296,7 +311,6 @@ class Inbox(TimedStorePart):
 
     def _put(
         self, connection: apsw.Connection, keep: ContentWriter, inbound: Inbound, session: SessionKey, seal: bytes,
-        body: str,
         event: TimelineEvent, command: int, turn: TurnId | None, at: float, not_before: float,
     ) -> None:  # fmt: skip
         text = keep(inbound.text)
@@ -307,7 +321,8 @@ class Inbox(TimedStorePart):
             _INSERT,
             (
                 inbound.id, INBOUND_VERSION, session, _sender_key(inbound), inbound.trace, event.span, state.value,
-                turn, command, at, not_before, inbound.hops, inbound.sender.cls.value, text, keep(body),
+                turn, command, at, not_before, inbound.hops, inbound.sender.cls.value, text,
+                keep(dump_inbound(inbound)),
             ),
         )  # fmt: skip
         add_task(connection, inbound.id, session, inbound.trace, task, text, at)
@@ -320,8 +335,8 @@ class Inbox(TimedStorePart):
 
     async def find_key(self, channel: str, account: str, key: str) -> Accepted | None:
         """What the first message with this key was accepted as."""
-        seal = key_hash(channel, account, key)
-        return await self._readers.read(lambda connection: find_first(connection, seal))
+        seal = _key_hash(channel, account, key)
+        return await self._readers.read(lambda connection: _find_first(connection, seal))
 
     async def find_inbound(self, id: InboundId) -> Inbound | None:
         """The message as it was accepted; None where nothing is left of it."""
@@ -353,39 +368,38 @@ class Inbox(TimedStorePart):
         sql = "SELECT session FROM inbox WHERE state = 'waiting' GROUP BY session ORDER BY min(seq)"
         return tuple(SessionKey(row[0]) for row in await self._readers.read(lambda c: all_rows(c, sql)))
 
-    async def claim(self, session: SessionKey, inbounds: Sequence[InboundId]) -> Turn:
+    @transaction
+    def claim(self, connection: apsw.Connection, session: SessionKey, inbounds: Sequence[InboundId]) -> Turn:
         """Begin a turn with these waiting messages. Raises InvalidRequest if one of them does not wait here."""
         at = self._now()
+        sql = f"{_SELECT_WAITING} AND i.id IN ({marks(inbounds)}) ORDER BY i.seq"
+        rows = all_rows(connection, sql, (session, *inbounds))
+        chosen = tuple(load_waiting(row).inbound for row in rows)
+        if not chosen or len(chosen) != len(set(inbounds)):
+            raise InvalidRequest(translatable("A message that was to be claimed does not wait in this session."))
+        turn = Turn(new_turn_id(), session, chosen[0].trace, new_span_id(), chosen)
+        add_turn(connection, turn, TurnState.RUNNING, self._run, at)
+        claim_rows(connection, inbounds, turn.id, at, steered=False)
+        return turn
 
-        def job(connection: apsw.Connection) -> Turn:
-            sql = f"{_SELECT_WAITING} AND i.id IN ({marks(inbounds)}) ORDER BY i.seq"
-            rows = all_rows(connection, sql, (session, *inbounds))
-            chosen = tuple(load_waiting(row).inbound for row in rows)
-            if not chosen or len(chosen) != len(set(inbounds)):
-                raise InvalidRequest(translatable("A message that was to be claimed does not wait in this session."))
-            turn = Turn(new_turn_id(), session, chosen[0].trace, new_span_id(), chosen)
-            add_turn(connection, turn, TurnState.RUNNING, self._run, at)
-            claim_rows(connection, inbounds, turn.id, at, steered=False)
-            return turn
-
-        return await self._writer.write(job)
-
-    async def settle_command(
-        self, waiting: Waiting, answer: str, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent]
+    @transaction
+    def settle_command(
+        self,
+        connection: apsw.Connection,
+        waiting: Waiting,
+        answer: str,
+        outbounds: Sequence[Outbound],
+        events: Sequence[TimelineEvent],
     ) -> None:
         """Record the answer to a command that waited its turn, with what is to be sent. Twice changes nothing."""
         at = self._now()
         inbound = waiting.inbound
-
-        def job(connection: apsw.Connection) -> None:
-            row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
-            if row is None or row[0] != InboxState.WAITING:
-                return
-            keep = ContentWriter(connection)
-            turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
-            self._settle(connection, keep, turn, TurnState.DONE, answer, outbounds, events, at)
-
-        await self._writer.write(job)
+        row = find_row(connection, "SELECT state, span_id FROM inbox WHERE id = ?", (inbound.id,))
+        if row is None or row[0] != InboxState.WAITING:
+            return
+        keep = ContentWriter(connection)
+        turn = Turn(new_turn_id(), waiting.session, inbound.trace, row[1], (inbound,))
+        self._settle(connection, keep, turn, TurnState.DONE, answer, outbounds, events, at)
 
     def _settle(
         self, connection: apsw.Connection, keep: ContentWriter, turn: Turn, state: TurnState, reply: str,
@@ -403,31 +417,34 @@ class Inbox(TimedStorePart):
         told = with_end(events, turn.id, turn.trace, turn.span, state, at, reason)
         write_events(connection, keep, told, turn.session)
 
-    async def cancel_waiting(
-        self, session: SessionKey, reason: str, only: Collection[InboundId] | None = None, *, text: str = ""
+    @transaction
+    def cancel_waiting(
+        self,
+        connection: apsw.Connection,
+        session: SessionKey,
+        reason: str,
+        only: Collection[InboundId] | None = None,
+        *,
+        text: str = "",
     ) -> tuple[InboundId, ...]:
         """Let the session's waiting messages (or only these of them) end unrun, with the reason; which they were.
 
         Each sender is to get the text.
         """
         at = self._now()
-
-        def job(connection: apsw.Connection) -> tuple[InboundId, ...]:
-            keep, ids = ContentWriter(connection), []
-            spans: dict[str, SpanId] = dict(all_rows(connection, _WAITING_SPANS, (session,)))
-            for inbound in (row.inbound for row in waiting_rows(connection, session)):
-                if only is not None and inbound.id not in only:
-                    continue
-                ids.append(inbound.id)
-                turn = Turn(new_turn_id(), session, inbound.trace, spans[inbound.id], (inbound,))
-                notice = Outbound(
-                    OutboxId(f"{turn.id}.end"), inbound.origin, text, OutboundKind.NOTICE, turn.id, inbound.trace
-                )
-                pending = (notice,) if text else ()
-                self._settle(connection, keep, turn, TurnState.CANCELLED, text, pending, (), at, reason)
-            return tuple(ids)
-
-        return await self._writer.write(job)
+        keep, ids = ContentWriter(connection), []
+        spans: dict[str, SpanId] = dict(all_rows(connection, _WAITING_SPANS, (session,)))
+        for inbound in (row.inbound for row in waiting_rows(connection, session)):
+            if only is not None and inbound.id not in only:
+                continue
+            ids.append(inbound.id)
+            turn = Turn(new_turn_id(), session, inbound.trace, spans[inbound.id], (inbound,))
+            notice = Outbound(
+                OutboxId(f"{turn.id}.end"), inbound.origin, text, OutboundKind.NOTICE, turn.id, inbound.trace
+            )
+            pending = (notice,) if text else ()
+            self._settle(connection, keep, turn, TurnState.CANCELLED, text, pending, (), at, reason)
+        return tuple(ids)
 
     async def first_of(self, turn: TurnId) -> InboundId | None:
         """The message that a turn began with; None where it was erased."""
@@ -435,9 +452,58 @@ class Inbox(TimedStorePart):
         row = await self._readers.read(lambda connection: find_row(connection, sql, (turn,)))
         return None if row is None else InboundId(row[0])
 
-    async def find_result(self, inbound: InboundId) -> Result | None:
+    @snapshot
+    def find_result(self, connection: apsw.Connection, inbound: InboundId) -> Result | None:
         """What became of the message so far."""
-        return await self._readers.read(lambda connection: _result(connection, inbound))
+        row = find_row(connection, _RESULT, (inbound,))
+        if row is None:
+            return None
+        (
+            id,
+            session,
+            trace,
+            state,
+            created,
+            cancelled,
+            why,
+            turn,
+            turn_state,
+            reply,
+            kind,
+            reason,
+            ended,
+            question,
+            waits_for,
+        ) = row
+        if turn is None:
+            state = "cancelled" if state == InboxState.SETTLED else state
+            return Result(
+                InboundId(id), SessionKey(session), TraceId(trace), None, state, "", None, why, Usage(), None, None,
+                created, cancelled, True,
+            )  # fmt: skip
+        first = find_row(connection, "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1", (turn,))
+        pending = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
+        spent = turn_spending(connection, turn)
+        return Result(
+            id=InboundId(id),
+            session=SessionKey(session),
+            trace=TraceId(trace),
+            turn=TurnId(turn),
+            state=turn_state,
+            reply=reply or "",
+            kind=None if kind is None else OutboundKind(kind),
+            reason=reason,
+            usage=spent.usage,
+            cost=None if spent.unknown_calls else spent.cost,
+            merged_into=None if first is None or first[0] == id else InboundId(first[0]),
+            created=created,
+            ended=ended,
+            picked_up=pending is None and ended is not None,
+            notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
+            question=question or "",
+            approvals=_standing(connection, turn) if question else (),
+            for_client=waits_for == WaitsFor.CLIENT,
+        )
 
     async def counts(self) -> InboxCounts:
         """How much waits. What waits in a paused session does so on purpose and makes nothing old."""
@@ -447,58 +513,6 @@ class Inbox(TimedStorePart):
         )
         row = await self._readers.read(lambda connection: find_row(connection, sql))
         return InboxCounts(*(row or (0, 0, None)))
-
-
-def _result(connection: apsw.Connection, inbound: InboundId) -> Result | None:
-    row = find_row(connection, _RESULT, (inbound,))
-    if row is None:
-        return None
-    (
-        id,
-        session,
-        trace,
-        state,
-        created,
-        cancelled,
-        why,
-        turn,
-        turn_state,
-        reply,
-        kind,
-        reason,
-        ended,
-        question,
-        waits_for,
-    ) = row
-    if turn is None:
-        state = "cancelled" if state == InboxState.SETTLED else state
-        return Result(
-            InboundId(id), SessionKey(session), TraceId(trace), None, state, "", None, why, Usage(), None, None,
-            created, cancelled, True,
-        )  # fmt: skip
-    first = find_row(connection, "SELECT id FROM inbox WHERE turn = ? ORDER BY seq LIMIT 1", (turn,))
-    pending = find_row(connection, "SELECT 1 FROM outbox WHERE turn = ? AND state IN ('ready', 'sending')", (turn,))
-    spent = turn_spending(connection, turn)
-    return Result(
-        id=InboundId(id),
-        session=SessionKey(session),
-        trace=TraceId(trace),
-        turn=TurnId(turn),
-        state=turn_state,
-        reply=reply or "",
-        kind=None if kind is None else OutboundKind(kind),
-        reason=reason,
-        usage=spent.usage,
-        cost=None if spent.unknown_calls else spent.cost,
-        merged_into=None if first is None or first[0] == id else InboundId(first[0]),
-        created=created,
-        ended=ended,
-        picked_up=pending is None and ended is not None,
-        notes=tuple(dict.fromkeys(row[0] for row in all_rows(connection, _REMARKS, (turn,)))),
-        question=question or "",
-        approvals=_standing(connection, turn) if question else (),
-        for_client=waits_for == WaitsFor.CLIENT,
-    )
 
 
 def _standing(connection: apsw.Connection, turn: str) -> tuple[ApprovalId, ...]:

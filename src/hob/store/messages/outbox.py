@@ -1,6 +1,6 @@
 """The outbox: replies to be sent, tries and pauses, what became of them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import apsw
@@ -13,7 +13,7 @@ from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.codec import dump_form, load_form
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
 from hob.store.erasure.content import ContentWriter
@@ -173,40 +173,38 @@ class Outbox(TimedStorePart):
         """It is about to be sent."""
         await self._writer.write(lambda connection: _move(connection, id, OutboxState.SENDING))
 
-    async def sent(self, id: OutboxId, receipt: str = "", event: TimelineEvent | None = None) -> None:
+    @transaction
+    def sent(
+        self, connection: apsw.Connection, id: OutboxId, receipt: str = "", event: TimelineEvent | None = None
+    ) -> None:
         """The channel has it."""
         at = self._now()
+        _move(connection, id, OutboxState.SENT, reason="", receipt=receipt, ended=at)
+        write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
-        def job(connection: apsw.Connection) -> None:
-            _move(connection, id, OutboxState.SENT, reason="", receipt=receipt, ended=at)
-            write_events(connection, ContentWriter(connection), () if event is None else (event,))
-
-        await self._writer.write(job)
-
-    async def skipped(self, id: OutboxId, reason: str, event: TimelineEvent) -> None:
+    @transaction
+    def skipped(self, connection: apsw.Connection, id: OutboxId, reason: str, event: TimelineEvent) -> None:
         """It is not sent, and never will be."""
         at = self._now()
+        _move(connection, id, OutboxState.SKIPPED, reason=reason, ended=at)
+        write_events(connection, ContentWriter(connection), (event,))
 
-        def job(connection: apsw.Connection) -> None:
-            _move(connection, id, OutboxState.SKIPPED, reason=reason, ended=at)
-            write_events(connection, ContentWriter(connection), (event,))
-
-        await self._writer.write(job)
-
-    async def failed(
-        self, id: OutboxId, reason: str, next_at: float | None, event: TimelineEvent | None = None
+    @transaction
+    def failed(
+        self,
+        connection: apsw.Connection,
+        id: OutboxId,
+        reason: str,
+        next_at: float | None,
+        event: TimelineEvent | None = None,
     ) -> None:
         """The channel did not take it; try again at that time, or never."""
         at = self._now()
-
-        def job(connection: apsw.Connection) -> None:
-            if next_at is None:
-                _move(connection, id, OutboxState.DEAD, reason=reason, ended=at, attempts=1)
-            else:
-                _move(connection, id, OutboxState.READY, reason=reason, next_at=next_at, attempts=1)
-            write_events(connection, ContentWriter(connection), () if event is None else (event,))
-
-        await self._writer.write(job)
+        if next_at is None:
+            _move(connection, id, OutboxState.DEAD, reason=reason, ended=at, attempts=1)
+        else:
+            _move(connection, id, OutboxState.READY, reason=reason, next_at=next_at, attempts=1)
+        write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
     async def unfinished_sends(self) -> tuple[OutboxRow, ...]:
         """Rows that were being sent when Hob last ended; whether they arrived is not known."""
@@ -217,38 +215,29 @@ class Outbox(TimedStorePart):
         """Send once more what may have arrived, under the same id; counted."""
         await self._writer.write(lambda connection: _move(connection, id, OutboxState.READY, repeats=1, next_at=0.0))
 
-    async def park(self, id: OutboxId, reason: str, event: TimelineEvent | None = None) -> None:
+    @transaction
+    def park(self, connection: apsw.Connection, id: OutboxId, reason: str, event: TimelineEvent | None = None) -> None:
         """Rather keep it than send it twice; `revive` sends it."""
+        _move(connection, id, OutboxState.PARKED, reason=reason)
+        write_events(connection, ContentWriter(connection), () if event is None else (event,))
 
-        def job(connection: apsw.Connection) -> None:
-            _move(connection, id, OutboxState.PARKED, reason=reason)
-            write_events(connection, ContentWriter(connection), () if event is None else (event,))
-
-        await self._writer.write(job)
-
-    async def revive(self, id: OutboxId) -> bool:
+    @transaction
+    def revive(self, connection: apsw.Connection, id: OutboxId) -> bool:
         """Try a dead or parked row again; False if it is neither."""
-
-        def job(connection: apsw.Connection) -> bool:
-            return revive(connection, id)
-
-        return await self._writer.write(job)
+        return revive(connection, id)
 
     async def picked_up(self, turn: TurnId, channels: Collection[str]) -> None:
         """Somebody fetched the turn's reply: what was ready for these channels, to which nothing is sent, is sent."""
         at = self._now()
         await self._writer.write(lambda connection: _fetched(connection, turn, channels, at))
 
-    async def handed_over(self, inbound: InboundId, channels: Collection[str]) -> None:
+    @transaction
+    def handed_over(self, connection: apsw.Connection, inbound: InboundId, channels: Collection[str]) -> None:
         """The same where somebody was told what became of a message; nothing where its turn has not ended."""
         at = self._now()
-
-        def job(connection: apsw.Connection) -> None:
-            row = find_row(connection, _ENDED, (inbound,))
-            if row is not None:
-                _fetched(connection, row[0], channels, at)
-
-        await self._writer.write(job)
+        row = find_row(connection, _ENDED, (inbound,))
+        if row is not None:
+            _fetched(connection, row[0], channels, at)
 
     async def expire(self, channel: str, before: float) -> int:
         """Let go of what waits there to be fetched since before (Unix seconds); how many chunks. Raises StoreErrors.
@@ -300,14 +289,10 @@ class Outbox(TimedStorePart):
         row = await self._readers.read(lambda c: find_row(c, sql, _FETCHED))
         return None if row is None else OutboxAge(*row)
 
-    async def counts(self) -> OutboxCounts:
+    @snapshot
+    def counts(self, connection: apsw.Connection) -> OutboxCounts:
         """How much is not delivered."""
         now = self._now()
-        return await self._readers.read(_counts(now))
-
-
-def _counts(now: float) -> Callable[[apsw.Connection], OutboxCounts]:
-    def query(connection: apsw.Connection) -> OutboxCounts:
         fetched = f"channel IN ({marks(_FETCHED)})"
         sql = (
             f"SELECT count(*) FILTER (WHERE NOT {fetched}), min(created) FILTER (WHERE NOT {fetched}),"  # noqa: S608
@@ -320,8 +305,6 @@ def _counts(now: float) -> Callable[[apsw.Connection], OutboxCounts]:
         )
         dead, parked = find_row(connection, sql) or (0, 0)
         return OutboxCounts(count, 0.0 if oldest is None else max(0.0, now - oldest), unread, dead, parked)
-
-    return query
 
 
 def _fetched(connection: apsw.Connection, turn: TurnId, channels: Collection[str], at: float) -> None:

@@ -11,7 +11,7 @@ from hob.core.ids import SessionKey
 from hob.core.models import Entry
 from hob.core.turns import Summary, View
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.sessions import next_entries
@@ -98,88 +98,78 @@ def _load_summary(row: Sequence[Any] | None) -> Summary | None:
 class StoredTranscript(TimedStorePart):
     """Implements the port `Transcript`. What it costs depends on what is shown, not on the length of the history."""
 
-    async def load_view(self, session: SessionKey, at_most: int) -> View:
+    @snapshot
+    def load_view(self, connection: apsw.Connection, session: SessionKey, at_most: int) -> View:
         """The newest summary and the last entries after it (and after the last reset)."""
+        row = find_row(connection, "SELECT entries, since FROM sessions WHERE key = ?", (session,))
+        if row is None:
+            return View()
+        last, floor = row
+        summary = _load_summary(find_row(connection, _SUMMARY, (session, floor)))
+        if summary is not None:
+            floor = summary.upto
+        rows = all_rows(connection, _ENTRIES, (session, floor, at_most))
+        hidden = find_row(connection, _HIDDEN, (session, floor))
+        return View(
+            entries=tuple(load_entry(row) for row in reversed(rows)),
+            summary=summary,
+            total=max(0, last - floor) - (hidden[0] if hidden else 0),
+            parked=tuple(row[0] for row in all_rows(connection, _PARKED, (session,)) if row[0]),
+        )
 
-        def query(connection: apsw.Connection) -> View:
-            row = find_row(connection, "SELECT entries, since FROM sessions WHERE key = ?", (session,))
-            if row is None:
-                return View()
-            last, floor = row
-            summary = _load_summary(find_row(connection, _SUMMARY, (session, floor)))
-            if summary is not None:
-                floor = summary.upto
-            rows = all_rows(connection, _ENTRIES, (session, floor, at_most))
-            hidden = find_row(connection, _HIDDEN, (session, floor))
-            return View(
-                entries=tuple(load_entry(row) for row in reversed(rows)),
-                summary=summary,
-                total=max(0, last - floor) - (hidden[0] if hidden else 0),
-                parked=tuple(row[0] for row in all_rows(connection, _PARKED, (session,)) if row[0]),
-            )
-
-        return await self._readers.read(query)
-
-    async def summarise(self, session: SessionKey, summary: Summary, event: TimelineEvent) -> None:
+    @transaction
+    def summarise(
+        self, connection: apsw.Connection, session: SessionKey, summary: Summary, event: TimelineEvent
+    ) -> None:
         """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
         at = self._clock.now().timestamp()
-
-        def job(connection: apsw.Connection) -> None:
-            keep = ContentWriter(connection)
-            label = summary.label
-            connection.execute(
-                "INSERT INTO summaries (session, upto, origin, trust, model, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (session, summary.upto, label.origin.value, label.trust.value, summary.model, at, keep(summary.text)),
-            )
-            write_events(connection, keep, (event,), session)
-
-        await self._writer.write(job)
+        keep = ContentWriter(connection)
+        label = summary.label
+        connection.execute(
+            "INSERT INTO summaries (session, upto, origin, trust, model, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (session, summary.upto, label.origin.value, label.trust.value, summary.model, at, keep(summary.text)),
+        )
+        write_events(connection, keep, (event,), session)
 
     async def undo_summary(self, session: SessionKey) -> bool:
         """Take the newest summary back, so that what it stood for shows again; False if there is none."""
         at = self._clock.now().timestamp()
         return bool(await self._writer.write(lambda c: changed(c, _UNDO_SUMMARY, (at, session))))
 
-    async def hide_last_turn(self, session: SessionKey) -> tuple[Entry, ...]:
+    @transaction
+    def hide_last_turn(self, connection: apsw.Connection, session: SessionKey) -> tuple[Entry, ...]:
         """Take back what the last shown turn added (`/undo`): kept, but no longer shown; what it was."""
+        row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
+        if row is None:
+            return ()
+        summary = _load_summary(find_row(connection, _SUMMARY, (session, row[0])))
+        floor = row[0] if summary is None else summary.upto
+        sql = "SELECT turn FROM transcript WHERE session = ? AND n > ? AND hidden = 0 ORDER BY n DESC LIMIT 1"
+        last = find_row(connection, sql, (session, floor))
+        if last is None:
+            return ()
+        sql = (
+            f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.session = ? AND t.n > ?"  # noqa: S608
+            " AND t.hidden = 0 ORDER BY t.n"
+        )
+        rows = all_rows(connection, sql, (last[0], session, floor))
+        sql = "UPDATE transcript SET hidden = 1 WHERE turn = ? AND session = ? AND n > ?"
+        connection.execute(sql, (last[0], session, floor))
+        return tuple(load_entry(row) for row in rows)
 
-        def job(connection: apsw.Connection) -> tuple[Entry, ...]:
-            row = find_row(connection, "SELECT since FROM sessions WHERE key = ?", (session,))
-            if row is None:
-                return ()
-            summary = _load_summary(find_row(connection, _SUMMARY, (session, row[0])))
-            floor = row[0] if summary is None else summary.upto
-            sql = "SELECT turn FROM transcript WHERE session = ? AND n > ? AND hidden = 0 ORDER BY n DESC LIMIT 1"
-            last = find_row(connection, sql, (session, floor))
-            if last is None:
-                return ()
-            sql = (
-                f"SELECT {ENTRY_COLUMNS} FROM {ENTRY_TABLES} WHERE t.turn = ? AND t.session = ? AND t.n > ?"  # noqa: S608
-                " AND t.hidden = 0 ORDER BY t.n"
-            )
-            rows = all_rows(connection, sql, (last[0], session, floor))
-            sql = "UPDATE transcript SET hidden = 1 WHERE turn = ? AND session = ? AND n > ?"
-            connection.execute(sql, (last[0], session, floor))
-            return tuple(load_entry(row) for row in rows)
-
-        return await self._writer.write(job)
-
-    async def fork(self, session: SessionKey, before: int | None, into: SessionKey) -> int:
+    @transaction
+    def fork(self, connection: apsw.Connection, session: SessionKey, before: int | None, into: SessionKey) -> int:
         """Copy what stands in a session since its last reset, up to that place (None: all), into a new one.
 
         How many entries that are. Their turns stay those in which they were said, so that whatever erases or explains
         one finds both. Raises StoreErrors.
         """
         at = self._clock.now().timestamp()
-
-        def job(connection: apsw.Connection) -> int:
-            keep = ContentWriter(connection)
-            values = (session, 2**62 if before is None else before)
-            entries = [load_entry(row) for row in all_rows(connection, _FORKED, values)]
-            write_entries(connection, keep, into, entries, at)
-            return len(entries)
-
-        return await self._writer.write(job)
+        keep = ContentWriter(connection)
+        values = (session, 2**62 if before is None else before)
+        entries = [load_entry(row) for row in all_rows(connection, _FORKED, values)]
+        write_entries(connection, keep, into, entries, at)
+        return len(entries)
 
     async def load_round(self, session: SessionKey, n: int) -> tuple[Entry, ...]:
         """The entry at this place, with the results of its calls where it has any.

@@ -5,7 +5,7 @@ What was erased stays erased: the rows point at content whose text is gone, and 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -190,8 +190,7 @@ def _opened(home: Path, settings: StoreSettings, *, writes: bool) -> Iterator[ap
     if not path.is_file():
         raise NotFound(translatable("There is no database in {home}.", home=home))
     try:
-        connection = connect(path, settings, None, writes=writes)
-        try:
+        with closing(connect(path, settings, None, writes=writes)) as connection:
             version, known = version_of(connection), len(migrations())
             if version > known:
                 raise StoreNewer(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))
@@ -202,7 +201,5 @@ def _opened(home: Path, settings: StoreSettings, *, writes: bool) -> Iterator[ap
                     )
                 )
             yield connection
-        finally:
-            connection.close()
     except apsw.Error as error:
         raise translate(error) from error

@@ -9,7 +9,7 @@ import apsw
 from hob.core.events.timeline import TimelineEvent
 from hob.core.model_names import fits
 from hob.core.models import NOTHING_SPENT, CallScope, Spent, Usage
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
 from hob.store.spending.model_calls import HOUR, record
@@ -70,14 +70,11 @@ def _since(since: float) -> dict[str, Any]:
 class StoredLedger(StorePart):
     """Implements the port `Ledger`."""
 
-    async def record(self, event: TimelineEvent) -> None:
+    @transaction
+    def record(self, connection: apsw.Connection, event: TimelineEvent) -> None:
         """Write a model call made outside any turn or beside its answer, and the event itself."""
-
-        def job(connection: apsw.Connection) -> None:
-            record(connection, event)
-            write_events(connection, ContentWriter(connection), (event,))
-
-        await self._writer.write(job)
+        record(connection, event)
+        write_events(connection, ContentWriter(connection), (event,))
 
     async def spent(self, **scope: Unpack[CallScope]) -> Spent:
         """What these calls have cost, with what is held back for those still open."""
@@ -102,11 +99,8 @@ class StoredLedger(StorePart):
         rows = await self._readers.read(lambda connection: all_rows(connection, sql, _since(since)))
         return tuple((str(key), _load(row)) for key, *row in rows)
 
-    async def note_once(self, what: str, since: float) -> bool:
+    @transaction
+    def note_once(self, connection: apsw.Connection, what: str, since: float) -> bool:
         """Whether this was not yet noted for the time that began then. Now it is."""
-
-        def job(connection: apsw.Connection) -> bool:
-            sql = "INSERT OR IGNORE INTO noted (what, since) VALUES (?, ?) RETURNING 1"
-            return bool(all_rows(connection, sql, (what, since)))
-
-        return await self._writer.write(job)
+        sql = "INSERT OR IGNORE INTO noted (what, since) VALUES (?, ?) RETURNING 1"
+        return bool(all_rows(connection, sql, (what, since)))

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 import apsw
 
 from hob.core.ids import CallId, SessionKey, TurnId
 from hob.core.undo import Begun, Span
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import Row, all_rows
 from hob.store.erasure.content import ContentWriter
 
@@ -42,14 +41,11 @@ class StoredCommandLog(StorePart):
         """It has ended in this way."""
         await self._writer.write(lambda c: end_command(c, turn, call, how))
 
-    async def running(self) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
+    @snapshot
+    def running(self, connection: apsw.Connection) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
         """Those that have not ended, oldest first, with the latest snapshots of their folders."""
-
-        def query(connection: apsw.Connection) -> tuple[tuple[Begun, Mapping[Path, str]], ...]:
-            rows = all_rows(connection, f"{_COMMANDS} outcome = '' ORDER BY seq")
-            return tuple((_begun(row), _marks(connection, row[-1])) for row in rows)
-
-        return await self._readers.read(query)
+        rows = all_rows(connection, f"{_COMMANDS} outcome = '' ORDER BY seq")
+        return tuple((_begun(row), _marks(connection, row[-1])) for row in rows)
 
     async def find(self, process: str, session: SessionKey) -> Begun | None:
         """The command that ran in the background by this id, if it was this session's."""
@@ -62,9 +58,16 @@ class StoredCommandLog(StorePart):
         sql = f"{_SPANS} turn = ? ORDER BY seq"
         return tuple(map(_span, await self._readers.read(lambda c: all_rows(c, sql, (turn,)))))
 
-    async def newest(self, turns: int) -> tuple[Span, ...]:
+    @snapshot
+    def newest(self, connection: apsw.Connection, turns: int) -> tuple[Span, ...]:
         """What the commands of the last turns that changed anything changed."""
-        return await self._readers.read(partial(_newest, turns))
+        found: dict[str, list[Span]] = {}
+        rows: list[Row] = [("", "", 0, 2**63 - 1)]
+        while rows and len(found) <= turns:
+            rows = all_rows(connection, f"{_SPANS} seq < ? ORDER BY seq DESC LIMIT ?", (rows[-1][3], _AT_ONCE))
+            for row in rows:
+                found.setdefault(row[0], []).append(_span(row))
+        return tuple(span for spans in list(found.values())[:turns] for span in spans)
 
 
 def begin_command(connection: apsw.Connection, begun: Begun, marks: Mapping[Path, str]) -> None:
@@ -85,16 +88,6 @@ def change_tree(connection: apsw.Connection, span: Span) -> None:
 def end_command(connection: apsw.Connection, turn: TurnId, call: CallId, how: str) -> None:
     """Keep that a command has ended."""
     connection.execute(_END, (how, turn, call))
-
-
-def _newest(turns: int, connection: apsw.Connection) -> tuple[Span, ...]:
-    found: dict[str, list[Span]] = {}
-    rows: list[Row] = [("", "", 0, 2**63 - 1)]
-    while rows and len(found) <= turns:
-        rows = all_rows(connection, f"{_SPANS} seq < ? ORDER BY seq DESC LIMIT ?", (rows[-1][3], _AT_ONCE))
-        for row in rows:
-            found.setdefault(row[0], []).append(_span(row))
-    return tuple(span for spans in list(found.values())[:turns] for span in spans)
 
 
 def _marks(connection: apsw.Connection, trees: str) -> Mapping[Path, str]:

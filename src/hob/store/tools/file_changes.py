@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Collection, Mapping
-from functools import partial
 from typing import Any
 
 import apsw
 
 from hob.core.ids import CallId, TurnId
 from hob.core.undo import FileChange, FileVersion
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
 
@@ -34,9 +33,15 @@ class StoredFileChanges(StorePart):
         rows = await self._readers.read(lambda c: all_rows(c, _OF, (turn,)))
         return tuple(load_change(json.loads(text)) for (text,) in rows)
 
-    async def recent(self, limit: int) -> tuple[TurnId, ...]:
+    @snapshot
+    def recent(self, connection: apsw.Connection, limit: int) -> tuple[TurnId, ...]:
         """The turns that changed anything, newest first."""
-        return await self._readers.read(partial(_recent, limit))
+        found: dict[str, None] = {}
+        rows = [(2**63 - 1, "")]
+        while rows and len(found) < limit:
+            rows = all_rows(connection, _NEWEST, (rows[-1][0], _AT_ONCE))
+            found.update((turn, None) for _, turn in rows)
+        return tuple(map(TurnId, found))[:limit]
 
 
 def add_changes(connection: apsw.Connection, changes: Collection[FileChange]) -> None:
@@ -73,12 +78,3 @@ def load_change(found: Mapping[str, Any]) -> FileChange:
     )
     turn, call, made = TurnId(found["turn"]), CallId(found["call"]), tuple(found["made"])
     return FileChange(found["id"], turn, call, found["path"], before, after, made, found.get("at", 0))
-
-
-def _recent(limit: int, connection: apsw.Connection) -> tuple[TurnId, ...]:
-    found: dict[str, None] = {}
-    rows = [(2**63 - 1, "")]
-    while rows and len(found) < limit:
-        rows = all_rows(connection, _NEWEST, (rows[-1][0], _AT_ONCE))
-        found.update((turn, None) for _, turn in rows)
-    return tuple(map(TurnId, found))[:limit]

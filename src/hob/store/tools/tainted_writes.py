@@ -1,12 +1,11 @@
 """Which turns may have written what others wanted, until the owner has been told of it."""
 
 from collections.abc import AsyncIterator
-from functools import partial
 
 import apsw
 
 from hob.core.ids import TurnId
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import Row, all_rows
 
 _AT_ONCE = 20
@@ -24,7 +23,7 @@ class StoredTaintedWrites(StorePart):
     async def turns(self) -> AsyncIterator[TurnId]:
         """All of them, the newest first."""
         before = 2**63 - 1
-        while rows := await self._readers.read(partial(_newest, before)):
+        while rows := await self._newest(before):
             for _, turn in rows:
                 yield TurnId(turn)
             before = rows[-1][0]
@@ -33,6 +32,6 @@ class StoredTaintedWrites(StorePart):
         """The owner knows."""
         await self._writer.write(lambda c: c.execute("DELETE FROM tainted_writes").fetchall())
 
-
-def _newest(before: int, connection: apsw.Connection) -> list[Row]:
-    return all_rows(connection, _NEWEST, (before, _AT_ONCE))
+    @snapshot
+    def _newest(self, connection: apsw.Connection, before: int) -> list[Row]:
+        return all_rows(connection, _NEWEST, (before, _AT_ONCE))

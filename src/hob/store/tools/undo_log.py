@@ -1,13 +1,12 @@
 """Which turns were undone."""
 
 import json
-from functools import partial
 
 import apsw
 
 from hob.core.ids import SessionKey, TurnId
 from hob.core.undo import Kept, Undone, UndoNote, undo_of
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter
 
@@ -46,23 +45,20 @@ class StoredUndoLog(StorePart):
         sql = f"{_NOTES} WHERE u.outcome IS NULL ORDER BY seq"
         return tuple(map(_load, await self._readers.read(lambda c: all_rows(c, sql))))
 
-    async def newest(self, session: SessionKey) -> TurnId | None:
+    @snapshot
+    def newest(self, connection: apsw.Connection, session: SessionKey) -> TurnId | None:
         """The session's newest turn that changed anything and is not undone; it looks at the last 200 turns."""
-        return await self._readers.read(partial(_newest, session))
+        turns = [TurnId(row[0]) for row in all_rows(connection, _CHANGING, (session,))]
+        if not turns:
+            return None
+        names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
+        sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
+        last = {names[name]: name for (name,) in all_rows(connection, sql, tuple(names))}
+        return next((turn for turn in turns if last.get(turn) != turn), None)  # an undoing that was undone is none
 
     async def changed(self, turn: TurnId) -> bool:
         """Whether this turn, or undoing, changed anything, as far as that is still known."""
         return await self._readers.read(lambda c: find_row(c, _CHANGED, {"turn": turn}) is not None)
-
-
-def _newest(session: SessionKey, connection: apsw.Connection) -> TurnId | None:
-    turns = [TurnId(row[0]) for row in all_rows(connection, _CHANGING, (session,))]
-    if not turns:
-        return None
-    names = {name: turn for turn in turns for name in (turn, undo_of(turn))}
-    sql = f"SELECT turn FROM undo_log WHERE outcome IS NOT NULL AND turn IN ({marks(names)}) ORDER BY seq"  # noqa: S608
-    last = {names[name]: name for (name,) in all_rows(connection, sql, tuple(names))}
-    return next((turn for turn in turns if last.get(turn) != turn), None)  # an undoing that was undone is none
 
 
 def begin_undo(connection: apsw.Connection, note: UndoNote) -> None:

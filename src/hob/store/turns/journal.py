@@ -28,7 +28,7 @@ from hob.core.steps import (
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin
 from hob.core.turns import Finish
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import IllegalMove, check_move
@@ -97,8 +97,10 @@ class StoredJournal(TimedStorePart):
         rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
-    async def append(
+    @transaction
+    def append(
         self,
+        connection: apsw.Connection,
         turn: TurnId,
         steps: Sequence[Step],
         events: Sequence[TimelineEvent] = (),
@@ -106,68 +108,58 @@ class StoredJournal(TimedStorePart):
     ) -> None:
         """Add these steps and timeline events in one transaction, with their reservations and settlements."""
         at = self._now()
+        keep = ContentWriter(connection)
+        given = None if request is None else (request, self._hashes)
+        session, calls = write_steps(connection, keep, turn, steps, at, given)
+        write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
 
-        def job(connection: apsw.Connection) -> None:
-            keep = ContentWriter(connection)
-            given = None if request is None else (request, self._hashes)
-            session, calls = write_steps(connection, keep, turn, steps, at, given)
-            write_events(connection, keep, tell_calls(connection, turn, calls, events, at), session)
-
-        await self._writer.write(job)
-
-    async def steer(self, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
+    @transaction
+    def steer(self, connection: apsw.Connection, turn: TurnId, inbounds: Collection[InboundId]) -> tuple[Inbound, ...]:
         """Claim these, up to the first that waits before them and may not join, and journal one `Steered` each."""
         at = self._now()
+        row = find_row(connection, "SELECT session FROM turns WHERE id = ?", (turn,))
+        if row is None:
+            raise NotFound(translatable("There is no turn {turn}.", turn=turn))
+        joined: list[Inbound] = []
+        for waiting in waiting_rows(connection, SessionKey(row[0])):
+            if waiting.command or waiting.inbound.id not in inbounds:
+                break
+            joined.append(waiting.inbound)
+        if joined:
+            claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
+            class_open_calls(connection, turn)
+            steps = [Steered(each.id, each.text, each.label, each.quoted, each.attachments) for each in joined]
+            keep = ContentWriter(connection)
+            session, _ = write_steps(connection, keep, turn, steps, at)
+            write_events(connection, keep, _joined(connection, joined, turn, at), session)
+        return tuple(joined)
 
-        def job(connection: apsw.Connection) -> tuple[Inbound, ...]:
-            row = find_row(connection, "SELECT session FROM turns WHERE id = ?", (turn,))
-            if row is None:
-                raise NotFound(translatable("There is no turn {turn}.", turn=turn))
-            joined: list[Inbound] = []
-            for waiting in waiting_rows(connection, SessionKey(row[0])):
-                if waiting.command or waiting.inbound.id not in inbounds:
-                    break
-                joined.append(waiting.inbound)
-            if joined:
-                claim_rows(connection, [inbound.id for inbound in joined], turn, at, steered=True)
-                class_open_calls(connection, turn)
-                steps = [Steered(each.id, each.text, each.label, each.quoted, each.attachments) for each in joined]
-                keep = ContentWriter(connection)
-                session, _ = write_steps(connection, keep, turn, steps, at)
-                write_events(connection, keep, _joined(connection, joined, turn, at), session)
-            return tuple(joined)
-
-        return await self._writer.write(job)
-
-    async def finish(self, finish: Finish) -> None:
+    @transaction
+    def finish(self, connection: apsw.Connection, finish: Finish) -> None:
         """Write the turn's end in one transaction. A second finish of a turn changes nothing."""
         at = self._now()
         turn = finish.turn
-
-        def job(connection: apsw.Connection) -> None:
-            row = find_row(connection, "SELECT state, trace_id, span_id FROM turns WHERE id = ?", (turn,))
-            if row is None:
-                raise NotFound(translatable("There is no turn {turn}.", turn=turn))
-            old = TurnState(row[0])
-            if old in FINAL_TURNS:
-                return
-            check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
-            if finish.state not in FINAL_TURNS:
-                raise IllegalMove(translatable("A turn does not finish as {state}.", state=finish.state))
-            keep = ContentWriter(connection)
-            events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
-            if finish.steps:
-                _, calls = write_steps(connection, keep, turn, finish.steps, at)
-                events = tell_calls(connection, turn, calls, events, at)
-            write_entries(connection, keep, finish.session, finish.entries, at, hidden=finish.hidden)
-            write_outbounds(connection, keep, finish.outbounds, at, turn)
-            end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
-            connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
-            follow_turn(connection, turn, finish.state, at, finish.reason)
-            write_events(connection, keep, events, finish.session)
-            settle_rest(connection, turn)
-
-        await self._writer.write(job)
+        row = find_row(connection, "SELECT state, trace_id, span_id FROM turns WHERE id = ?", (turn,))
+        if row is None:
+            raise NotFound(translatable("There is no turn {turn}.", turn=turn))
+        old = TurnState(row[0])
+        if old in FINAL_TURNS:
+            return
+        check_move(TURN_MOVES, old, finish.state, f"The turn {turn}")
+        if finish.state not in FINAL_TURNS:
+            raise IllegalMove(translatable("A turn does not finish as {state}.", state=finish.state))
+        keep = ContentWriter(connection)
+        events = with_end(finish.events, turn, row[1], row[2], finish.state, at, finish.reason)
+        if finish.steps:
+            _, calls = write_steps(connection, keep, turn, finish.steps, at)
+            events = tell_calls(connection, turn, calls, events, at)
+        write_entries(connection, keep, finish.session, finish.entries, at, hidden=finish.hidden)
+        write_outbounds(connection, keep, finish.outbounds, at, turn)
+        end_turn(connection, turn, finish.state, at, keep.maybe(finish.reply), finish.kind, finish.reason)
+        connection.execute("UPDATE inbox SET state = 'settled' WHERE turn = ?", (turn,))
+        follow_turn(connection, turn, finish.state, at, finish.reason)
+        write_events(connection, keep, events, finish.session)
+        settle_rest(connection, turn)
 
 
 def _joined(

@@ -8,7 +8,7 @@ from hob.core.ids import CallId, TurnId
 from hob.core.tools import ToolResult
 from hob.core.trust.labels import Label
 from hob.store.codec import dump_json, load_label
-from hob.store.database.part import StorePart
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import find_row
 from hob.store.erasure.content import ContentWriter
 
@@ -37,12 +37,9 @@ class StoredLateResults(StorePart):
         data = json.loads(row[0])
         return ToolResult(call, data["text"], load_label(*data["label"]), data["is_error"])
 
-    async def put(self, turn: TurnId, *results: ToolResult) -> None:
+    @transaction
+    def put(self, connection: apsw.Connection, turn: TurnId, *results: ToolResult) -> None:
         """Keep these results; a call that has one keeps that."""
-
-        def job(connection: apsw.Connection) -> None:
-            keep = ContentWriter(connection)
-            for result in results:
-                put_result(connection, keep, turn, result)
-
-        await self._writer.write(job)
+        keep = ContentWriter(connection)
+        for result in results:
+            put_result(connection, keep, turn, result)

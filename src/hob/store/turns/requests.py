@@ -23,7 +23,7 @@ from hob.core.models import (
 )
 from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import learned, masked
 
@@ -122,11 +122,8 @@ def drop_requests_of(connection: apsw.Connection, session: str) -> None:
         connection.execute(f"DELETE FROM {table} WHERE turn IN ({turns})", (session,))  # noqa: S608
 
 
-class StoredRequests:
+class StoredRequests(StorePart):
     """The requests of turns."""
-
-    def __init__(self, readers: Readers) -> None:
-        self._readers = readers
 
     async def turn(self, id: str) -> tuple[TurnId, TraceId]:
         """The turn of this id, of this message or of this trace, with its trace. Raises NotFound."""
@@ -135,16 +132,13 @@ class StoredRequests:
             raise NotFound(translatable("no turn, message or trace is called {id}", id=id))
         return TurnId(row[0]), TraceId(row[1])
 
-    async def load(self, turn: TurnId) -> Mapping[int, ModelRequest]:
+    @snapshot
+    def load(self, connection: apsw.Connection, turn: TurnId) -> Mapping[int, ModelRequest]:
         """What was kept of the turn's requests, by the number of the step."""
-
-        def job(connection: apsw.Connection) -> Mapping[int, ModelRequest]:
-            rows = all_rows(connection, "SELECT n, parts FROM requests WHERE turn = ?", (turn,))
-            places = {n: json.loads(parts) for n, parts in rows}
-            texts = _load_parts(connection, {part for parts in places.values() for part in parts})
-            return {n: _request([texts[part] for part in parts]) for n, parts in places.items()}
-
-        return await self._readers.read(job)
+        rows = all_rows(connection, "SELECT n, parts FROM requests WHERE turn = ?", (turn,))
+        places = {n: json.loads(parts) for n, parts in rows}
+        texts = _load_parts(connection, {part for parts in places.values() for part in parts})
+        return {n: _request([texts[part] for part in parts]) for n, parts in places.items()}
 
 
 def _load_parts(connection: apsw.Connection, wanted: Collection[int]) -> Mapping[int, str]:

@@ -17,7 +17,7 @@ from hob.core.translation.language import translatable
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import load_inbound
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import TimedStorePart, transaction
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
@@ -27,7 +27,6 @@ from hob.store.messages.outbox import revive, write_outbounds
 from hob.store.spending.model_calls import settle_rest
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
-from hob.store.turns.failed import failed_turns
 
 MOST_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
@@ -68,6 +67,10 @@ _UNHEARD = (
 _DOUBTFUL = (
     "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL"
     " AND attempts BETWEEN ? AND ? ORDER BY seq"
+)
+_FAILED = (
+    "SELECT DISTINCT t.id, t.seq FROM turns t JOIN inbox i ON i.turn = t.id JOIN content c ON c.id = i.body"
+    " WHERE t.state = 'failed' AND t.reason = ? AND t.retried_by IS NULL AND c.text IS NOT NULL ORDER BY t.seq"
 )
 # What stands after the last finished work of a turn; a retry does not carry it over.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
@@ -217,64 +220,52 @@ class TurnRows(TimedStorePart):
         self._run = run
         self._unclean = unclean
 
-    async def start(self, turn: TurnId) -> Turn:
+    @transaction
+    def start(self, connection: apsw.Connection, turn: TurnId) -> Turn:
         """Take a ready turn in hand, with the messages it began with and those that joined it."""
         at = self._now()
+        move_turn(connection, turn, TurnState.RUNNING, at)
+        connection.execute("UPDATE turns SET run = ? WHERE id = ?", (self._run, turn))
+        sql = "SELECT session, trace_id, span_id, attempts FROM turns WHERE id = ?"
+        session, trace, span, attempts = all_rows(connection, sql, (turn,))[0]
+        inbounds = load_inbounds(connection, turn, steered=False)
+        everybody = load_inbounds(connection, turn, steered=True)
+        joined = tuple(inbound for inbound in everybody if inbound not in inbounds)
+        return Turn(turn, SessionKey(session), TraceId(trace), SpanId(span), inbounds, attempts, joined)
 
-        def job(connection: apsw.Connection) -> Turn:
-            move_turn(connection, turn, TurnState.RUNNING, at)
-            connection.execute("UPDATE turns SET run = ? WHERE id = ?", (self._run, turn))
-            sql = "SELECT session, trace_id, span_id, attempts FROM turns WHERE id = ?"
-            session, trace, span, attempts = all_rows(connection, sql, (turn,))[0]
-            inbounds = load_inbounds(connection, turn, steered=False)
-            everybody = load_inbounds(connection, turn, steered=True)
-            joined = tuple(inbound for inbound in everybody if inbound not in inbounds)
-            return Turn(turn, SessionKey(session), TraceId(trace), SpanId(span), inbounds, attempts, joined)
-
-        return await self._writer.write(job)
-
-    async def release(self, turn: TurnId) -> None:
+    @transaction
+    def release(self, connection: apsw.Connection, turn: TurnId) -> None:
         """Put a running turn back, as at a clean shutdown: its attempts count again."""
         at = self._now()
+        move_turn(connection, turn, TurnState.READY, at)
+        sql = "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL WHERE id = ?"
+        connection.execute(sql, (turn,))
 
-        def job(connection: apsw.Connection) -> None:
-            move_turn(connection, turn, TurnState.READY, at)
-            sql = "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL WHERE id = ?"
-            connection.execute(sql, (turn,))
-
-        await self._writer.write(job)
-
-    async def park(self, turn: TurnId, parked: Parked) -> None:
+    @transaction
+    def park(self, connection: apsw.Connection, turn: TurnId, parked: Parked) -> None:
         """The running turn waits; with `until` time alone wakes it."""
         at = self._now()
+        move_turn(connection, turn, TurnState.PARKED, at)
+        keep = ContentWriter(connection)
+        line, question = keep.maybe(parked.line), keep.maybe(parked.question)
+        connection.execute(
+            "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL,"
+            " waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
+            (parked.on.value, parked.until, line, question, turn),
+        )
+        write_outbounds(connection, keep, parked.outbounds, at)
 
-        def job(connection: apsw.Connection) -> None:
-            move_turn(connection, turn, TurnState.PARKED, at)
-            keep = ContentWriter(connection)
-            line, question = keep.maybe(parked.line), keep.maybe(parked.question)
-            connection.execute(
-                "UPDATE turns SET run = NULL, attempts = 0, crash_position = NULL,"
-                " waits_for = ?, wake_at = ?, line = ?, question = ? WHERE id = ?",
-                (parked.on.value, parked.until, line, question, turn),
-            )
-            write_outbounds(connection, keep, parked.outbounds, at)
-
-        await self._writer.write(job)
-
-    async def wake(self, turn: TurnId) -> bool:
+    @transaction
+    def wake(self, connection: apsw.Connection, turn: TurnId) -> bool:
         """Make a parked turn ready; False if it is not parked."""
         at = self._now()
-
-        def job(connection: apsw.Connection) -> bool:
-            row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
-            if row is None or row[0] != TurnState.PARKED:
-                return False
-            move_turn(connection, turn, TurnState.READY, at)
-            sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL, question = NULL WHERE id = ?"
-            connection.execute(sql, (turn,))
-            return True
-
-        return await self._writer.write(job)
+        row = find_row(connection, "SELECT state FROM turns WHERE id = ?", (turn,))
+        if row is None or row[0] != TurnState.PARKED:
+            return False
+        move_turn(connection, turn, TurnState.READY, at)
+        sql = "UPDATE turns SET waits_for = NULL, wake_at = NULL, line = NULL, question = NULL WHERE id = ?"
+        connection.execute(sql, (turn,))
+        return True
 
     async def due(self, now: float) -> tuple[TurnId, ...]:
         """Parked turns whose time has come, oldest first."""
@@ -345,7 +336,8 @@ class TurnRows(TimedStorePart):
         for_approval, for_answer = (found[f"parked {on.value}"] for on in (WaitsFor.APPROVAL, WaitsFor.ANSWER))
         return TurnCounts(found["ready"], found["running"], found["parked"], for_approval, for_answer)
 
-    async def recover(self, say: Say) -> Recovered:
+    @transaction
+    def recover(self, connection: apsw.Connection, say: Say) -> Recovered:
         """Put right what an earlier run left, in one transaction (the attempt rule of promise 2).
 
         A turn that an unclean end found running gets one attempt more, or its first if it has gone on since the last
@@ -353,9 +345,6 @@ class TurnRows(TimedStorePart):
         so are those of a turn that an unclean end did not find running.
         """
         at = self._now()
-        return await self._writer.write(lambda connection: self._recover(connection, say, at))
-
-    def _recover(self, connection: apsw.Connection, say: Say, at: float) -> Recovered:
         cleared = f"UPDATE turns SET attempts = 0, crash_position = NULL WHERE {_OPEN} AND attempts > 0"  # noqa: S608
         connection.execute(f"{cleared} AND state != 'running'" if self._unclean else cleared)
         sql = (
@@ -389,26 +378,26 @@ class TurnRows(TimedStorePart):
         at = self._now()
         return await self._writer.write(lambda connection: _stumble(connection, turn, say, at, sure=sure))
 
-    async def retry_doubtful(self, *, last: bool = False) -> tuple[TurnId, ...]:
+    @transaction
+    def retry_doubtful(self, connection: apsw.Connection, *, last: bool = False) -> tuple[TurnId, ...]:
         """Try again what was quarantined after unclean ends of the process; the new turns.
 
         One more such end at the same place quarantines them again. `last`: those for which it did; then it is for good.
         """
         at = self._now()
         fewest, most = (MOST_ATTEMPTS + 1,) * 2 if last else (0, MOST_ATTEMPTS)
-
-        def job(connection: apsw.Connection) -> tuple[TurnId, ...]:
-            made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL, (fewest, most))]
-            new = tuple(turn for turn in made if turn is not None)
-            sql = f"UPDATE turns AS t SET attempts = ?, sure = ?, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
-            connection.executemany(sql, [(most, last, turn) for turn in new])
-            return new
-
-        return await self._writer.write(job)
+        made = [_retry(connection, id, at) for (id,) in all_rows(connection, _DOUBTFUL, (fewest, most))]
+        new = tuple(turn for turn in made if turn is not None)
+        sql = f"UPDATE turns AS t SET attempts = ?, sure = ?, crash_position = {_PLACE} WHERE id = ?"  # noqa: S608
+        connection.executemany(sql, [(most, last, turn) for turn in new])
+        return new
 
     async def failed_for(self, reason: str) -> tuple[TurnId, ...]:
-        """The turns that failed for this reason, not those brought back or erased since; the oldest first."""
-        return await self._readers.read(lambda c: failed_turns(c, reason))
+        """The turns that failed for this reason, not those brought back or erased since, the oldest first.
+
+        Walks through all turns.
+        """
+        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _FAILED, (reason,))))
 
     async def retry(self, id: str) -> TurnId | None:
         """Try a failed or set-aside turn again, by the id of it, of one of its messages, or of one of its chunks.
