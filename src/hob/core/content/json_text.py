@@ -12,6 +12,11 @@ def json_value(text: str | bytes) -> Any:
         return None
 
 
+def json_bytes(value: Any) -> bytes:
+    """The value as compact JSON. A lone surrogate becomes a question mark: it must not cost the turn."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
 def json_object(text: str | bytes) -> dict[str, Any] | None:
     """The object; None where the text is none."""
     found = json_value(text)

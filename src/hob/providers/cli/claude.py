@@ -19,15 +19,10 @@ from hob.providers.cli.events import (
     CliSaid,
     CliThought,
     Event,
-    Object,
-    count_in,
     fault_of,
-    number_in,
-    object_in,
-    objects_in,
-    text_in,
 )
 from hob.providers.cli.program import Cli, CliFacts, CliRequest
+from hob.providers.http.fields import Object, count_in, number_in, object_in, objects_in, text_in
 
 FACTS = CliFacts(
     name="claude-cli",

@@ -26,13 +26,10 @@ from hob.providers.cli.events import (
     CliSaid,
     CliThought,
     Event,
-    Object,
-    count_in,
     fault_of,
-    object_in,
-    text_in,
 )
 from hob.providers.cli.program import Cli, CliFacts, CliRequest
+from hob.providers.http.fields import Object, count_in, object_in, text_in
 
 FACTS = CliFacts(
     name="codex-cli",

@@ -17,13 +17,10 @@ from hob.providers.cli.events import (
     CliRefused,
     CliSaid,
     Event,
-    Object,
-    count_in,
     fault_of,
-    object_in,
-    text_in,
 )
 from hob.providers.cli.program import NO_SYSTEM, Cli, CliFacts, CliRequest, defused
+from hob.providers.http.fields import Object, count_in, object_in, text_in
 
 _SETTINGS = {
     "general": {

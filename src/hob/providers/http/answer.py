@@ -126,7 +126,9 @@ class PartialAnswer:
         self.keep(len(json.dumps(fields)))
 
     def say(self, text: str) -> None:
-        """A piece of the answer's text."""
+        """A piece of the answer's text; an empty one is none."""
+        if not text:
+            return
         self.keep(len(text))
         if self._pending_reasoning:
             self.flush()
@@ -134,7 +136,9 @@ class PartialAnswer:
         self._pending.append(text)
 
     def think(self, text: str) -> None:
-        """A piece of the reasoning."""
+        """A piece of the reasoning; an empty one is none."""
+        if not text:
+            return
         self.keep(len(text))
         self.thought += len(text)
         if not self._pending_reasoning:

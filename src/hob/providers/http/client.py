@@ -1,12 +1,12 @@
 """Requests to providers besides answers (vectors, speech, lists of models): one result, tried again like an answer."""
 
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from hob.core.clock import Clock
+from hob.core.content.json_text import json_bytes
 from hob.core.errors import ModelError, ModelFault
 from hob.core.translation.language import translatable
 from hob.providers.http.connection import Form, ServerConnection, bytes_of
@@ -143,5 +143,4 @@ async def _prepare(
     if isinstance(body, Form):
         return {**request, "form": body}
     headers["content-type"] = "application/json"
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return {**request, "content": text.encode("utf-8", "replace")}
+    return {**request, "content": json_bytes(body)}

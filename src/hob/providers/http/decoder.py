@@ -14,7 +14,7 @@ Formats: https://html.spec.whatwg.org/multipage/server-sent-events.html, https:/
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -307,9 +307,3 @@ def count_of(usage: Mapping[str, Any], *path: str) -> int:
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
-
-
-def objects_in(value: object) -> Iterator[dict[str, Any]]:
-    """The objects of a list; nothing where a server sent something else."""
-    if isinstance(value, list):
-        yield from (each for each in value if isinstance(each, dict))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import json_bytes, json_value
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import (
     THINKING_ROOM,
@@ -280,8 +280,7 @@ def encode_request(request: ModelRequest, *, model: str, images: Mapping[BlobId,
         **({"system": system} if system else {}),
         "messages": messages,
     }
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+    return json_bytes(body)
 
 
 def _began_elsewhere(messages: Sequence[ModelMessage]) -> bool:

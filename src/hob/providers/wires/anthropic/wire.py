@@ -11,6 +11,7 @@ from hob.providers.http.addresses import versioned
 from hob.providers.http.answer import PartialCall, PartialJson
 from hob.providers.http.decoder import count_of
 from hob.providers.http.faults import describe
+from hob.providers.http.fields import Object, object_in, text_in
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.anthropic.encoding import SEALED, AnthropicLayout, Block, encode_request, plan_thinking
 
@@ -100,8 +101,7 @@ class AnthropicDecoder(decoding.Decoder):
                 self._take_message(message)
             case {"type": "message_delta"}:
                 self._count(event.get("usage"))
-                if isinstance(event.get("delta"), dict):
-                    self._take_end(event["delta"])
+                self._take_end(object_in(event, "delta"))
             case {"type": "message_stop"}:
                 self._complete(self._ended() or Stop.END)
             case {"type": "error"} | {"error": dict()}:
@@ -117,18 +117,13 @@ class AnthropicDecoder(decoding.Decoder):
         return True
 
     def _take_message(self, message: Block) -> None:
-        if isinstance(message.get("model"), str):
-            self._answer.model = message["model"]
+        self._answer.model = text_in(message, "model") or self._answer.model
         self._count(message.get("usage"))
         self._take_end(message)
 
-    def _take_end(self, fields: Block) -> None:
-        reason = fields.get("stop_reason")
-        if isinstance(reason, str) and reason:
-            self._finish = reason
-        details = fields.get("stop_details")
-        if isinstance(details, dict) and isinstance(details.get("explanation"), str):
-            self._why = details["explanation"]
+    def _take_end(self, fields: Object) -> None:
+        self._finish = text_in(fields, "stop_reason") or self._finish
+        self._why = text_in(object_in(fields, "stop_details"), "explanation") or self._why
 
     def _begin(self, index: object, block: Block) -> None:
         """A block begins, perhaps with all that is in it."""
@@ -138,8 +133,7 @@ class AnthropicDecoder(decoding.Decoder):
         elif kind in SEALED:
             self._answer.keep_fields(block)
             self._blocks[index] = self._layout.add_sealed(block, self._said)
-            if isinstance(block.get("thinking"), str) and block["thinking"]:
-                self._answer.think(block["thinking"])
+            self._answer.think(text_in(block, "thinking"))
         elif kind == "tool_use":
             call = self._answer.named_call(block.get("id"), block.get("name"))
             self._layout.add_call(self._said)

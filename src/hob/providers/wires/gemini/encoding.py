@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hob.core.content.json_text import json_bytes
 from hob.core.ids import BlobId, CallId
 from hob.core.models import (
     THINKING_ROOM,
@@ -184,8 +185,7 @@ def encode_request(request: ModelRequest, *, model: str, images: Mapping[BlobId,
     if request.system.strip():
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
     body["contents"] = contents
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+    return json_bytes(body)
 
 
 def _tool(spec: ToolSpec) -> Part:

@@ -11,6 +11,7 @@ from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import versioned
 from hob.providers.http.decoder import count_of
 from hob.providers.http.faults import describe
+from hob.providers.http.fields import Object, object_in, objects_in, text_in
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.gemini.encoding import WIRE, GeminiLayout, Part, encode_request, plan_thinking
 
@@ -105,13 +106,11 @@ class GeminiDecoder(decoding.Decoder):
     def _take_object(self, response: Part) -> None:
         if response.get("error"):
             self._raise_error(response["error"])
-        if isinstance(response.get("modelVersion"), str):
-            self._answer.model = response["modelVersion"]
-        if isinstance(response.get("usageMetadata"), dict):
-            self._count(response["usageMetadata"])
-        feedback = response.get("promptFeedback")
-        if isinstance(feedback, dict) and isinstance(feedback.get("blockReason"), str):
-            self._raise_withheld(f"the prompt: {feedback.get('blockReasonMessage') or feedback['blockReason'].lower()}")
+        self._answer.model = text_in(response, "modelVersion") or self._answer.model
+        self._count(object_in(response, "usageMetadata"))
+        feedback = object_in(response, "promptFeedback")
+        if isinstance(blocked := feedback.get("blockReason"), str):
+            self._raise_withheld(f"the prompt: {feedback.get('blockReasonMessage') or blocked.lower()}")
         candidates = response.get("candidates")
         if isinstance(candidates, list):
             self._begun = True
@@ -125,38 +124,26 @@ class GeminiDecoder(decoding.Decoder):
 
     def _take_candidate(self, candidate: Part) -> None:
         self._heard = True
-        content = candidate.get("content")
-        parts = content.get("parts") if isinstance(content, dict) else None
-        if isinstance(parts, list):
-            for part in parts:
-                if isinstance(part, dict):
-                    self._take_part(part)
-        reason, why = candidate.get("finishReason"), candidate.get("finishMessage")
+        for part in objects_in(object_in(candidate, "content"), "parts"):
+            self._take_part(part)
+        reason = candidate.get("finishReason")
         if isinstance(reason, str) and reason != "FINISH_REASON_UNSPECIFIED":
-            self._finish = reason
-            self._why = why if isinstance(why, str) else ""
+            self._finish, self._why = reason, text_in(candidate, "finishMessage")
 
-    def _take_part(self, part: Part) -> None:
-        signature = part.get("thoughtSignature")
-        signature = signature if isinstance(signature, str) and signature else None
-        self._answer.keep(len(signature or ""))
-        text, call = part.get("text"), part.get("functionCall")
+    def _take_part(self, part: Object) -> None:
+        signature, text, call = text_in(part, "thoughtSignature"), text_in(part, "text"), part.get("functionCall")
+        self._answer.keep(len(signature))
         if isinstance(call, dict):
-            self._take_call(call, signature)
+            made = self._answer.named_call(call.get("id"), call.get("name"))
+            self._answer.write(made, call.get("args"))
+            self._layout.add_call(signature or None, self._said)
         elif part.get("thought"):
-            if isinstance(text, str) and text:
-                self._answer.think(text)
+            self._answer.think(text)
         else:
-            if isinstance(text, str) and text:
-                self._said += len(text)
-                self._answer.say(text)
+            self._said += len(text)
+            self._answer.say(text)
             if signature:
                 self._layout.add_text(signature, self._said)
-
-    def _take_call(self, call: Part, signature: str | None) -> None:
-        made = self._answer.named_call(call.get("id"), call.get("name"))
-        self._answer.write(made, call.get("args"))
-        self._layout.add_call(signature, self._said)
 
     def _raise_withheld(self, words: str) -> None:
         raise ModelError(ModelFault.FILTERED, describe(ModelFault.FILTERED, self._host, words, self._secrets))

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hob.core.content.json_text import json_bytes
 from hob.core.content.media import Embeddings
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId
@@ -27,6 +28,7 @@ from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import with_scheme
 from hob.providers.http.client import Client
 from hob.providers.http.decoder import count_of
+from hob.providers.http.fields import Object, object_in, objects_in, text_in
 from hob.providers.http.past_calls import read_arguments, result_text
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.vectors import Batch, embed_all, numbers_of
@@ -99,8 +101,7 @@ def encode_request(
     if tools:
         body["tools"] = tools
     body["messages"] = messages
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+    return json_bytes(body)
 
 
 def _count_tokens(messages: Iterable[Mapping[str, Any]], tools: object) -> int:
@@ -187,36 +188,26 @@ class OllamaDecoder(decoding.Decoder):
     def _take_object(self, chunk: dict[str, Any]) -> None:
         if chunk.get("error"):
             self._raise_error(chunk["error"])
-        message = chunk.get("message")
-        if isinstance(message, dict):
-            self._take_message(message)
+        self._take_message(object_in(chunk, "message"))
         if chunk.get("done") is True:
             self._finish(chunk)
 
-    def _take_message(self, message: dict[str, Any]) -> None:
-        thought = message.get("thinking")
-        if isinstance(thought, str) and thought:
-            self._answer.think(thought)
-        text = message.get("content")
-        if isinstance(text, str) and text:
-            self._answer.say(text)
-        calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict) and isinstance(function.get("name"), str):
-                identity = call.get("id")
-                written = self._answer.new_call(identity if isinstance(identity, str) else "", function["name"])
+    def _take_message(self, message: Object) -> None:
+        self._answer.think(text_in(message, "thinking"))
+        self._answer.say(text_in(message, "content"))
+        for call in objects_in(message, "tool_calls"):
+            function = object_in(call, "function")
+            if isinstance(function.get("name"), str):
+                written = self._answer.new_call(text_in(call, "id"), function["name"])
                 self._answer.write(written, function.get("arguments"))
 
     def _finish(self, chunk: dict[str, Any]) -> None:
-        reason = chunk.get("done_reason")
-        reason = reason if isinstance(reason, str) else ""
+        reason = text_in(chunk, "done_reason")
         if reason in _NOT_READY and not self._answer.begun:
             raise ModelError(
                 ModelFault.OVERLOAD, translatable("{host} is loading the model; try again in a moment", host=self._host)
             )
-        if isinstance(chunk.get("model"), str):
-            self._answer.model = chunk["model"]
+        self._answer.model = text_in(chunk, "model") or self._answer.model
         self._answer.usage = read_usage(chunk)
         self._complete(_STOPS.get(reason, Stop.END))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from hob.core.content.json_text import json_object
+from hob.core.content.json_text import json_bytes, json_object
 from hob.core.errors import ModelError, ModelFault
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import (
@@ -29,7 +29,8 @@ from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import MOST_CALLS, PartialCall, PartialJson
-from hob.providers.http.decoder import MOST_TOKENS, count_of, objects_in
+from hob.providers.http.decoder import MOST_TOKENS, count_of
+from hob.providers.http.fields import Object, object_in, objects_in, text_in
 from hob.providers.http.past_calls import result_text, sound_arguments
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.image_descriptions import image_type
@@ -75,8 +76,7 @@ def encode_request(
     if any(model.startswith(name) for name in dialect.cached_system):
         _mark(messages)
     body["messages"] = messages
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+    return json_bytes(body)
 
 
 def most_tokens(request: ModelRequest, dialect: Dialect) -> int:
@@ -232,69 +232,42 @@ class ChatDecoder(decoding.Decoder):
         return True
 
     def _take_object(self, chunk: dict[str, Any]) -> None:
-        error = chunk.get("error")
-        if error:
-            self._raise_error(error)
-        if isinstance(chunk.get("model"), str) and chunk["model"]:
-            self._answer.model = chunk["model"]
-        usage = chunk.get("usage")
-        if isinstance(usage, dict):
+        if chunk.get("error"):
+            self._raise_error(chunk["error"])
+        self._answer.model = text_in(chunk, "model") or self._answer.model
+        if isinstance(usage := chunk.get("usage"), dict):
             self._answer.usage = read_usage(usage)
             self._answer.cost = read_cost(usage)
-        choices = chunk.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            self._take_choice(choices[0])
+        for choice in objects_in(chunk, "choices")[:1]:
+            self._take_choice(choice)
 
-    def _take_choice(self, choice: dict[str, Any]) -> None:
+    def _take_choice(self, choice: Object) -> None:
         if choice.get("index") not in (0, None):
             return
-        error = choice.get("error")
-        if error:
-            self._raise_error(error)
-        delta = choice.get("delta")
-        if not isinstance(delta, dict):
-            delta = choice.get("message")
-            if self._answer.begun:  # some servers end with the whole message once more
-                delta = None
-        if isinstance(delta, dict):
+        if choice.get("error"):
+            self._raise_error(choice["error"])
+        if isinstance(delta := choice.get("delta"), dict):
             self._take_delta(delta)
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self._finish = reason
+        elif not self._answer.begun:  # some servers end with the whole message once more
+            self._take_delta(object_in(choice, "message"))
+        self._finish = text_in(choice, "finish_reason") or self._finish
 
-    def _take_delta(self, delta: dict[str, Any]) -> None:
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str) and thought:
-            self._answer.think(thought)
-        for detail in objects_in(delta.get("reasoning_details")):
+    def _take_delta(self, delta: Object) -> None:
+        self._answer.think(text_in(delta, "reasoning_content") or text_in(delta, "reasoning"))
+        for detail in objects_in(delta, "reasoning_details"):
             self._take_detail(detail)
-        content = delta.get("content")
-        if isinstance(content, str):
-            if content:
-                self._answer.say(content)
-        elif isinstance(content, list):
-            self._take_parts(content)
-        refusal = delta.get("refusal")
-        if isinstance(refusal, str) and refusal:
-            self._answer.say(refusal)  # the model's own words, in a place of their own
-        for fragment in objects_in(delta.get("tool_calls")):
+        self._answer.say(text_in(delta, "content"))
+        for part in objects_in(delta, "content"):
+            self._answer.say(text_in(part, "text"))
+            for thought in objects_in(part, "thinking"):
+                self._answer.think(text_in(thought, "text"))
+        self._answer.say(text_in(delta, "refusal"))  # the model's own words, in a place of their own
+        for fragment in objects_in(delta, "tool_calls"):
             self._take_fragment(fragment)
-        legacy = delta.get("function_call")
-        if isinstance(legacy, dict):
+        if legacy := object_in(delta, "function_call"):
             self._take_fragment({"index": 0, "function": legacy})
 
-    def _take_parts(self, parts: list[Any]) -> None:
-        for part in parts:
-            if not isinstance(part, dict):
-                continue
-            if isinstance(part.get("text"), str):
-                self._answer.say(part["text"])
-            elif isinstance(part.get("thinking"), list):
-                for thought in part["thinking"]:
-                    if isinstance(thought, dict) and isinstance(thought.get("text"), str):
-                        self._answer.think(thought["text"])
-
-    def _take_detail(self, detail: dict[str, Any]) -> None:
+    def _take_detail(self, detail: Object) -> None:
         """A piece of signed or sealed reasoning (OpenRouter); pieces of one index and type make up one detail."""
         self._answer.keep_fields(detail)
         key = (detail.get("index"), detail.get("type"))
@@ -309,14 +282,10 @@ class ChatDecoder(decoding.Decoder):
         if len(self._details) < MOST_CALLS:
             self._details.append(PartialJson(detail))
 
-    def _take_fragment(self, fragment: dict[str, Any]) -> None:
-        function = fragment.get("function")
-        if not isinstance(function, dict):
-            function = {}
-        name = function.get("name")
-        name = name if isinstance(name, str) else ""
-        identity = fragment.get("id")
-        call = self._call_of(fragment.get("index"), identity if isinstance(identity, str) else "", name)
+    def _take_fragment(self, fragment: Object) -> None:
+        function = object_in(fragment, "function")
+        name = text_in(function, "name")
+        call = self._call_of(fragment.get("index"), text_in(fragment, "id"), name)
         self._answer.name(call, name)
         self._answer.write(call, function.get("arguments"))
         self._answer.tell(call)
@@ -360,8 +329,7 @@ def read_cost(usage: Mapping[str, Any]) -> int | None:
     """
     charged = _dollars(usage.get("cost"))
     if charged is not None and usage.get("is_byok") is True:
-        details = usage.get("cost_details")
-        behind = _dollars(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
+        behind = _dollars(object_in(usage, "cost_details").get("upstream_inference_cost"))
         charged = None if behind is None else charged + behind
     # binary fractions: 0.000123 * 1e6 is a little more than 123
     return None if charged is None else math.ceil(round(charged * 1_000_000, 3))
@@ -412,19 +380,15 @@ class ChatCompletions(Wire):
 
 def _listed(row: Mapping[str, Any]) -> ListedModel | None:
     """One row. OpenRouter, Groq, Mistral and vLLM tell more than the name, each in its own words."""
-    name = row.get("id") or row.get("name")
-    if not isinstance(name, str) or not name:
+    name = text_in(row, "id") or text_in(row, "name")
+    if not name:
         return None
-    top = row.get("top_provider")
-    known = row.get("supported_parameters")
-    architecture = row.get("architecture")
-    inputs = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
-    prices = row.get("pricing")
-    prices = prices if isinstance(prices, Mapping) else {}
+    known, prices = row.get("supported_parameters"), object_in(row, "pricing")
+    inputs = object_in(row, "architecture").get("input_modalities")
     return ListedModel(
         name,
         context_tokens=_first(row, "context_length", "context_window", "max_context_length", "max_model_len"),
-        output_tokens=_first(top if isinstance(top, Mapping) else row, "max_completion_tokens"),
+        output_tokens=_first(object_in(row, "top_provider") or row, "max_completion_tokens"),
         images="image" in inputs if isinstance(inputs, list) else None,
         tools="tools" in known if isinstance(known, list) else None,
         thinking="reasoning" in known if isinstance(known, list) else None,

@@ -15,6 +15,7 @@ from hob.core.models import Usage
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 from hob.providers.http.decoder import count_of
+from hob.providers.http.fields import text_in
 from hob.providers.media.vectors import Batch, embed_all, numbers_of
 
 
@@ -35,10 +36,9 @@ class OpenAIEmbedder:
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self._client.garbage("JSON that holds no vectors")
-        named = answer.get("model")
         tokens = count_of(answer.get("usage") or {}, "prompt_tokens")
         vectors = [self._read(row.get("embedding")) for row in self._sorted(rows)]
-        return vectors, named if isinstance(named, str) and named else self._model, Usage(tokens) if tokens else None
+        return vectors, text_in(answer, "model") or self._model, Usage(tokens) if tokens else None
 
     def _sorted(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """In the order of the texts. Servers that do not count send them so."""

@@ -14,6 +14,7 @@ from hob.core.models import Usage
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 from hob.providers.http.decoder import count_of
+from hob.providers.http.fields import text_in
 
 
 class HttpReranker:
@@ -32,10 +33,10 @@ class HttpReranker:
         scores = dict(map(self._read, rows)) if isinstance(rows, list) else {}
         if scores.keys() != set(range(len(texts))):
             raise self._client.garbage("JSON that does not rate every text")
-        named, tokens = answer.get("model"), count_of(answer.get("usage") or {}, "total_tokens")
+        tokens = count_of(answer.get("usage") or {}, "total_tokens")
         return Relevances(
             tuple(scores[place] for place in range(len(texts))),
-            named if isinstance(named, str) and named else self._model,
+            text_in(answer, "model") or self._model,
             Usage(tokens) if tokens else None,
         )
 

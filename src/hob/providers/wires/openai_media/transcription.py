@@ -15,6 +15,7 @@ from hob.providers.http.addresses import endpoint
 from hob.providers.http.client import Client
 from hob.providers.http.connection import Form
 from hob.providers.http.decoder import count_of
+from hob.providers.http.fields import object_in
 
 # What kind of recording some bytes are, by how they begin; what a sender calls them may be wrong.
 
@@ -130,8 +131,7 @@ class OpenAITranscriber:
     def _read(self, answer: Any, language: str) -> SpeechTranscript:
         if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
             raise self._client.garbage("JSON that is no transcript")
-        usage = answer.get("usage")
-        usage = usage if isinstance(usage, dict) else {}
+        usage = object_in(answer, "usage")
         return SpeechTranscript(
             answer["text"].strip(),
             language=language_code(answer.get("language")) or language,

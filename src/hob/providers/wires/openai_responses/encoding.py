@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hob.core.content.json_text import json_value
+from hob.core.content.json_text import json_bytes, json_value
 from hob.core.ids import BlobId, CallId, digest
 from hob.core.models import AssistantMessage, Image, ModelMessage, ModelRequest, Thinking, ToolMessage, UserMessage
 from hob.core.tools import ToolCall, ToolSpec
+from hob.providers.http.fields import text_in
 from hob.providers.http.past_calls import result_text, sound_arguments
 from hob.providers.media.image_descriptions import image_type
 from hob.providers.schemas.dialects import SchemaDialect, normalise
@@ -83,11 +84,11 @@ class ResponsesLayout:
         self.sealed = False
         self._parts: list[Item] = []
 
-    def add_reasoning(self, item: Item) -> None:
+    def add_reasoning(self, item: Mapping[str, Any]) -> None:
         """A reasoning item is whole. One that is not sealed could not be returned."""
-        if isinstance(item.get("encrypted_content"), str) and item["encrypted_content"]:
+        if text_in(item, "encrypted_content"):
             self.sealed = True
-            self._parts.append(item)
+            self._parts.append(dict(item))
 
     def add_message(self, item: Mapping[str, Any], said: int) -> None:
         """A message begins after `said` characters of text."""
@@ -193,8 +194,7 @@ def encode_request(request: ModelRequest, *, model: str, images: Mapping[BlobId,
     if request.system:
         body["instructions"] = request.system
     body["input"] = _named_once(_items(request.messages, images or {}))
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # a lone surrogate must not cost the turn
+    return json_bytes(body)
 
 
 def _tool(spec: ToolSpec) -> Item:

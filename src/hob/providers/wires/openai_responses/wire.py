@@ -14,8 +14,9 @@ from hob.core.translation.language import translatable
 from hob.providers.http import decoder as decoding
 from hob.providers.http.addresses import endpoint
 from hob.providers.http.answer import PartialCall
-from hob.providers.http.decoder import count_of, objects_in
+from hob.providers.http.decoder import count_of
 from hob.providers.http.faults import describe
+from hob.providers.http.fields import Object, object_in, objects_in, text_in
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.wires.openai_chat.wire import ChatCompletions
 from hob.providers.wires.openai_responses.encoding import (
@@ -108,7 +109,7 @@ class ResponsesDecoder(decoding.Decoder):
 
     # -- items
 
-    def _begin(self, place: object, item: Item) -> None:
+    def _begin(self, place: object, item: Object) -> None:
         if place in self._begun:
             return
         self._answer.keep(_ROOM_OF_ITEM)
@@ -124,7 +125,7 @@ class ResponsesDecoder(decoding.Decoder):
                 self._calls[place] = self._answer.named_call(item.get("call_id"), item.get("name"))
                 self._layout.add_call(item)
 
-    def _end(self, place: object, item: Item) -> None:
+    def _end(self, place: object, item: Object) -> None:
         """An item is whole; servers that told nothing of it before are heard now."""
         self._begin(place, item)
         match item.get("type"):
@@ -163,8 +164,7 @@ class ResponsesDecoder(decoding.Decoder):
     # -- the end
 
     def _take_response(self, kind: str, response: Item) -> None:
-        if isinstance(response.get("model"), str):
-            self._answer.model = response["model"]
+        self._answer.model = text_in(response, "model") or self._answer.model
         if kind not in _ENDS:
             return
         usage = response.get("usage")
@@ -177,7 +177,7 @@ class ResponsesDecoder(decoding.Decoder):
     def _hear_unheard(self, response: Item) -> None:
         """Servers that tell all at once, at the end."""
         if not self._begun and not self._answer.begun:
-            for place, item in enumerate(objects_in(response.get("output"))):
+            for place, item in enumerate(objects_in(response, "output")):
                 self._end(place, item)
 
     def _raise_failed(self, error: Any) -> NoReturn:
@@ -186,12 +186,11 @@ class ResponsesDecoder(decoding.Decoder):
                 ModelFault.OVERLOAD,
                 translatable("{host} broke off the answer because of an error of its own", host=self._host),
             )
-        code = error.get("code")
-        message = error.get("message")
-        said = f"{code if isinstance(code, str) else ''} {message if isinstance(message, str) else ''}".lower()
+        said = f"{text_in(error, 'code')} {text_in(error, 'message')}".lower()
+        told = str(error.get("message") or error.get("code"))
         for pattern, fault in _FAILURES:
             if pattern.search(said):
-                raise ModelError(fault, describe(fault, self._host, str(message or code), self._secrets))
+                raise ModelError(fault, describe(fault, self._host, told, self._secrets))
         self._raise_error(error)
 
 
@@ -205,13 +204,12 @@ def _place(event: Mapping[str, Any], item: Mapping[str, Any] | None = None) -> o
 
 
 def _texts(item: Mapping[str, Any], part: str) -> list[str]:
-    found = (each.get("text") or each.get("refusal") for each in objects_in(item.get(part)))
+    found = (each.get("text") or each.get("refusal") for each in objects_in(item, part))
     return [text for text in found if isinstance(text, str) and text]
 
 
 def _why(response: Mapping[str, Any]) -> Stop:
-    details = response.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, dict) else ""
+    reason = object_in(response, "incomplete_details").get("reason")
     return Stop.FILTER if reason == "content_filter" else Stop.LENGTH
 
 
