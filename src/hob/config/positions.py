@@ -3,10 +3,11 @@
 Theory of operation. `tomllib` says what a document holds, not where. This scanner walks a document that tomllib has
 already accepted, so it need not check anything: it reads keys, remembers their offsets, and skips values, looking
 into arrays and inline tables only for the keys inside. A path is made of keys and, for arrays, of indexes, just as
-one would index the parsed document. Format: TOML 1.0 (https://toml.io/en/v1.0.0); the laxer inline tables and the
-further escapes of 1.1 are understood too.
+one would index the parsed document. Format: TOML 1.0 (https://toml.io/en/v1.0.0); the laxer inline tables of
+1.1 are understood too.
 """
 
+import re
 from bisect import bisect_right
 from contextlib import suppress
 
@@ -15,8 +16,13 @@ from hob.core.translation.language import translatable
 KeyPath = tuple[str | int, ...]
 
 _BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", '"': '"', "\\": "\\"}
-_HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+_KEY_PART = re.compile(r"""[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)[ \t]*""")
+_EQUALS = re.compile(r"=[ \t]*")
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+# A text, in three quotes or one (one or two more may stand right before the closing three), or what has none.
+_PLAIN_VALUE = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}(?!")' r"|'{3}.*?'{3,5}(?!')" r'|"(?:[^"\\]|\\.)*"' r"|'[^']*'|[^,\]}#\n]*", re.DOTALL
+)
 
 
 def find_positions(text: str) -> dict[KeyPath, tuple[int, int]]:
@@ -37,7 +43,7 @@ def parse_key(text: str) -> tuple[str, ...]:
     scanner = PositionScanner(text)
     try:
         parts = tuple(part for part, _ in scanner.key())
-    except (IndexError, KeyError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(translatable("{text} is not a key", text=repr(text))) from error
     if scanner.at != len(text):
         raise ValueError(translatable("{text} is not a key", text=repr(text)))
@@ -79,14 +85,15 @@ class PositionScanner:
                 self._pair(table)
 
     def key(self) -> list[tuple[str, int]]:
-        """The parts of a dotted key, each with its offset; stops after the blanks that follow it."""
+        """The parts of a dotted key, each with its offset; stops after the blanks that follow it. Raises ValueError."""
         parts = []
         while True:
-            self._skip_spaces()
-            start = self.at
-            parts.append((self._key_part(), start))
-            self._skip_spaces()
-            if self._here() != ".":
+            found = _KEY_PART.match(self.text, self.at)
+            if found is None:
+                raise ValueError("a key is missing here")
+            parts.append((_unquoted(found[1]), found.start(1)))
+            self.at = found.end()
+            if not self.text.startswith(".", self.at):
                 return parts
             self.at += 1
 
@@ -112,8 +119,7 @@ class PositionScanner:
         for part, offset in self.key():
             path = (*path, part)
             self.found.setdefault(path, offset)
-        self.at += 1  # the equals sign
-        self._skip_spaces()
+        self._skip(_EQUALS)
         self._value(path)
 
     def _value(self, path: KeyPath) -> None:
@@ -122,11 +128,8 @@ class PositionScanner:
             self._array(path)
         elif first == "{":
             self._inline_table(path)
-        elif first in "\"'":
-            self._skip_string(first)
         else:
-            while self._here() not in ("", ",", "]", "}", "#", "\n"):
-                self.at += 1
+            self._skip(_PLAIN_VALUE)
 
     def _array(self, path: KeyPath) -> None:
         self.at += 1
@@ -147,60 +150,19 @@ class PositionScanner:
                 self.at += 1
         self.at += 1
 
-    def _key_part(self) -> str:
-        first = self._here()
-        if first == "'":
-            end = self.text.index("'", self.at + 1)
-            part = self.text[self.at + 1 : end]
-            self.at = end + 1
-            return part
-        if first == '"':
-            return self._basic_key()
-        start = self.at
-        while self._here() in _BARE:
-            self.at += 1
-        if start == self.at:
-            raise ValueError("a key is missing here")
-        return self.text[start : self.at]
-
-    def _basic_key(self) -> str:
-        self.at += 1
-        part = ""
-        while (character := self.text[self.at]) != '"':
-            self.at += 1
-            if character == "\\":
-                escape = self.text[self.at]
-                digits = _HEX_DIGITS.get(escape, 0)
-                code = self.text[self.at + 1 : self.at + 1 + digits]
-                character = chr(int(code, 16)) if digits else _ESCAPES[escape]
-                self.at += 1 + digits
-            part += character
-        self.at += 1
-        return part
-
-    def _skip_string(self, quote: str) -> None:
-        closing = quote * 3 if self.text.startswith(quote * 3, self.at) else quote
-        self.at += len(closing)
-        while not self.text.startswith(closing, self.at):
-            self.at += 2 if quote == '"' and self.text[self.at] == "\\" else 1
-        self.at += len(closing)
-        if len(closing) == 3:  # one or two quotes may stand right before the closing three
-            while self._here() == quote:
-                self.at += 1
-
-    def _skip_spaces(self) -> None:
-        while self._here() in (" ", "\t"):
-            self.at += 1
-
     def _skip_blank(self) -> bool:
         """Skip blanks, line ends and comments; whether anything is left."""
-        while (here := self._here()) and here in " \t\r\n#":
-            if here == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            else:
-                self.at += 1
-        return bool(here)
+        self._skip(_BLANK)
+        return self.at < len(self.text)
 
-    def _here(self) -> str:
-        return self.text[self.at : self.at + 1]
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        if (found := pattern.match(self.text, self.at)) is not None:
+            self.at = found.end()
+
+
+def _unquoted(part: str) -> str:
+    if part[0] == '"':
+        from tomllib import loads  # 14 ms that plain keys should not pay
+
+        return str(loads(f"key = {part}")["key"])
+    return part.strip("'") if part[0] == "'" else part
