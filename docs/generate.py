@@ -24,6 +24,7 @@ from live_page import live
 from markdown import answer_words, cell, doc, fenced, field_table, signature
 from modules import modules
 from openapi import answers_here, openapi
+from settings_page import reference
 from tool_page import tools
 from typescript import client_types
 from usage import inner_names, usage_of
@@ -35,7 +36,6 @@ from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS
 from hob.cli.table import COMMANDS, load_command, overview
-from hob.config.manual import reference
 from hob.core import errors, states, steps
 from hob.core.events import hooks
 from hob.core.events.timeline import EventKind, TimelineEvent

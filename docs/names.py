@@ -22,6 +22,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import apsw
 from openapi import openapi
+from settings_page import reference
 from usage import functions, options_of
 from wording import EVENTS, REASONS
 
@@ -29,7 +30,6 @@ import hob
 from hob.app.endpoints import ENDPOINTS, api_v1_of
 from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, SUBSYSTEMS, TOOL_GROUPS
-from hob.config.manual import reference
 from hob.core import states, steps
 from hob.gateway.http.endpoint import Endpoint
 from hob.gateway.http.failures import STATUS

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from hob.config.manual import reference
+from docs.settings_page import reference
+
 from hob.core.settings import Secret, setting
 
 

@@ -29,7 +29,10 @@ from hob.core.ports.tools import Toolset
 from hob.core.tools import Restart
 from hob.core.trust.labels import SenderClass
 from hob.testing.channel import SpoolChannel, message
-from hob.testing.crash import (
+from hob.testing.toolset import AllowAll, FunctionTools, tool
+
+sys.path.append(str(Path(__file__).parents[2]))  # this is run by its path
+from tests.journeys.crash import (
     Crash,
     CrashingAccept,
     CrashingChannel,
@@ -38,9 +41,6 @@ from hob.testing.crash import (
     CrashingToolset,
     die,
 )
-from hob.testing.toolset import AllowAll, FunctionTools, tool
-
-sys.path.append(str(Path(__file__).parents[2]))  # this is run by its path
 from tests.stand_ins import stand_ins
 
 

@@ -19,8 +19,8 @@ from hob.store.messages.inbox import InboxLimits
 from hob.store.settings import StoreSettings
 from hob.store.store import Store, open_store
 from hob.testing.channel import message
-from hob.testing.faulty_vfs import FaultyDisk
 from tests.samples import ASKED, event_of, finish_of
+from tests.store.faulty_vfs import FaultyDisk
 
 ROOM = InboxLimits(session_queue=10**6, sender=10**6, total=10**6)
 
