@@ -27,9 +27,19 @@ def test_verdict_stands_first_then_why_and_what_each_stage_said(capsys: pytest.C
     assert lines[0].startswith("needs your approval: What could send data out needs approval")
     assert "taint" not in lines[0]  # programs get the name of the rule
     assert lines[1] == "  because it could send data out, and your own words do not name where to"
-    assert lines[2] == "effects: it would send something to somebody. In short: it is risky"
+    assert lines[2] == "effects: it would send something to somebody"
+    assert lines[3] == "risk of the call itself: high (it can do harm); the verdict above takes it into account"
     assert "  effects, after text of others was read        needs your approval" in lines
     assert lines[-1] == "you can approve it only once"
+
+
+def test_risk_of_an_allowed_call_is_told_apart_from_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    # "In short: it is risky" under "allowed" read as a second verdict
+    words = Supposed(words="mail bob@example.com")
+    explain_call(GUARDING, "mail_send", '{"to": "bob@example.com", "body": "x"}', words)
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("allowed: ")
+    assert "risk of the call itself: high (it can do harm); the verdict above takes it into account" in rest
 
 
 @pytest.mark.parametrize(

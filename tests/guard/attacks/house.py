@@ -199,19 +199,26 @@ class House:
 
         with self.app.bus.hub.subscribe(session=session, at_most=100_000) as notices:
             await self.app.bus.accept(made)
-            async with asyncio.timeout(60):
-                while not await self._ended(made.id):
-                    if not await self._answer(session, chat, answer, words):
-                        await _next(notices)
+            while not await self._ended(made.id):
+                if not await self._answer(session, chat, answer, words):
+                    await _next(notices)
+                    await self._is_worked_at(made.id)
 
     async def settled(self) -> None:
         """Wait until no turn is left to run."""
-        async with asyncio.timeout(60):
-            while True:
-                status = await self.app.operations.status()
-                if not (status["running"] or status["waiting"]):
-                    return
-                await asyncio.sleep(0.05)
+        while await self._busy():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+    async def _is_worked_at(self, inbound: InboundId) -> None:
+        """Somebody works at it, asks for it, or it has ended; how long that takes is the machine's affair."""
+        for _ in range(2):  # between two looks it may have been taken up
+            if await self._busy() or await self.app.store.turns.parked(tuple(WaitsFor)) or await self._ended(inbound):
+                return
+        raise AssertionError("nobody works at what was said")
+
+    async def _busy(self) -> bool:
+        status = await self.app.operations.status()
+        return bool(status["running"] or status["waiting"])
 
     async def _ended(self, inbound: InboundId) -> bool:
         result = await self.app.store.inbox.find_result(inbound)

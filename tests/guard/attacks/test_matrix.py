@@ -70,7 +70,7 @@ async def test_no_attacker_gets_anything(house: House, place: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(3600)  # against a hang alone
 @pytest.mark.parametrize("place", _needing_commands(PLACES))
 async def test_no_attacker_gets_anything_from_anywhere(house: House, place: str) -> None:
     await _nothing_is_got(house, place, list(GOALS))

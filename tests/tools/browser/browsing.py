@@ -26,7 +26,13 @@ from tests.tools.web.server import WebServer, reply, web_server
 ONE_BROWSER = pytest.mark.asyncio(loop_scope="module")
 """Of a test that shares its module's browser."""
 
-_INSIDE = {"inside.example": "10.0.0.7", "metadata.example": "169.254.169.254", "localhost": "127.0.0.1"}
+_INSIDE = {
+    "127.0.0.1": "127.0.0.1",
+    "::1": "::1",
+    "inside.example": "10.0.0.7",
+    "metadata.example": "169.254.169.254",
+    "localhost": "127.0.0.1",
+}
 
 
 async def _resolve(host: str, _port: int) -> list[str]:

@@ -31,6 +31,17 @@ async def test_address_of_this_machine_or_its_network_is_refused(desk: Desk, add
     assert [head for head in desk.web.heads if "site.example" not in head] == []
 
 
+@pytest.mark.asyncio(loop_scope="function")
+async def test_address_that_the_owner_named_is_open_and_every_other_number_is_refused(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, local=True, hosts=("127.0.0.1",)) as desk:
+        assert "mine" in await desk.show("<h1>mine</h1>", host="127.0.0.1")
+        assert "mine" in await desk.say(action="navigate", url=desk.web.url("/", "2130706433"))
+        for host in ("127.0.0.2", "10.0.0.7", "[::1]", "[::ffff:7f00:1]", "169.254.169.254"):
+            told = await desk.say(action="navigate", url=desk.web.url("/", host))
+            assert told.startswith("ToolRefused"), told
+            assert "the owner can name hosts of their own in browser.hosts" in told
+
+
 async def test_picture_script_frame_and_request_of_a_page_are_refused_too(desk: Desk) -> None:
     inside = "http://inside.example/x"
     await desk.show(

@@ -6,12 +6,20 @@ import struct
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pytest
 
 from hob.core.errors import NotConfigured
 from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
-from hob.tools.sandbox.network.hosts import HostDecision, HostRules, host_name, public_address
+from hob.tools.sandbox.network.hosts import (
+    HostDecision,
+    HostRules,
+    host_name,
+    host_or_address,
+    is_link_local,
+    public_address,
+)
 from hob.tools.sandbox.network.proxy import Internet, NotTls, ProxyRefused, parse_request, server_name
 from hob.tools.sandbox.running_command import OutputCallbacks
 from tests.tools.sandbox.conftest import Place
@@ -155,6 +163,38 @@ def test_rules_mean_what_they_say(rule: str, host: str, allowed: bool) -> None:
 def test_malformed_rule_is_refused(rule: str) -> None:
     with pytest.raises(NotConfigured):
         HostRules([rule])
+
+
+@pytest.mark.parametrize("rule", ["10.0.0.1", "fe80::1", "::1"])
+def test_address_is_a_rule_where_addresses_are_and_means_itself_alone(rule: str) -> None:
+    rules = HostRules(["wiki.home.arpa", f"[{rule}]" if ":" in rule else rule], addresses=True)
+    assert rules.allow(rule)
+    assert not rules.allow("10.0.0.2")
+
+
+@pytest.mark.parametrize("rule", ["010.0.0.1", "2130706433", "0x7f.1", "10.0.0.0/8", "*.0.0.1", "::1", "[10.0.0.1]"])
+def test_address_in_an_odd_form_is_no_rule(rule: str) -> None:
+    with pytest.raises(NotConfigured, match=r"192\.168\.1\.20"):
+        HostRules([rule], addresses=True)
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [("169.254.169.254", True), ("::ffff:169.254.169.254", True), ("fe80::1%eth0", True), ("10.0.0.1", False)],
+)
+def test_link_local_address_is_known_in_every_form(address: str, link: bool) -> None:
+    assert is_link_local(address) is link
+
+
+def test_request_to_an_address_is_read_where_addresses_are() -> None:
+    read = partial(parse_request, read_host=host_or_address)
+    request = read(b"GET http://[::1]:8080/x HTTP/1.1\r\n\r\n")
+    assert (request.host, request.port) == ("::1", 8080)
+    assert b"Host: [::1]:8080\r\n" in request.head
+    assert read(b"GET http://[::1]/ HTTP/1.1\r\n\r\n").port == 80
+    assert read(b"CONNECT 10.0.0.1:443 HTTP/1.1\r\n\r\n").host == "10.0.0.1"
+    with pytest.raises(ProxyRefused):
+        read(b"CONNECT 010.0.0.1:443 HTTP/1.1\r\n\r\n")
 
 
 @pytest.mark.parametrize(

@@ -93,16 +93,25 @@ def add(
 
 
 @app.command(name="import")
-def import_(file: Annotated[Path, Parameter(help=".mcp.json, or Claude Desktop's file.")], *, yes: Yes = False) -> int:
+def import_(
+    file: Annotated[Path, Parameter(help=".mcp.json, or Claude Desktop's file.")],
+    *,
+    host: Annotated[list[str] | None, Parameter(help="A host that each of the programs may reach.")] = None,
+    read: Annotated[list[str] | None, Parameter(help="A folder that each of them may read.")] = None,
+    write: Annotated[list[str] | None, Parameter(help="A folder that each of them may change.")] = None,
+    yes: Yes = False,
+) -> int:
     """Add the servers that a file of another program names, each shown and accepted by itself."""
     status = 0
+    allowed = {"hosts": host or [], "read": read or [], "write": write or []}
     for name, raw in read_servers(file).items():
         print(paint(name, "bold"))
         if name in read_config()[McpSettings]:
             print(_("{name} is there already").format(name=name))
             continue
         try:
-            status = _add(name, raw, yes=yes) or status
+            given = allowed if "command" in raw else {}  # an address has no sandbox
+            status = _add(name, {**raw, **{key: each for key, each in given.items() if each}}, yes=yes) or status
         except HobError as error:
             print(paint(line(_(str(error)), 400), "red"))
             status = 1

@@ -12,7 +12,7 @@ from hob.cli.output import confirm, line, paint, print_json, printed_json, tame
 from hob.cli.translating import _
 from hob.core.tools import Effect
 from hob.core.translation.language import translatable
-from hob.guard.policy.explanation import TIER_WORDS
+from hob.guard.policy.explanation import RISK_WORDS
 
 app = App(name="tools", help="List, explain and try tools.", result_action="return_value")
 
@@ -113,7 +113,7 @@ def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         (_("group"), seen["group"] or _("always shown")),
         (_("it may"), effects),
-        (_("in short"), _(TIER_WORDS[seen["tier"]])),
+        (_("risk"), _(RISK_WORDS[seen["tier"]])),
         (_("limits"), _("{seconds:g} s, {characters:,} characters").format(
             seconds=seen["timeout"], characters=seen["output_cap"])),
         (_("restart"), again),

@@ -27,12 +27,12 @@ STAGE_NAMES: Mapping[str, str] = {
     "effects and taint": "effects, after text of others was read",
     "unattended": "nobody is there to be asked",
 }
-TIER_WORDS: Mapping[Tier, str] = {
-    Tier.READ: translatable("it only reads"),
-    Tier.WRITE: translatable("it changes something"),
-    Tier.HIGH_RISK: translatable("it is risky"),
+RISK_WORDS: Mapping[Tier, str] = {
+    Tier.READ: translatable("low (it only reads)"),
+    Tier.WRITE: translatable("medium (it changes something)"),
+    Tier.HIGH_RISK: translatable("high (it can do harm)"),
 }
-"""What a tier says of a tool or call, for people."""
+"""The risk of a tool or call by its tier, for people; whether it is allowed is another question."""
 
 
 def explain(
@@ -69,7 +69,10 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         risks = analysis.risks if Act.RISK in analysis.acts else ()
         told = joined("; ", [each for each in (acts, *risks) if each])
         effects = told or translatable("nothing that matters")
-        yield translatable("effects: {acts}. In short: {tier}", acts=effects, tier=TIER_WORDS[analysis.tier])
+        yield translatable("effects: {acts}", acts=effects)
+        yield translatable(
+            "risk of the call itself: {risk}; the verdict above takes it into account", risk=RISK_WORDS[analysis.tier]
+        )
         if not analysis.complete:
             yield translatable("where its arguments lead is not known, so the owner's words exempt it from nothing")
     for stage, verdict in decided.trail:

@@ -234,7 +234,9 @@ class Browsers:
         environ = {**shared_environ(self._environ, ()), "PATH": path}
         if taken:
             environ |= {name: self._environ[name] for name in _OF_SCREENS if name in self._environ}
-        program = windows.Program(found, environ, HostRules(self.settings.hosts), self._internet, decided)
+        program = windows.Program(
+            found, environ, HostRules(self.settings.hosts, addresses=True), self._internet, decided
+        )
         try:
             async with self._starting:
                 self._driver = self._driver or await windows.start_driver()

@@ -5,9 +5,8 @@ WebSockets, workers and pages of any port ask for comes this way too.
 """
 
 from asyncio import StreamReader
-from ipaddress import ip_address
 
-from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules
+from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_or_address, is_link_local
 from hob.tools.sandbox.network.proxy import INTERNET, Internet, Proxy, ProxyRefused, ProxyRequest
 
 MOST_BYTES = 32_000_000
@@ -19,7 +18,12 @@ _LOWEST_OTHER_PORT = 1024  # below it listen mail servers and the like, which a 
 
 
 class BrowserProxy(Proxy):
-    """One browser's way out. `local` are hosts that may lead to this machine or its network."""
+    """One browser's way out. `local` are hosts that may lead to this machine or its network.
+
+    An address instead of a name is judged by the same rule: of the internet, or named by the owner.
+    """
+
+    _host = staticmethod(host_or_address)
 
     def __init__(self, local: HostRules, decided: Decided, internet: Internet = INTERNET) -> None:
         super().__init__(local, decided, internet)
@@ -35,7 +39,7 @@ class BrowserProxy(Proxy):
             raise ProxyRefused(f"{host} cannot be resolved ({error})", "502 Bad Gateway") from error
         local = self._rules.allow(host)
         for address in found:
-            if ip_address(address).is_link_local or not (local or self._internet.reachable(address)):
+            if is_link_local(address) or not (local or self._internet.reachable(address)):
                 raise self._refused(request, f"{host} leads to {address}, which is not on the public internet")
         if not found:
             raise ProxyRefused(f"{host} has no address", "502 Bad Gateway")

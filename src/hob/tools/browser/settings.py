@@ -2,7 +2,7 @@
 
 from hob.core.settings import setting
 from hob.core.values import dataclass
-from hob.tools.sandbox.settings import host_problem
+from hob.tools.sandbox.settings import host_or_address_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +12,7 @@ class BrowserSettings:
     program: str = setting("", "Chromium, by name or path; empty: the one that is installed.")
     hosts: list[str] = setting(
         [],
-        "Hosts of this machine and its network that the browser may open besides the internet, as localhost.",
-        problem=host_problem,
+        "Hosts of this machine and its network that the browser may open besides the internet, as localhost or "
+        "192.168.1.20.",
+        problem=host_or_address_problem,
     )

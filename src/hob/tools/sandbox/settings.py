@@ -9,15 +9,20 @@ from hob.core.values import dataclass
 BACKENDS = ("auto", "bubblewrap", "landlock", "docker", "podman", "sandbox-exec", "plain")
 
 
-def host_problem(rule: str) -> str:
+def host_problem(rule: str, *, addresses: bool = False) -> str:
     """What is wrong with a rule for hosts, if anything is."""
     from hob.tools.sandbox.network.hosts import HostRules
 
     try:
-        HostRules([rule])
+        HostRules([rule], addresses=addresses)
     except NotConfigured as error:
         return str(error)
     return ""
+
+
+def host_or_address_problem(rule: str) -> str:
+    """What is wrong with a rule for hosts that may be an address too, if anything is."""
+    return host_problem(rule, addresses=True)
 
 
 def _toolchain_problem(name: str) -> str:

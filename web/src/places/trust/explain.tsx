@@ -5,6 +5,7 @@ import { call } from "../../api/client";
 import { t } from "../../i18n";
 import { Badge, Button, Card, Failure } from "../../parts/basics";
 
+const RISKS = ["low", "medium", "high"] as const;
 const TONES = { allow: "good", ask: "warn", deny: "bad" } as const;
 
 /** What would be said of a call, and which rule would say so. Nothing is done. */
@@ -43,6 +44,7 @@ export function Explain() {
           {!told.known && <p className="mt-1 text-warn">{t("There is no such tool here, so the strictest rules hold.")}</p>}
           <dl className="mt-3 grid grid-cols-[auto_1fr] gap-x-6 gap-y-1 text-sm">
             <dt className="text-muted">{t("Rule")}</dt><dd className="font-mono">{told.rule}</dd>
+            {told.tier !== null && <><dt className="text-muted">{t("Risk of the call itself")}</dt><dd>{t(RISKS[told.tier] ?? "high")}</dd></>}
             {told.acts.length > 0 && <><dt className="text-muted">{t("It would")}</dt><dd>{told.acts.join(", ")}</dd></>}
             {told.stages.map((each) => (
               <div key={each.stage} className="contents"><dt className="text-muted">{each.stage}</dt><dd>{t(each.verdict)} <code className="font-mono text-xs text-muted">{each.rule}</code></dd></div>

@@ -48,22 +48,16 @@ Decided = Callable[[HostDecision], None]
 class HostRules:
     """Names that may be reached. `*.example.org` means every name below example.org, not itself."""
 
-    def __init__(self, rules: Iterable[str]) -> None:
-        """Raises NotConfigured for a rule that is neither a name, nor a pattern, nor a group."""
+    def __init__(self, rules: Iterable[str], *, addresses: bool = False) -> None:
+        """`addresses`: a rule may be an IP address too. Raises NotConfigured for a rule that is nothing of the kind."""
         self._exact: set[str] = set()
         self._below: set[str] = set()
         for rule in rules:
             for pattern in _expanded(rule):
                 below = pattern.startswith("*.")
-                name = host_name(pattern[2:] if below else pattern)
+                name = host_name(pattern[2:]) if below else (host_or_address if addresses else host_name)(pattern)
                 if not name or (below and "." not in name):
-                    raise NotConfigured(
-                        translatable(
-                            "{rule!r} is not a host name. Write a name (example.org), *.example.org or group:packages; "
-                            "addresses are not accepted",
-                            rule=rule,
-                        )
-                    )
+                    raise NotConfigured(_problem(rule, addresses=addresses))
                 (self._below if below else self._exact).add(name)
 
     def allow(self, host: str) -> bool:
@@ -72,6 +66,20 @@ class HostRules:
             return True
         parts = host.split(".")
         return any(".".join(parts[at:]) in self._below for at in range(1, len(parts)))
+
+
+def _problem(rule: str, *, addresses: bool) -> str:
+    if addresses:
+        return translatable(
+            "{rule!r} is neither a host name nor an address. Write a name (wiki.home.arpa), *.home.arpa or an address "
+            "(192.168.1.20)",
+            rule=rule,
+        )
+    return translatable(
+        "{rule!r} is not a host name. Write a name (example.org), *.example.org or group:packages; "
+        "addresses are not accepted",
+        rule=rule,
+    )
 
 
 def _expanded(rule: str) -> tuple[str, ...]:
@@ -103,6 +111,23 @@ def host_name(text: str) -> str:
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels) or labels[-1].isdigit():
         return ""
     return "" if re.fullmatch(r"0x[0-9a-f]*", labels[-1]) else name
+
+
+def host_or_address(text: str) -> str:
+    """As `host_name`; an address stays one, in its usual form (RFC 5952), without the brackets that IPv6 needs."""
+    bracketed = text.startswith("[") and text.endswith("]")
+    try:
+        address = ip_address(text[1:-1] if bracketed else text)
+    except ValueError:
+        return host_name(text)
+    return str(address) if bracketed == (address.version == 6) else ""
+
+
+def is_link_local(text: str) -> bool:
+    """Whether an address is one of the link, where clouds keep their metadata; an IPv4 one in IPv6 too."""
+    address = ip_address(text.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address).is_link_local
 
 
 def public_address(text: str) -> bool:

@@ -169,6 +169,9 @@ class Interceptor(Protocol):
 class Proxy:
     """One command's way out. `decided` hears of every connection."""
 
+    _host = staticmethod(host_name)
+    """Reads the host of a request; empty: it is none that is passed on."""
+
     def __init__(
         self, rules: HostRules, decided: Decided, internet: Internet = INTERNET, interceptor: Interceptor | None = None
     ) -> None:
@@ -197,7 +200,7 @@ class Proxy:
             if len(self._open) > _MOST_CONNECTIONS:
                 raise ProxyRefused("too many connections at once", "503 Service Unavailable")
             async with asyncio.timeout(_HEAD_SECONDS):
-                request = parse_request(await reader.readuntil(b"\r\n\r\n"))
+                request = parse_request(await reader.readuntil(b"\r\n\r\n"), self._host)
             await self._pass(request, reader, writer)
         except ProxyRefused as refusal:
             await say(writer, refusal.code, f"Refused by the sandbox: {refusal}.\n")
@@ -302,7 +305,7 @@ class Proxy:
         return ProxyRefused(reason)
 
 
-def parse_request(head: bytes) -> ProxyRequest:
+def parse_request(head: bytes, read_host: Callable[[str], str] = host_name) -> ProxyRequest:
     """What the head of a request asks for. Raises Refused for anything that two readers could read in two ways."""
     try:
         first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
@@ -312,23 +315,24 @@ def parse_request(head: bytes) -> ProxyRequest:
     if version not in ("HTTP/1.1", "HTTP/1.0") or not method.isalpha() or any("\n" in line for line in (first, *lines)):
         raise ProxyRefused("this is no request", "400 Bad Request")
     if method == "CONNECT":
-        return ProxyRequest(*_split(target, None))
+        return ProxyRequest(*_split(target, None, read_host))
     if not target.lower().startswith("http://"):
         raise ProxyRefused("only http:// URLs and tunnels (CONNECT) are passed on", "400 Bad Request")
     parts = urlsplit(target)
-    host, port = _split(parts.netloc, 80)
+    host, port = _split(parts.netloc, 80, read_host)
     kept, body = _headers(lines)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    named = host if port == 80 else f"{host}:{port}"
+    named = f"[{host}]" if ":" in host else host
+    named = named if port == 80 else f"{named}:{port}"
     text = "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {named}", *kept, "Connection: close", "", ""])
     return ProxyRequest(host, port, text.encode("ascii"), body)
 
 
-def _split(netloc: str, port: int | None) -> tuple[str, int]:
+def _split(netloc: str, port: int | None, read_host: Callable[[str], str]) -> tuple[str, int]:
     name, colon, number = netloc.rpartition(":")
-    if not colon and port is not None:
+    if port is not None and (not colon or netloc.endswith("]")):
         name, number = netloc, str(port)
-    host = host_name(name)
+    host = read_host(name)
     if not host or not number.isdigit() or not number.isascii() or len(number) > 5 or not 0 < int(number) < 65536:
         raise ProxyRefused(f"{netloc[:100]!r} is no host by name, with a port", "400 Bad Request")
     return host, int(number)
