@@ -164,6 +164,10 @@ class ToolRefused(HobError):
     """The policy does not allow this here; the owner may."""
 
 
+class OutcomeUnknown(ToolFailed):
+    """Whether a call that was broken off took effect cannot be told; it is not made again."""
+
+
 # The user must act.
 
 

@@ -40,10 +40,14 @@ class Tier(IntEnum):
 
 
 class Restart(StrEnum):
-    """May a call be made again when a crash left its outcome unknown?"""
+    """May a call be made again when a crash left its outcome unknown?
+
+    `resume`: the tool is called with `resumed` in its context, goes on with what it began, or raises `OutcomeUnknown`.
+    """
 
     AGAIN = "again"
     NEVER = "never"
+    RESUME = "resume"
 
 
 @dataclass(frozen=True, slots=True)

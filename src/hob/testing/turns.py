@@ -22,6 +22,7 @@ class FreeControl:
         self.later: list[Inbound] = []
         self.taken: list[InboundId] = []
         self._reason: str | None = None
+        self.is_cut = False
 
     def offered(self) -> Collection[InboundId]:
         return self.waiting

@@ -11,6 +11,7 @@ from typing import Any
 
 from hob.core.clock import Clock, SystemClock
 from hob.core.ids import SessionKey, TurnId, new_span_id, new_trace_id
+from hob.core.tools import ToolCall
 from hob.core.turns import Turn
 from hob.testing.channel import message
 from hob.tools.mcp.accepted import AcceptedServer
@@ -19,6 +20,7 @@ from hob.tools.mcp.connection import Connection, accepted_tool
 from hob.tools.mcp.oauth import OAuthLogin
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
+from hob.tools.mcp.tasks import TaskCall
 from hob.tools.mcp.toolset import McpToolset
 from hob.tools.sandbox.settings import SandboxSettings
 from tests.tools.keeping import FolderBlobs
@@ -75,13 +77,61 @@ class Told:
         self.changed.append((server, *tools))
 
 
+class Begun(dict[str, str]):
+    """Implements `BegunTasks`: the tasks of calls."""
+
+    async def find(self, turn: Turn, call: ToolCall) -> str:
+        return self.get(call.id, "")
+
+    async def keep(self, turn: Turn, call: ToolCall, task: str) -> None:
+        self[call.id] = task
+
+
 def toolset(
-    accepted: AcceptedServer, server: McpServer, connection: Connection, folder: Path, told: Told | None = None
+    accepted: AcceptedServer,
+    server: McpServer,
+    connection: Connection,
+    folder: Path,
+    told: Told | None = None,
+    begun: Begun | None = None,
 ) -> McpToolset:
     async def connect() -> Connection:
         return connection
 
-    return McpToolset(accepted, server, connect, FolderBlobs(folder), told or Told())
+    return McpToolset(
+        accepted, server, connect, FolderBlobs(folder), told or Told(), Begun() if begun is None else begun
+    )
+
+
+def a_task() -> TaskCall:
+    """A call that nobody goes on with."""
+
+    async def keep(_: str) -> None:
+        await asyncio.sleep(0)
+
+    return TaskCall(keep)
+
+
+@asynccontextmanager
+async def on_loopback(folder: Path) -> AsyncIterator[str]:
+    """Our server on a port of its own, started in this folder: its address."""
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(SCRIPT), "http", str(port), stderr=asyncio.subprocess.PIPE, cwd=folder
+    )
+    try:
+        assert process.stderr is not None
+        async with asyncio.timeout(20):
+            while b"running on" not in await process.stderr.readline():
+                pass
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 def a_turn(*answers: str) -> Turn:

@@ -43,6 +43,12 @@ class Named(RequestParams):  # type: ignore[misc]
     input_responses: dict[str, Any] | None = None
 
 
+def _count(what: str) -> None:
+    """Note a call in the folder where the server was started."""
+    with Path(f"{what}.calls").open("a") as calls:
+        calls.write(".")
+
+
 class Baking(Extension):  # type: ignore[misc]
     """A call of `bake` becomes a task, which is done when it was asked after for the third time."""
 
@@ -59,6 +65,7 @@ class Baking(Extension):  # type: ignore[misc]
             return await call_next(ctx)
         what = (params.arguments or {})["what"]
         self._asked[what] = 0
+        _count(what)
         return {"resultType": "task", **self._told(what, "working")}
 
     def methods(self) -> list[MethodBinding]:
@@ -72,13 +79,14 @@ class Baking(Extension):  # type: ignore[misc]
         if what not in self._asked:
             raise MCPError(INVALID_PARAMS, f"there is no task {what}")
         self._asked[what] += 1
-        Path(f"{what}.begun").touch()  # in the folder where it was started
+        Path(f"{what}.begun").touch()
         if what == "stone":
             return self._told(what, "failed", error={"code": -32603, "message": "stones do not bake"})
         if what == "cake" and what not in self._nuts:
             asked = ElicitRequest(params=SURE).model_dump(by_alias=True, mode="json", exclude_none=True)
             return self._told(what, "input_required", inputRequests={"nuts": asked})
-        if self._asked[what] < 3 or what == "forever":
+        slow = what == "slow" and not Path("slow.done").exists()
+        if self._asked[what] < 3 or what == "forever" or slow:
             return self._told(what, "working")
         text = f"{what} is baked {self._nuts.get(what, '')}".strip()
         return self._told(what, "completed", result={"content": [{"type": "text", "text": text}], "isError": False})

@@ -3,21 +3,33 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hob.core.content.canvas import CanvasPage
-from hob.core.errors import AnswerNeeded, ToolFailed
+from hob.core.errors import AnswerNeeded, OutcomeUnknown, ToolFailed
 from hob.core.ids import CallId
 from hob.core.ports.tools import CallContext
 from hob.core.tools import ToolCall
 from hob.tools.mcp.connection import Connection
+from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
 from tests.tools.keeping import FolderBlobs
-from tests.tools.mcp.reaching import Told, a_turn, accept, connected, ours
+from tests.tools.mcp.reaching import (
+    Begun,
+    Told,
+    a_task,
+    a_turn,
+    accept,
+    connected,
+    on_loopback,
+    ours,
+    toolset,
+)
 
 pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
@@ -29,7 +41,7 @@ async def notes(tmp_path: Path) -> AsyncIterator[Connection]:
 
 
 async def bake(notes: Connection, what: str, *answers: str) -> str:
-    result = await notes.call("bake", {"what": what}, a_turn(*answers))
+    result = await notes.call("bake", {"what": what}, a_turn(*answers), a_task())
     return str(result.content[0].text)
 
 
@@ -63,6 +75,50 @@ async def test_task_is_given_up_with_its_call(notes: Connection, tmp_path: Path)
     assert is_given_up(tmp_path / "home", "forever")
 
 
+@asynccontextmanager
+async def baking(folder: Path, url: str, begun: Begun) -> AsyncIterator[McpToolset]:
+    server = McpServer(url=url)
+    async with connected(folder / "home", server) as connection:
+        yield toolset(await accept(connection), server, connection, folder, begun=begun)
+
+
+SLOW = ToolCall(CallId("c"), "notes__bake", '{"what": "slow"}')
+
+
+async def test_task_outlives_hob_and_is_asked_after_by_the_next(tmp_path: Path) -> None:
+    begun = Begun()
+    async with on_loopback(tmp_path) as url:
+        async with baking(tmp_path, url, begun) as tools:
+            call = asyncio.create_task(tools.call(SLOW, CallContext(a_turn(), is_cut=lambda: True)))
+            await until(lambda: (tmp_path / "slow.begun").exists())
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+        (tmp_path / "slow.done").touch()
+        async with baking(tmp_path, url, begun) as tools:
+            result = await tools.call(SLOW, CallContext(a_turn(), resumed=True))
+    assert result.text == "slow is baked"
+    assert (tmp_path / "slow.calls").read_text() == "."
+    assert not (tmp_path / "slow.cancelled").exists()
+
+
+@pytest.mark.parametrize("task", ["", "of another server"])
+async def test_call_that_was_broken_off_and_became_no_task_is_not_made_again(tmp_path: Path, task: str) -> None:
+    async with on_loopback(tmp_path) as url, baking(tmp_path, url, Begun(c=task) if task else Begun()) as tools:
+        with pytest.raises(OutcomeUnknown):
+            await tools.call(SLOW, CallContext(a_turn(), resumed=True))
+    assert not (tmp_path / "slow.calls").exists()
+
+
+async def test_task_of_a_server_that_is_gone_has_an_unknown_outcome(tmp_path: Path) -> None:
+    async with on_loopback(tmp_path) as url, connected(tmp_path / "home", McpServer(url=url)) as connection:
+        accepted = await accept(connection)
+    async with connected(tmp_path / "home", McpServer(url=url)) as connection:
+        tools = toolset(accepted, McpServer(url=url), connection, tmp_path, begun=Begun(c="slow"))
+        with pytest.raises(OutcomeUnknown):
+            await tools.call(SLOW, CallContext(a_turn(), resumed=True))
+
+
 @pytest.mark.parametrize("protocol", ["2025-11-25", "2026-07-28"])
 async def test_page_of_a_result_is_shown_with_what_was_called_and_its_scripts_off(
     tmp_path: Path, protocol: str
@@ -78,7 +134,7 @@ async def test_page_of_a_result_is_shown_with_what_was_called_and_its_scripts_of
         async def connect() -> Connection:
             return connection
 
-        tools = McpToolset(await accept(connection), ours(), connect, FolderBlobs(tmp_path), Told(), present)
+        tools = McpToolset(await accept(connection), ours(), connect, FolderBlobs(tmp_path), Told(), Begun(), present)
         call = ToolCall(CallId("c"), "notes__oven", json.dumps({"room": "</script>kitchen"}))
         result = await tools.call(call, CallContext(a_turn()))
     ((page, html),) = shown

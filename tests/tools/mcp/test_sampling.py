@@ -12,7 +12,7 @@ from hob.core.errors import HobError, ToolFailed
 from hob.tools.mcp.connecting import connection_to
 from hob.tools.mcp.sampling import Sampling
 from tests.bus.bench import until
-from tests.tools.mcp.reaching import a_turn, around, ours
+from tests.tools.mcp.reaching import a_task, a_turn, around, ours
 
 pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
@@ -42,7 +42,7 @@ async def poem(folder: Path, protocol: str, model: Model, tokens: int = 1000) ->
     async with asyncio.TaskGroup() as group:
         running = group.create_task(connection.run())
         try:
-            result = await connection.call("get_poem", {"name": "tea"}, a_turn())
+            result = await connection.call("get_poem", {"name": "tea"}, a_turn(), a_task())
         finally:
             running.cancel()
     return result.content[0].text  # type: ignore[no-any-return]

@@ -1,10 +1,7 @@
 """Servers in the sandbox and on loopback: their tools, what they ask, how they fail and change."""
 
-import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ from hob.testing.clock import ManualClock
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
-from tests.tools.mcp.reaching import SCRIPT, Told, a_turn, accept, connected, ours, toolset
+from tests.tools.mcp.reaching import Told, a_turn, accept, connected, on_loopback, ours, toolset
 
 pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
@@ -153,30 +150,8 @@ async def test_tools_are_filtered_and_renamed(tmp_path: Path) -> None:
         assert (await call(tools, "notes__read", name="tea")).text == "Buy green tea."
 
 
-@asynccontextmanager
-async def on_loopback() -> AsyncIterator[str]:
-    """Our server on a port of its own."""
-    import socket
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(SCRIPT), "http", str(port), stderr=asyncio.subprocess.PIPE
-    )
-    try:
-        assert process.stderr is not None
-        async with asyncio.timeout(20):
-            while b"running on" not in await process.stderr.readline():
-                pass
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.terminate()
-        await process.wait()
-
-
 async def test_server_on_loopback_is_reached_only_by_the_address_that_was_named(tmp_path: Path) -> None:
-    async with on_loopback() as url:
+    async with on_loopback(tmp_path) as url:
         async with connected(tmp_path / "home", McpServer(url=url)) as connection:
             tools = toolset(await accept(connection), McpServer(url=url), connection, tmp_path)
             assert (await call(tools, "notes__get_note", name="tea")).text == "Buy green tea."

@@ -168,7 +168,9 @@ class Driver:
         if run.seconds_left <= 0:
             record.add(out_of_time(run))
             return
-        calls = ToolCalls(run.parts, replace(run.turn, joined=tuple(run.joined)), run.model)  # those who joined count
+        turn = replace(run.turn, joined=tuple(run.joined))  # those who joined count
+        begun = frozenset(item.call.id for item in items if item.intent is not None)
+        calls = ToolCalls(run.parts, turn, run.model, begun, lambda: run.control.is_cut)
         intents: list[ToolIntended] = []
         for item in items:
             prepared = await calls.prepare(item, record.state.trust)

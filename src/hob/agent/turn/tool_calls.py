@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from hob.agent.ports import KnowsClosedTools
@@ -12,11 +13,12 @@ from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
-from hob.agent.turn.turn import CallState, answer_of
-from hob.core.errors import AnswerNeeded, ResultPending, StoreError, ToolFailed, ToolRefused
+from hob.agent.turn.turn import CallState, answer_of, unknown_outcome
+from hob.core.errors import AnswerNeeded, OutcomeUnknown, ResultPending, StoreError, ToolFailed, ToolRefused
 from hob.core.events.hooks import AfterTool, BeforeTool
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind
+from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.ports.tools import CallContext
 from hob.core.steps import ApprovalAsked, ResultAwaited, ToolIntended, ToolReceived, UserAsked
@@ -33,7 +35,12 @@ _SHOWN = 500  # characters of a call's arguments that are shown
 class ToolCalls:
     """Judges and makes the calls of one turn."""
 
-    def __init__(self, parts: TurnDependencies, turn: Turn, model: str) -> None:
+    def __init__(
+        self, parts: TurnDependencies, turn: Turn, model: str, begun: Collection[CallId], is_cut: Callable[[], bool]
+    ) -> None:
+        """`begun` are calls that an earlier process began; `is_cut` tells whether this one is being ended."""
+        self._begun = begun
+        self._is_cut = is_cut
         self._parts = parts
         room = parts.context_room.measure(model, parts.settings, parts.settings.max_tokens)
         self._most = result_characters(room)
@@ -118,8 +125,11 @@ class ToolCalls:
         began = clock.monotonic()
         try:
             async with deadline(clock, seconds):
-                result = await self._tools.call(call, CallContext(self._turn, trust, self._most))
+                context = CallContext(self._turn, trust, self._most, call.id in self._begun, self._is_cut)
+                result = await self._tools.call(call, context)
                 return result, "error" if result.is_error else "ok"
+        except OutcomeUnknown:
+            return unknown_outcome(call).result, "unknown_outcome"
         except ToolFailed as error:
             return _failed(call, f"{call.name} failed: {error}"), "error"
         except ToolRefused as error:

@@ -373,11 +373,7 @@ def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
         if item.question is not None or item.awaited is not None:
             continue
         if item.intent is not None and item.intent.restart is Restart.NEVER:
-            text = (
-                f"Hob stopped unexpectedly while {item.call.name} was running. Whether it took effect is unknown, and "
-                "it was not tried again. Find out (without changing anything) before you repeat it."
-            )
-            settled.append(answer_of(item.call.id, text, "unknown_outcome"))
+            settled.append(unknown_outcome(item.call))
         elif item.answered is not None and not item.answered.allowed:
             text = "The owner did not allow this call." if item.answered.by else "Nobody allowed this call in time."
             settled.append(answer_of(item.call.id, text, "denied"))
@@ -385,6 +381,15 @@ def _settled(state: FoldedTurn, pending: list[CallState]) -> tuple[Step, ...]:
             text = "Not run: a new message from the user came first. Read it, then decide whether this is still wanted."
             settled.append(answer_of(item.call.id, text, "skipped"))
     return tuple(settled)
+
+
+def unknown_outcome(call: ToolCall) -> ToolReceived:
+    """What the model is told of a call that a crash broke off."""
+    text = (
+        f"Hob stopped unexpectedly while {call.name} was running. Whether it took effect is unknown, and "
+        "it was not tried again. Find out (without changing anything) before you repeat it."
+    )
+    return answer_of(call.id, text, "unknown_outcome")
 
 
 def answer_of(call: CallId, text: str, status: str) -> ToolReceived:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution, Job
 from hob.app.kernel import Kernel
+from hob.app.mcp.begun_tasks import StoredTasks
 from hob.app.mcp.port import McpTools
 from hob.app.mcp.sampling import ServerSampling
 from hob.bus.waiting import one_failure_as_itself
@@ -62,8 +63,9 @@ async def open_mcp(kernel: Kernel) -> AsyncIterator[Contribution]:
                 sample=sampling.ask,
             )  # fmt: skip
             servers = McpServers(
-                around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks, kernel.store.canvas.present
-            )
+                around, MaskedBlobs(kernel.store.blobs, kernel.known), changed, tasks, StoredTasks(kernel),
+                kernel.store.canvas.present,
+            )  # fmt: skip
             servers.become(config[McpSettings])
             try:
                 yield Contribution(

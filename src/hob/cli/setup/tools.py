@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach
 from hob.cli.output import confirm, line, paint, print_json, printed_json, tame
 from hob.cli.translating import _
-from hob.core.tools import Effect
+from hob.core.tools import Effect, Restart
 from hob.core.translation.language import translatable
 from hob.guard.policy.explanation import RISK_WORDS
 
@@ -46,6 +46,11 @@ ROLE_WORDS: Mapping[str, str] = {
     "things": translatable("what it changes"),
 }
 """What the guard takes an argument for; one that leads nowhere has no word."""
+_RESTART_WORDS: Mapping[str, str] = {
+    Restart.AGAIN: translatable("after a crash it is made again"),
+    Restart.NEVER: translatable("after a crash it is not repeated"),
+    Restart.RESUME: translatable("after a crash it goes on with what it began, and is not repeated"),
+}
 Name = Annotated[str, Parameter(help="The tool's name, e.g. web_search.")]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
 
@@ -109,14 +114,13 @@ def try_(
 
 def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
     effects = "; ".join(_(EFFECT_WORDS.get(each, each)) for each in seen["effects"]) or _("none")
-    again = _("after a crash it is made again") if seen["restart"] == "again" else _("after a crash it is not repeated")
     return [
         (_("group"), seen["group"] or _("always shown")),
         (_("it may"), effects),
         (_("risk"), _(RISK_WORDS[seen["tier"]])),
         (_("limits"), _("{seconds:g} s, {characters:,} characters").format(
             seconds=seen["timeout"], characters=seen["output_cap"])),
-        (_("restart"), again),
+        (_("restart"), _(_RESTART_WORDS[seen["restart"]])),
         (_("size"), _("{bytes} bytes of a request").format(bytes=seen["bytes"])),
     ]  # fmt: skip
 

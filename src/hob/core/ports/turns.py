@@ -9,7 +9,9 @@ from hob.core.turns import Outcome, QueueMode, Turn
 
 
 class Control(Protocol):
-    """The session queue's hand on a running turn."""
+    """The session queue's hand on a running turn. `is_cut`: Hob ends, and the turn's task with it."""
+
+    is_cut: bool
 
     def offered(self) -> Collection[InboundId]:
         """The messages that wait and may join the turn (queue mode `steer`); only a hint."""

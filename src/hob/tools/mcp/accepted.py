@@ -92,7 +92,7 @@ def spec_of(server: str, tool: AcceptedTool, called: str, timeout: float) -> Too
         schema=tool.schema,
         tier=Tier(tool.tier),
         effects=effects,
-        restart=Restart.AGAIN if reads else Restart.NEVER,
+        restart=Restart.AGAIN if reads else Restart.RESUME,
         parallel=reads,
         timeout=timeout,
         roles=None if tool.roles is None else ArgumentRole(**{k: _fixed(v) for k, v in tool.roles.items()}),

@@ -40,7 +40,7 @@ from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.stdio import StderrTail, Streams
-from hob.tools.mcp.tasks import ServerTasks, call_as_task, needs_task
+from hob.tools.mcp.tasks import CURRENT, ServerTasks, TaskCall, call_as_task, needs_task
 from hob.tools.messages.conversation import is_attended
 
 log = logging.getLogger(__name__)
@@ -109,6 +109,7 @@ class Connection:
         self._opening = _LOGIN_SECONDS if patient else _OPENING_SECONDS
         self._answers = Answers()
         self._calls: list[_Call] = []
+        self._tasks = ServerTasks(lambda: any(call.asking is not None for call in self._calls))
         self._client: Client | None = None
         self._wanted = asyncio.Event()
         self._opened: asyncio.Future[Client] | None = None
@@ -170,7 +171,7 @@ class Connection:
             client_info=Implementation(name="hob", version=__version__),
             sampling_callback=None if self._sampling is None else self._sample,
             elicitation_callback=self._elicit,
-            extensions=[ServerTasks(self._waits), advertise(APPS, {"mimeTypes": [MIME]})],
+            extensions=[self._tasks, advertise(APPS, {"mimeTypes": [MIME]})],
             message_handler=self._hear,
             cache=None,
         )
@@ -231,14 +232,17 @@ class Connection:
             prompts=can.prompts is not None,
         )
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], turn: Turn) -> CallToolResult:
-        """Make a call. Raises ToolFailed, and AnswerNeeded where the server asks the user."""
+    async def call(self, tool: str, arguments: Mapping[str, Any], turn: Turn, task: TaskCall) -> CallToolResult:
+        """Make a call, or go on with its task. Raises ToolFailed, and AnswerNeeded where the server asks the user."""
         client = await self._ready()
+        CURRENT.set(task)
         made = _Call(turn)
         self._calls.append(made)
         try:
             with self._walled(made):
                 offered = await self.tools() if client.protocol_version <= _LEGACY else {}
+                if task.begun and client.protocol_version > _LEGACY:
+                    return await self._tasks.resume(client.session, self._seconds)
                 if tool in offered and needs_task(offered[tool]):
                     return await call_as_task(client.session, tool, arguments, self._seconds)
                 return await client.call_tool(tool, dict(arguments), read_timeout_seconds=self._seconds)
@@ -276,9 +280,6 @@ class Connection:
             case ValidationError() | RuntimeError():
                 return ToolFailed(f"{self._name} answered what is no MCP: {_reason(error)[:500]}")
         return None
-
-    def _waits(self) -> bool:
-        return any(call.asking is not None for call in self._calls)
 
     async def _hear_changes(self, client: Client) -> None:
         """A server of the newer protocol tells who listens that its tools are others; the older tells in any case."""

@@ -14,7 +14,7 @@ from hob.tools.mcp.accepted import FOLDER, load_accepted
 from hob.tools.mcp.apps import Present
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
-from hob.tools.mcp.toolset import Changed, McpToolset
+from hob.tools.mcp.toolset import BegunTasks, Changed, McpToolset
 from hob.tools.registry.groups import Group
 
 _LONGEST_LINE = 60
@@ -52,8 +52,10 @@ class McpServers(Mapping[str, Group]):
         blobs: Blobs,
         changed: Changed,
         tasks: asyncio.TaskGroup,
+        begun: BegunTasks,
         present: Present | None = None,
     ) -> None:
+        self._begun = begun
         self._present = present
         self._around = around
         self._blobs = blobs
@@ -90,7 +92,7 @@ class McpServers(Mapping[str, Group]):
                 found[group] = before
                 continue
             toolset = McpToolset(
-                accepted, server, partial(self._connect, name), self._blobs, self._changed, self._present
+                accepted, server, partial(self._connect, name), self._blobs, self._changed, self._begun, self._present
             )
             line = " ".join((server.about or accepted.title or name).split())[:_LONGEST_LINE]
             found[group] = _Offered(made_of, server, accepted.protocol, Group(line, toolset))

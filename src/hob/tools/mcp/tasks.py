@@ -1,7 +1,11 @@
-"""Calls that a server answers with a task: it is asked after until it is done, and given up with the call."""
+"""Calls that a server answers with a task: it is asked after until it is done, and given up with the call.
 
-from collections.abc import Callable, Mapping, Sequence
+Which task it is, is kept before it is asked after: where Hob ends meanwhile, the next Hob goes on asking after it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import anyio
@@ -26,12 +30,32 @@ from mcp_types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
+from hob.core.errors import OutcomeUnknown
+from hob.core.values import dataclass
+
 _SHORTEST, _LONGEST = 0.1, 30.0  # seconds between two questions, whatever the server proposes
 _USUAL = 1_000  # milliseconds
 _GIVING_UP = 2.0
 _MOST_QUESTIONS = 20
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 _REQUEST: TypeAdapter[InputRequest] = TypeAdapter(InputRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCall:
+    """A call that may become a task. `begun` is the task that an earlier Hob began for it, or empty.
+
+    `keep` keeps the task beyond the end of Hob; it raises StoreErrors. `is_cut` tells whether the call goes on in the
+    next Hob.
+    """
+
+    keep: Callable[[str], Awaitable[None]]
+    begun: str = ""
+    is_cut: Callable[[], bool] = bool
+
+
+CURRENT: ContextVar[TaskCall] = ContextVar("mcp_task_call")
+"""The call that is being made."""
 
 
 class _Named(RequestParams):  # type: ignore[misc]
@@ -91,18 +115,28 @@ class ServerTasks(ClientExtension):  # type: ignore[misc]
 
     async def finish(self, created: _Created, context: ClaimContext) -> CallToolResult:
         """The result of a task. Raises MCPError where it has none; whoever gives the call up gives the task up."""
-        session, asking = context.session, _Get(params=_Named(task_id=created.task_id))
+        call, session, asking = CURRENT.get(), context.session, _Get(params=_Named(task_id=created.task_id))
         answered: set[str] = set()
         seen: _Created | _Task = created
         try:
+            await call.keep(created.task_id)
             while isinstance(seen, _Created) or seen.status in {"working", "input_required"}:
                 await anyio.sleep(_pause(seen.poll_interval_ms))
                 seen = await session.send_request(asking, _Task, context.read_timeout_seconds)
                 await self._answer(seen, session, answered)
         except BaseException:
-            await _give_up(session, created.task_id)
+            await _give_up(session, created.task_id, call)
             raise
         return _outcome(seen)
+
+    async def resume(self, session: ClientSession, seconds: float) -> CallToolResult:
+        """The result of a task that an earlier Hob began. Raises MCPError; OutcomeUnknown where there is none."""
+        created = _Created(result_type="task", task_id=CURRENT.get().begun)
+        try:
+            await session.send_request(_Get(params=_Named(task_id=created.task_id)), _Task, seconds)
+        except MCPError as error:
+            raise OutcomeUnknown from error
+        return await self.finish(created, ClaimContext(session=session, tool_name="", read_timeout_seconds=seconds))
 
     async def _answer(self, task: _Task, session: ClientSession, answered: set[str]) -> None:
         """What the task wants to know is asked once, and said to it. Raises MCPError where there is no answer yet."""
@@ -138,17 +172,25 @@ async def call_as_task(
 
     The library reads no such answer to a call, so the call is made below it.
     """
-    params = {"name": name, "arguments": dict(arguments), "task": {}}
-    raw = await session._dispatcher.send_raw_request("tools/call", params, {"timeout": seconds})  # noqa: SLF001
-    task: Task = CreateTaskResult.model_validate(raw).task
+    call = CURRENT.get()
+    if call.begun:
+        try:
+            task: Task = await session.send_request(_Get(params=_Named(task_id=call.begun)), GetTaskResult, seconds)
+        except MCPError as error:
+            raise OutcomeUnknown from error
+    else:
+        params = {"name": name, "arguments": dict(arguments), "task": {}}
+        raw = await session._dispatcher.send_raw_request("tools/call", params, {"timeout": seconds})  # noqa: SLF001
+        task = CreateTaskResult.model_validate(raw).task
     try:
+        await call.keep(task.task_id)
         while task.status == "working":
             await anyio.sleep(_pause(task.poll_interval))
             task = await session.send_request(_Get(params=_Named(task_id=task.task_id)), GetTaskResult, seconds)
         asked = GetTaskPayloadRequest(params=GetTaskPayloadRequestParams(task_id=task.task_id))
         return await session.send_request(asked, CallToolResult, seconds)  # what it asks comes while this waits
     except BaseException:
-        await _give_up(session, task.task_id)
+        await _give_up(session, task.task_id, call)
         raise
 
 
@@ -161,7 +203,9 @@ def _pause(wanted: int | None) -> float:
     return min(max((wanted or _USUAL) / 1000, _SHORTEST), _LONGEST)
 
 
-async def _give_up(session: ClientSession, task: str) -> None:
-    """Tell the server that nobody waits for the task any more, as far as it can be told."""
+async def _give_up(session: ClientSession, task: str, call: TaskCall) -> None:
+    """Tell the server that nobody waits for the task any more, as far as it can be told; the next Hob may."""
+    if call.is_cut():
+        return
     with anyio.move_on_after(_GIVING_UP, shield=True), suppress(MCPError, ValidationError, *_GONE):
         await session.send_request(_Cancel(params=_Named(task_id=task)), EmptyResult)

@@ -4,14 +4,16 @@ import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.images import Image
-from hob.core.errors import ToolFailed, ToolRefused
+from hob.core.errors import OutcomeUnknown, ToolFailed, ToolRefused
 from hob.core.ports.tools import Blobs, CallContext
 from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
+from hob.core.turns import Turn
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
 from hob.tools.mcp.apps import Present, address_of, hosted, html_of, page_of
 from hob.tools.mcp.settings import McpServer
@@ -27,6 +29,16 @@ Changed = Callable[[str, Sequence[str]], Awaitable[None]]
 """Hears which tools of a server are described otherwise than the owner accepted."""
 
 
+class BegunTasks(Protocol):
+    """Which calls have become tasks of their servers, also for the next Hob."""
+
+    async def find(self, turn: Turn, call: ToolCall) -> str:
+        """The call's task; empty where it has none. Raises StoreErrors."""
+
+    async def keep(self, turn: Turn, call: ToolCall, task: str) -> None:
+        """This is the call's task; kept when it returns. Raises StoreErrors."""
+
+
 class McpToolset:
     """Implements `Toolset` for one server. `connect` gives the connection, loading the library at first."""
 
@@ -37,10 +49,12 @@ class McpToolset:
         connect: Callable[[], Awaitable[Any]],
         blobs: Blobs,
         changed: Changed,
+        tasks: BegunTasks,
         present: Present | None = None,
     ) -> None:
         """`present` keeps pages that belong to results; without it there are none."""
         self._present = present
+        self._tasks = tasks
         self._server = server
         self._connect = connect
         self._blobs = blobs
@@ -56,14 +70,47 @@ class McpToolset:
         return self._specs
 
     async def call(self, call: ToolCall, context: CallContext) -> ToolResult:
-        """Make the call. Raises ToolFailed, ToolRefused where the tool is not what was accepted, AnswerNeeded."""
+        """Make the call, or go on with its task.
+
+        Raises ToolFailed, AnswerNeeded, ToolRefused where the tool is not what was accepted, and OutcomeUnknown where
+        there is nothing to go on with.
+        """
         arguments = json.loads(call.arguments or "{}")
-        connection = await self._connect()
-        tool = self._by_name.get(call.name)
-        if tool is None:
-            return await self._further(call, arguments, connection)
-        await self._check(tool, connection)
-        result = await connection.call(tool.name, arguments, context.turn)
+        begun = await self._tasks.find(context.turn, call) if context.resumed else ""
+        if context.resumed and not begun and self._is_once(call.name):
+            raise OutcomeUnknown
+        try:
+            connection = await self._connect()
+            tool = self._by_name.get(call.name)
+            if tool is None:
+                return await self._further(call, arguments, connection)
+            if not begun:
+                await self._check(tool, connection)
+            result = await connection.call(tool.name, arguments, context.turn, self._task_of(call, context, begun))
+        except ToolFailed as error:
+            if begun and self._is_once(call.name):
+                raise OutcomeUnknown from error
+            raise
+        return await self._told(tool, call, arguments, result, connection, context)
+
+    def _is_once(self, name: str) -> bool:
+        return any(spec.name == name and spec.restart is Restart.RESUME for spec in self._specs)
+
+    def _task_of(self, call: ToolCall, context: CallContext, begun: str) -> Any:
+        from hob.tools.mcp.tasks import TaskCall
+
+        return TaskCall(partial(self._tasks.keep, context.turn, call), begun, context.is_cut)
+
+    async def _told(
+        self,
+        tool: AcceptedTool,
+        call: ToolCall,
+        arguments: Mapping[str, Any],
+        result: Any,
+        connection: Any,
+        context: CallContext,
+    ) -> ToolResult:
+        """What came of a call, for the model."""
         parts: list[str] = []
         images: list[Image] = []
         for block in result.content:
