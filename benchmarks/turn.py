@@ -37,14 +37,17 @@ def write_note(bench: Bench, home: Path) -> None:
     note.write_text("milk and bread\n")
 
 
-def least_cpu(daemon: Daemon, text: Callable[[int], str], rounds: int, turns: int) -> float:
-    """The median over rounds of what a turn costs, in milliseconds of CPU. A round before them warms up."""
+def least_cpu(daemon: Daemon, text: Callable[[int], str], rounds: int, turns: int, *, fresh: bool = False) -> float:
+    """The median over rounds of what a turn costs, in milliseconds of CPU. A round before them warms up.
+
+    All are of one session, or each of a `fresh` one.
+    """
     client = daemon.client()
     costs: list[float] = []
-    for _ in range(rounds + 1):
+    for n in range(rounds + 1):
         before = cpu_of(daemon.pid)
         for number in range(turns):
-            client.say(text(number))
+            client.say(text(number), f"fresh-{n}-{number}" if fresh else "main")
         costs.append((cpu_of(daemon.pid) - before) / turns * 1000)
     return sorted(costs[1:])[rounds // 2]
 

@@ -19,16 +19,18 @@ from hob.store.erasure.content import ContentWriter
 from hob.store.turns.late_results import put_result
 
 SPAWN, SEND = "spawn", "send"
+_WITH_TURN = "FROM subagents s LEFT JOIN inbox i ON i.id = s.id LEFT JOIN turns t ON t.id = i.turn"
 _SELECT = (
     "SELECT s.id, s.kind, s.turn, s.parent, s.root, s.session, s.depth, s.name, l.text, s.origin, s.cleanup, s.seconds,"
-    " s.created, s.why, s.taken, s.closed, i.state, t.id, t.state, t.created, t.ended, p.state"
-    " FROM subagents s LEFT JOIN content l ON l.id = s.label LEFT JOIN inbox i ON i.id = s.id"
-    " LEFT JOIN turns t ON t.id = i.turn LEFT JOIN turns p ON p.id = s.turn"
+    f" s.created, s.why, s.taken, s.closed, i.state, t.id, t.state, t.created, t.ended, p.state {_WITH_TURN}"
+    " LEFT JOIN content l ON l.id = s.label LEFT JOIN turns p ON p.id = s.turn"
 )
 _INSERT = (
     "INSERT OR IGNORE INTO subagents (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup,"
-    " seconds, created, taken) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING 1"
+    " seconds, created, taken, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING 1"
 )
+_HANDED_OVER = "s.closed = 0 AND s.taken IS NOT NULL"
+_ENDED = "CASE WHEN s.kind = 'send' OR s.cleanup = 'delete' THEN 0 ELSE coalesce(t.ended, s.created) END"
 _ENQUEUE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?, ?, ?, ?)"
 _OPEN_CHILDREN = (
     "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = s.id WHERE s.parent = ? AND s.kind = 'spawn'"
@@ -103,7 +105,7 @@ class StoredSubagents(TimedStorePart):
         keep = ContentWriter(connection)
         values = (
             row.id, row.kind, row.turn, row.parent, row.root, row.session, row.depth, row.name,
-            keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken,
+            keep.maybe(row.label), origin, row.cleanup, row.seconds, at, row.taken, row.taken is not None,
         )  # fmt: skip
         all_rows(connection, _INSERT, values)
         _enqueue(connection, keep, row.turn, row.id, inbound)
@@ -149,8 +151,18 @@ class StoredSubagents(TimedStorePart):
         await self._writer.write(lambda c: c.execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,)).fetchall())
 
     async def pending(self) -> tuple[SubagentRow, ...]:
-        """Those for which something is to be done, oldest first."""
-        return await self._rows("s.closed = 0")
+        """Those whose results nobody has got yet, oldest first."""
+        return await self._rows("s.closed = 0 AND s.taken IS NULL")
+
+    async def handed_over(self, before: float) -> tuple[SubagentRow, ...]:
+        """Those with results that were handed over and sessions to put away: at once, or ended before this time."""
+        return await self._rows(f"{_HANDED_OVER} AND {_ENDED} <= ?", (before,))
+
+    async def next_handed_over(self) -> float | None:
+        """When the first of them ended; None where there is none."""
+        sql = f"SELECT min({_ENDED}) {_WITH_TURN} WHERE {_HANDED_OVER}"
+        row = await self._readers.read(lambda c: find_row(c, sql))
+        return None if row is None else row[0]
 
     async def of(self, session: SessionKey) -> tuple[SubagentRow, ...]:
         """Those of a session's tree: given by it or by one that it gave work to, oldest first."""

@@ -7,6 +7,7 @@ works for.
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ from hob.core.content.chunks import first_words
 from hob.core.errors import Busy, HobError, StoreError
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import InboundId, OutboxId, SessionKey, new_event_id, new_span_id, new_trace_id
+from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, Sender
 from hob.core.money import price
 from hob.core.ports.accept import Accept
@@ -66,6 +67,8 @@ class SubagentRuns:
         self._blocked: dict[InboundId, tuple[float, float]] = {}
         """Reports that could not be brought: when they are tried again (monotonic), and the pause after that."""
         self._pending: tuple[SubagentRow, ...] = ()
+        self._put_away_at = 0.0
+        """When the first of the runs that were handed over is put away (wall clock)."""
         self.busy = True
         """Whether the end of any turn may give it something to do."""
 
@@ -98,23 +101,21 @@ class SubagentRuns:
         rows = await self.store.subagents.pending()
         queued = await self.store.subagents.queued()
         self._pending, self.busy = rows, bool(rows or queued)
-        if not self.busy:
-            await self._give_to_waiting(running, rows)
-            return None
         await self._accept(running.accept, rows, queued)
         for row in rows:
             given_up = row.parent_state is TurnState.CANCELLED and not row.why
             if row.open and row.kind == SPAWN and (given_up or row.why == "killed"):
                 await self.kill(running, row)
         await self._end_late(running, rows)
-        rows = self._pending = await self.store.subagents.pending()
-        await self._give_to_waiting(running, rows)
-        for row in await self.store.subagents.pending():
-            if row.taken is None and is_over(row):
-                await self._report(running, row)
-            elif row.taken is not None and not row.closed:
-                await self._close(running, row)
-        return self._next(await self.store.subagents.pending())
+        if self.busy:
+            rows = self._pending = await self.store.subagents.pending()
+        taken = await self._give_to_waiting(running, rows)
+        for row in rows:
+            if row.id not in taken and is_over(row) and await self._report(running, row):
+                taken.add(row.id)
+        if taken or self.clock.now().timestamp() >= self._put_away_at:
+            await self._put_away(running)
+        return self._next([row for row in rows if row.id not in taken])
 
     async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> None:
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
@@ -168,7 +169,9 @@ class SubagentRuns:
                 await self.store.subagents.end(each.id, "killed")
         self.look()
 
-    async def _give_to_waiting(self, running: Running, rows: Sequence[SubagentRow]) -> None:
+    async def _give_to_waiting(self, running: Running, rows: Sequence[SubagentRow]) -> set[InboundId]:
+        """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""
+        taken: set[InboundId] = set()
         for turn, session, call in await self.store.subagents.awaiting():
             if await self.store.late_results.find(turn, call) is not None:  # a process ended before it was woken
                 await running.sessions.wake(turn)
@@ -185,14 +188,16 @@ class SubagentRuns:
             await running.sessions.wake(turn)
             for row in mine:
                 await self.tell(row, "ended")
+            taken.update(row.id for row in mine)
+        return taken
 
-    async def _report(self, running: Running, row: SubagentRow) -> None:
-        """Bring a result to the session that gave the work, once its turn has ended; see `SKIP`."""
+    async def _report(self, running: Running, row: SubagentRow) -> bool:
+        """Bring a result to the session that gave the work, once its turn has ended; see `SKIP`. False: not yet."""
         if row.parent_state is not None and row.parent_state not in FINAL_TURNS:
-            return
+            return False
         waits, pause = self._blocked.get(row.id, (0.0, _FIRST_PAUSE))
         if waits > self.clock.monotonic():
-            return
+            return False
         text, label, stats = await self._result(row)
         goal = await self._reader(row)
         silent = text.strip() in SKIP or row.why == "killed" or goal is None
@@ -207,10 +212,11 @@ class SubagentRuns:
                 log.warning("the report of %s waits: %s", row.id, error)
                 longer = min(_LONGEST_PAUSE, pause * 2)
                 self._blocked[row.id] = (self.clock.monotonic() + pause, longer)
-                return
+                return False
         self._blocked.pop(row.id, None)
         await self.store.subagents.take([row.id], "nobody" if silent or late else "session")
         await self.tell(row, "ended")
+        return True
 
     async def _reader(self, row: SubagentRow) -> SessionKey | None:
         """The session that the report goes to: of one that has reported itself, it is the one above."""
@@ -259,29 +265,30 @@ class SubagentRuns:
             text = text[:HANDED_OVER] + more
         return f"{head}\n{text}" if text else head
 
-    async def _close(self, running: Running, row: SubagentRow) -> None:
-        """Put an ended run's session away, in time."""
-        if row.kind == SPAWN:
-            if row.cleanup == "delete":
-                try:
-                    await running.operations.conversations.delete(row.session)
-                except StoreError:
-                    raise
-                except HobError as error:  # it may have had no session, or be at work again
-                    log.info("the session of %s is not deleted: %s", row.id, error)
-            elif self._archive_at(row) > self.clock.now().timestamp():
-                return
-            else:
-                await self.store.sessions.change(row.session, archived=True)
-        await self.store.subagents.close(row.id)
+    async def _put_away(self, running: Running) -> None:
+        """Put the sessions of runs that were handed over away, in time."""
+        kept = 60.0 * self.settings.archive_minutes
+        for row in await self.store.subagents.handed_over(self.clock.now().timestamp() - kept):
+            await self._close(running, row)
+        first = await self.store.subagents.next_handed_over()
+        self._put_away_at = math.inf if first is None else first + kept
 
-    def _archive_at(self, row: SubagentRow) -> float:
-        return (row.ended or row.created) + 60.0 * self.settings.archive_minutes
+    async def _close(self, running: Running, row: SubagentRow) -> None:
+        if row.kind == SPAWN and row.cleanup == "delete":
+            try:
+                await running.operations.conversations.delete(row.session)
+            except StoreError:
+                raise
+            except HobError as error:  # it may have had no session, or be at work again
+                log.info("the session of %s is not deleted: %s", row.id, error)
+        elif row.kind == SPAWN:
+            await self.store.sessions.change(row.session, archived=True)
+        await self.store.subagents.close(row.id)
 
     def _next(self, rows: Sequence[SubagentRow]) -> float | None:
         now, mono = self.clock.now().timestamp(), self.clock.monotonic()
         times = [row.created + row.seconds - now for row in rows if row.open and row.seconds and not row.why]
-        times += [self._archive_at(row) - now for row in rows if row.taken is not None and not row.closed]
+        times += [self._put_away_at - now] if self._put_away_at < math.inf else []
         times += [at - mono for at, _ in self._blocked.values()]
         return max(0.2, min(min(times), _LONGEST_PAUSE)) if times else None
 
@@ -295,14 +302,14 @@ class SubagentRuns:
             return
         sentence = Sentence.SUBAGENT_BEGUN if what == "begun" else Sentence.SUBAGENT_ENDED
         label = first_words(row.label or row.name or row.id)
-        fresh = await self.store.subagents.find(row.id) or row
-        text = say(sentence, self._language, label=label, state=fresh.status)
+        text = say(sentence, self._language, label=label, state=row.status)
         self._notices.publish(Progress(trace, row.parent, "subagent", label, text))
-        await self.note(row, what if what == "begun" else fresh.status)
+        await self.note(row, what if what == "begun" else row.status, trace)
 
-    async def note(self, row: SubagentRow, what: str) -> None:
-        """Write on the timeline what happened to a run."""
-        trace = (await self.store.turns.traces([row.turn])).get(row.turn) or new_trace_id()
+    async def note(self, row: SubagentRow, what: str, trace: TraceId | None = None) -> None:
+        """Write on the timeline what happened to a run; `trace` is its turn's, where that is known."""
+        if trace is None:
+            trace = (await self.store.turns.traces([row.turn])).get(row.turn) or new_trace_id()
         at = self.clock.now().timestamp()
         event = TimelineEvent(
             new_event_id(), trace, new_span_id(), None, at, EventKind.SUBAGENT, what, session=row.parent,

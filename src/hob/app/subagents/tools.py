@@ -108,7 +108,7 @@ class SubagentToolset:
         if await self._store.subagents.add(row, inbound, settings.max_children):
             if thinking:
                 await self._store.sessions.change(session, thinking=Thinking(thinking))
-            await self._runs.note(row, "spawn_accepted")
+            await self._runs.note(row, "spawn_accepted", turn.trace)
         self._runs.look()
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
