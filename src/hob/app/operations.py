@@ -29,7 +29,16 @@ from hob.core.messages import WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL
 from hob.core.models import PromptAnswer, Spent
 from hob.core.translation.language import translatable
 from hob.gateway.administration import Probe, TriedAnswer
-from hob.gateway.answer_types import ReplayAnswer, SettingAnswer, SpendingAnswer, StatusAnswer, UndoneAnswer
+from hob.gateway.answer_types import (
+    BackupAnswer,
+    ErasedAnswer,
+    ReloadedAnswer,
+    ReplayAnswer,
+    SettingAnswer,
+    SpendingAnswer,
+    StatusAnswer,
+    UndoneAnswer,
+)
 from hob.gateway.http.prometheus import Metric
 from hob.gateway.settings import GatewaySettings
 from hob.providers.routing.failover_model import RouteHealthPort
@@ -57,7 +66,7 @@ class DaemonOperations:
         models: ModelRouter,
         tool_runtime: LazyToolRuntime,
         conversations: OwnerSessions,
-        erase: Callable[[str, bool], Awaitable[Mapping[str, Any]]],
+        erase: Callable[[str, bool], Awaitable[ErasedAnswer]],
         replay: Callable[[str, str], Awaitable[ReplayAnswer]],
         reloading: SettingsReload,
         views: Callable[[], Awaitable[Mapping[str, Any]]],
@@ -239,7 +248,7 @@ class DaemonOperations:
         turns = await self._store.turns.failed_for(reason)
         return {"retried": [await self.retry(turn) for turn in turns]}
 
-    async def backup(self, file: Path) -> Mapping[str, Any]:
+    async def backup(self, file: Path) -> BackupAnswer:
         if not file.parent.is_dir():
             # made here, it would hide that a disk for backups is not mounted
             raise InvalidRequest(
@@ -250,7 +259,7 @@ class DaemonOperations:
         await self._store.backup(file)
         return {"file": str(file), "bytes": file.stat().st_size}
 
-    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+    async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
         return await self._erase(person, preview)
 
     async def replay(self, id: str, model: str) -> ReplayAnswer:
@@ -266,7 +275,7 @@ class DaemonOperations:
             return ""
         return str(ref) if ref is not None and ref.model else ""
 
-    def reload(self) -> Mapping[str, Any]:
+    def reload(self) -> ReloadedAnswer:
         return self._reloading()
 
     def accepting(self) -> bool:

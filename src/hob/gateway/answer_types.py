@@ -56,6 +56,41 @@ class SessionAnswer(TypedDict):
     updated: float
 
 
+class SaidAnswer(TypedDict):
+    """Something that was said.
+
+    role: `user`, `assistant` or `tool`
+    """
+
+    role: str
+    at: float
+    text: str
+
+
+class SessionDetailsAnswer(SessionAnswer):
+    """A session with its spending and the last that was said.
+
+    cost_usd: as far as it is known
+    calls: of models
+    waiting: messages that wait in it
+    """
+
+    cost_usd: float
+    calls: int
+    waiting: int
+    last: list[SaidAnswer]
+
+
+class SessionDeletedAnswer(TypedDict):
+    """What a deleted session held.
+
+    erased: pieces
+    """
+
+    session: str
+    erased: int
+
+
 class ForkedAnswer(SessionAnswer):
     """A session that goes on from another one.
 
@@ -98,6 +133,74 @@ class SettingsAnswer(TypedDict):
     """Every setting."""
 
     settings: Sequence[SettingAnswer]
+
+
+class ReloadedAnswer(TypedDict):
+    """What came of reading settings and secrets again.
+
+    at: when they were last read; null: at the start alone
+    waiting: settings that hold from the next start on
+    problem: what is wrong with them; they stay as they were
+    """
+
+    at: float | None
+    waiting: list[str]
+    problem: str | None
+
+
+class BackupAnswer(TypedDict):
+    """A backup that was written."""
+
+    file: str
+    bytes: int
+
+
+class CopiesAnswer(TypedDict):
+    """Other copies of the database.
+
+    erased: those in which the person is erased too
+    deleted: those that go, because nothing can be erased in them
+    """
+
+    erased: list[str]
+    deleted: list[str]
+
+
+class LeftAnswer(TypedDict):
+    """What is left of a person.
+
+    events: of the timeline: ids, sender, times and costs, without a text
+    mentions: messages of others that name them, by session
+    sessions: those whose own keys name them
+    backups: files that still hold everything; a restore erases it again
+    """
+
+    events: int
+    mentions: dict[str, int]
+    sessions: list[str]
+    backups: list[str]
+
+
+class ErasedAnswer(TypedDict):
+    """What there is of a person, and what is left.
+
+    person: null: nobody with an id
+    memories: what is remembered that names them
+    notes: working notes that name them
+    erased: pieces; not in a preview
+    """
+
+    person: str | None
+    name: str
+    addresses: list[str]
+    messages: int
+    turns: int
+    conversations: int
+    memories: list[str]
+    notes: list[str]
+    copies: CopiesAnswer
+    left: LeftAnswer
+    erased: NotRequired[int]
 
 
 class KeptFile(TypedDict):

@@ -15,9 +15,14 @@ from hob.core.trust.labels import SenderClass
 from hob.core.values import dataclass
 from hob.gateway.administration import TriedAnswer
 from hob.gateway.answer_types import (
+    BackupAnswer,
+    ErasedAnswer,
     ForkedAnswer,
+    ReloadedAnswer,
     ReplayAnswer,
     SessionAnswer,
+    SessionDeletedAnswer,
+    SessionDetailsAnswer,
     SessionsAnswer,
     SettingAnswer,
     SpendingAnswer,
@@ -42,7 +47,7 @@ class Conversations(Protocol):
     async def all(self, *, archived: bool) -> SessionsAnswer:
         """Every session, the latest first; the archived ones instead if asked."""
 
-    async def one(self, name: str) -> Mapping[str, Any]:
+    async def one(self, name: str) -> SessionDetailsAnswer:
         """One session and the last that was said."""
 
     async def change(
@@ -50,7 +55,7 @@ class Conversations(Protocol):
     ) -> SessionAnswer:
         """Change what is given. Raises InvalidRequest."""
 
-    async def delete(self, name: str) -> Mapping[str, Any]:
+    async def delete(self, name: str) -> SessionDeletedAnswer:
         """Erase all that was said in it. Raises InvalidRequest while it works on something."""
 
     async def fork(self, name: str, before: int | None = None) -> ForkedAnswer:
@@ -146,13 +151,13 @@ class Operations(Protocol):
     async def metrics(self) -> Sequence[Metric]:
         """Figures for machines that watch."""
 
-    async def erase(self, person: str, *, preview: bool) -> Mapping[str, Any]:
+    async def erase(self, person: str, *, preview: bool) -> ErasedAnswer:
         """Forget a person, by id or address, or show what that would be. Raises NotFound, InvalidRequest."""
 
-    def reload(self) -> Mapping[str, Any]:
+    def reload(self) -> ReloadedAnswer:
         """Read settings and secrets anew; what waits for the next start."""
 
-    async def backup(self, file: Path) -> Mapping[str, Any]:
+    async def backup(self, file: Path) -> BackupAnswer:
         """Write a consistent copy of the database."""
 
     def accepting(self) -> bool:

@@ -4,7 +4,7 @@ import inspect
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import httpx2
 import pytest
@@ -14,10 +14,10 @@ from hob.app.endpoints import ENDPOINTS
 from hob.core.errors import Busy, BusyScope, HobError, NotConfigured, Stopping, StoreFull
 from hob.gateway.auth.callers import TokenScope
 from hob.gateway.http.asgi import build_api
-from hob.gateway.http.endpoint import Endpoint, EndpointCall
+from hob.gateway.http.endpoint import JSON, Endpoint, EndpointCall
 from hob.gateway.http.failures import STATUS, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, fields_of
-from hob.gateway.http.reply import json_response
+from hob.gateway.http.reply import JsonResponse, json_response
 from tests.gateway.conftest import TOKEN, Machine, machine
 
 PUBLIC = ("/hooks/", "/ws")
@@ -33,6 +33,17 @@ def test_route_says_who_may_call_it_and_what_it_is_for(endpoint: Endpoint[Any]) 
     assert set(endpoint.errors) <= STATUS.keys()
     taken: Any = endpoint.takes
     assert endpoint.raw or [each.name for each in fields_of(taken) if not each.bounds.doc] == []
+
+
+@each_endpoint
+def test_route_that_answers_with_json_says_in_which_form(endpoint: Endpoint[Any]) -> None:
+    declared = get_type_hints(endpoint.handler)["return"]
+    if endpoint.path.startswith(("/memory/facts", "/memory/goals")):
+        pytest.skip("any object, as yet")
+    forms = [get_args(kind)[0] for kind in (declared, *get_args(declared)) if get_origin(kind) is JsonResponse]
+    assert bool(forms) == (JSON in endpoint.media and endpoint.live is None)
+    assert Any not in forms
+    assert all(get_origin(form) is not dict for form in forms)
 
 
 def test_method_on_a_path_stands_in_the_table_once() -> None:

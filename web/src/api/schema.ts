@@ -1033,6 +1033,13 @@ export interface RetriedAnswer {
   state: string;
 }
 
+/** Something that was said. */
+export interface SaidAnswer {
+  role: string;
+  at: number;
+  text: string;
+}
+
 /** A section of a prompt. */
 export interface SectionAnswer {
   name: string;
@@ -1051,6 +1058,27 @@ export interface SessionAnswer {
   archived: boolean;
   entries: number;
   updated: number;
+}
+
+/** What a deleted session held. */
+export interface SessionDeletedAnswer {
+  session: string;
+  erased: number;
+}
+
+/** A session with its spending and the last that was said. */
+export interface SessionDetailsAnswer {
+  session: string;
+  title: string;
+  model: string | null;
+  paused: boolean;
+  archived: boolean;
+  entries: number;
+  updated: number;
+  cost_usd: number;
+  calls: number;
+  waiting: number;
+  last: SaidAnswer[];
 }
 
 /** Sessions, the latest first. */
@@ -1330,6 +1358,11 @@ export interface UndoneAnswer {
   running: string[];
   back: string;
   diff?: string;
+}
+
+/** An address that belongs to nobody now. */
+export interface UnlinkedAnswer {
+  address: string;
 }
 
 /** What waits to be fetched, oldest first. */
@@ -1677,7 +1710,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: AnAddress;
-    answer: Record<string, unknown>;
+    answer: UnlinkedAnswer;
   };
   "GET /api/v1/pairing": {
     path: undefined;
@@ -1695,7 +1728,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: ACode;
-    answer: Record<string, unknown>;
+    answer: PairingRequestAnswer;
   };
   "GET /api/v1/workrepo": {
     path: undefined;
@@ -1863,7 +1896,7 @@ export interface Routes {
     path: undefined;
     query: { session?: string };
     body: undefined;
-    answer: Record<string, unknown>;
+    answer: SessionDetailsAnswer;
   };
   "GET /api/v1/sessions/history": {
     path: undefined;
@@ -1881,7 +1914,7 @@ export interface Routes {
     path: undefined;
     query: undefined;
     body: ASession;
-    answer: Record<string, unknown>;
+    answer: SessionDeletedAnswer;
   };
   "POST /api/v1/sessions/fork": {
     path: undefined;

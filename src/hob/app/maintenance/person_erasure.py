@@ -2,9 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
@@ -12,6 +10,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import Person, SenderAddress
 from hob.core.values import dataclass
+from hob.gateway.answer_types import ErasedAnswer
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.copies import Copies, find_copies, senders_in
 from hob.store.erasure.erasure import Erasure, ErasurePerson
@@ -36,7 +35,7 @@ class _Found:
 
 async def erase_person(
     store: Store, erasure: Erasure, pairing_service: PairingService, home: Path, who: str, preview: bool
-) -> Mapping[str, Any]:
+) -> ErasedAnswer:
     """Forget a person, or tell what that would be. Raises as `PersonErasure` does."""
     erasing = PersonErasure(store, erasure, pairing_service, home)
     return await (erasing.preview(who) if preview else erasing.erase(who))
@@ -51,15 +50,15 @@ class PersonErasure:
         self._registrar = pairing_service
         self._home = home
 
-    async def preview(self, who: str) -> Mapping[str, Any]:
+    async def preview(self, who: str) -> ErasedAnswer:
         """What there is of a person, by id or by one of their addresses. Raises NotFound, InvalidRequest."""
         found = await self._find(who)
         return await self._view(found)
 
-    async def erase(self, who: str) -> Mapping[str, Any]:
+    async def erase(self, who: str) -> ErasedAnswer:
         """Forget them. Raises NotFound, InvalidRequest while any of it is worked on, StoreErrors."""
         found = await self._find(who)
-        view = dict(await self._view(found))
+        view = await self._view(found)
         pieces = await self._erasure.erase_person(found.whose, _REASON, found.session, found.copies, found.names)
         await self._registrar.erase(found.person, found.addresses)
         return {**view, "erased": pieces}
@@ -84,7 +83,7 @@ class PersonErasure:
         whose = ErasurePerson(theirs, tuple(map(str, addresses)), person.id if person else "")
         return _Found(person, addresses, whose, _names(person, addresses), copies)
 
-    async def _view(self, found: _Found) -> Mapping[str, Any]:
+    async def _view(self, found: _Found) -> ErasedAnswer:
         had = await self._store.belongings.of(found.whose, found.names)
         copies = (*found.copies.whole, *found.copies.others)
         return {

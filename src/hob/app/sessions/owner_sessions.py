@@ -1,8 +1,6 @@
 """Conversations, for their owner to look at, name, hold and delete."""
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from hob.agent.sessions import named_key
 from hob.bus.session_queues import SessionQueues
@@ -10,7 +8,13 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.translation.language import translatable
 from hob.core.turns import Session, SessionChange
-from hob.gateway.answer_types import ForkedAnswer, SessionAnswer, SessionsAnswer
+from hob.gateway.answer_types import (
+    ForkedAnswer,
+    SessionAnswer,
+    SessionDeletedAnswer,
+    SessionDetailsAnswer,
+    SessionsAnswer,
+)
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
 
@@ -31,7 +35,7 @@ class OwnerSessions:
         found = await self._store.sessions.find(archived=archived)
         return {"sessions": [_view(each) for each in found if each.title or each.entries > each.since]}
 
-    async def one(self, name: str) -> Mapping[str, Any]:
+    async def one(self, name: str) -> SessionDetailsAnswer:
         """One session with its spending, what waits in it, and the last that was said."""
         session = await self._find(name)
         spent = await self._store.ledger.spent(session=session.key)
@@ -61,7 +65,7 @@ class OwnerSessions:
             await self._session_queues.resume(session.key)
         return _view(await self._store.sessions.get(session.key))
 
-    async def delete(self, name: str) -> Mapping[str, Any]:
+    async def delete(self, name: str) -> SessionDeletedAnswer:
         """Erase all that was said in it; used again, it is listed again. Raises InvalidRequest while it is at work."""
         session = await self._find(name)
         erased = await self._erasure.erase_session(session.key, "the session was deleted")

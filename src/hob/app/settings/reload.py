@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hob.app.logs.log_file import reopen_logs
 from hob.app.maintenance.settings import LogSettings
@@ -11,6 +10,7 @@ from hob.config.loading import Config
 from hob.core.clock import Clock
 from hob.core.errors import NotConfigured
 from hob.core.events.tracing import OWN
+from hob.gateway.answer_types import ReloadedAnswer
 from hob.guard.screening.masking.known_secrets import KnownSecrets, values_at_hand
 from hob.providers.settings import ModelSettings
 
@@ -41,7 +41,7 @@ class SettingsReload:
         self._models = models
         known.watch(config.secrets())
 
-    def __call__(self) -> Mapping[str, Any]:
+    def __call__(self) -> ReloadedAnswer:
         """Read again; what came of it, as `view` tells. Secrets are read when they are next needed."""
         try:
             new = self._began.read_again()
@@ -67,7 +67,7 @@ class SettingsReload:
             log.warning("these settings hold from the next start on: %s", ", ".join(waiting))
         return self.view()
 
-    def store(self, stored: Mapping[str, str]) -> Mapping[str, Any]:
+    def store(self, stored: Mapping[str, str]) -> ReloadedAnswer:
         """These are all that are stored now: take them up."""
         self._stored = stored
         return self()
@@ -81,7 +81,7 @@ class SettingsReload:
         """The keys whose values are other than those this Hob runs with, and hold from the next start on."""
         return self._waiting
 
-    def view(self) -> Mapping[str, Any]:
+    def view(self) -> ReloadedAnswer:
         """When it was last read, what waits for a start, and what was wrong with it."""
         return {"at": self._at, "waiting": self.waiting(), "problem": self._problem or None}
 

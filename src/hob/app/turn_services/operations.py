@@ -21,7 +21,7 @@ from hob.core.clock import Clock
 from hob.core.lazy import Lazy
 from hob.core.ports.tools import Toolset
 from hob.gateway.administration import TriedAnswer
-from hob.gateway.answer_types import ReplayAnswer
+from hob.gateway.answer_types import ErasedAnswer, ReplayAnswer
 from hob.guard.admission.pairing import PairingService
 from hob.store.erasure.erasure import Erasure
 from hob.store.store import Store
@@ -51,7 +51,7 @@ def make_operations(
         here = config if kernel.one_shot else read_config()  # its file may have changed
         return await _probe()(here, models.budget, clock, name, draft)
 
-    async def erase(who: str, preview: bool) -> Mapping[str, Any]:
+    async def erase(who: str, preview: bool) -> ErasedAnswer:
         return await _erase_person()(store, erasure, kernel.pairing_service, config.home, who, preview)
 
     async def replay(id: str, model: str) -> ReplayAnswer:
@@ -93,7 +93,7 @@ def _replay() -> Callable[..., Callable[[str, str], Awaitable[ReplayAnswer]]]:
 
 
 @Lazy
-def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[Mapping[str, Any]]]:
+def _erase_person() -> Callable[[Store, Erasure, PairingService, Path, str, bool], Awaitable[ErasedAnswer]]:
     from hob.app.maintenance.person_erasure import erase_person
 
     return erase_person

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from hob import __version__
 from hob.core.errors import NotFound
-from hob.core.ids import TurnId
+from hob.core.ids import SessionKey, TurnId
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
 from hob.gateway.api import Api
@@ -173,7 +173,7 @@ class HistoryQuery(ASession):
 async def history(call: EndpointCall[HistoryQuery]) -> JsonResponse[HistoryAnswer]:
     """What was said in a session, oldest first; `before` leads to what stands before it, null where nothing does."""
     asked, transcript = call.asked, call.api.store.transcript
-    key = (await call.api.operations.conversations.one(asked.session))["session"]
+    key = SessionKey((await call.api.operations.conversations.one(asked.session))["session"])
     entries = await transcript.before(key, asked.before, asked.limit)
     traces = await call.api.store.turns.traces({TurnId(each.turn) for each in entries})
     shown: list[EntryAnswer] = [

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
-from starlette.responses import Response
-
 from hob.core.messages import TOKEN_SENDER
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
 from hob.core.values import dataclass
+from hob.gateway.answer_types import ErasedAnswer
 from hob.gateway.auth.tokens import Token
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
@@ -40,6 +39,18 @@ class PairingAnswer(TypedDict):
     """Who asks to be let in."""
 
     requests: list[PairingRequestAnswer]
+
+
+class UnlinkedAnswer(TypedDict):
+    """An address that belongs to nobody now."""
+
+    address: str
+
+
+class PersonForgottenAnswer(TypedDict):
+    """Somebody whom Hob knows no longer."""
+
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +103,12 @@ async def link(call: EndpointCall[AddressLink]) -> JsonResponse[PersonAnswer]:
     return json_response(person_view(await call.api.people.link(asked.address, asked.person, asked.name)))
 
 
-async def unlink(call: EndpointCall[AnAddress]) -> Response:
+async def unlink(call: EndpointCall[AnAddress]) -> JsonResponse[UnlinkedAnswer]:
     """Unlink the address."""
     return json_response({"address": str(await call.api.people.unlink(call.asked.address))})
 
 
-async def forget(call: EndpointCall[APerson]) -> Response:
+async def forget(call: EndpointCall[APerson]) -> JsonResponse[PersonForgottenAnswer]:
     """Forget the person; what they said stays."""
     await call.api.people.forget(call.asked.person)
     return json_response({"id": call.asked.person})
@@ -111,7 +122,7 @@ class Erasing:
     preview: bool = field("only show what there is and what will be left", False)
 
 
-async def erase(call: EndpointCall[Erasing]) -> Response:
+async def erase(call: EndpointCall[Erasing]) -> JsonResponse[ErasedAnswer]:
     """Forget a person: all they said, all that came of it, and what is remembered of them."""
     return json_response(await call.api.operations.erase(call.asked.person, preview=call.asked.preview))
 
@@ -127,7 +138,7 @@ async def approve(call: EndpointCall[PairingApproval]) -> JsonResponse[PersonAns
     return json_response(person_view(await call.api.people.approve(asked.code, asked.person, asked.name)))
 
 
-async def deny(call: EndpointCall[ACode]) -> Response:
+async def deny(call: EndpointCall[ACode]) -> JsonResponse[PairingRequestAnswer]:
     """Refuse the sender with this code; they get no other."""
     return json_response(request_view(await call.api.people.deny(call.asked.code)))
 

@@ -1,9 +1,13 @@
 """Conversations: which there are, what stands in one, and what its owner does with it."""
 
-from starlette.responses import Response
-
 from hob.core.values import dataclass
-from hob.gateway.answer_types import ForkedAnswer, SessionAnswer, SessionsAnswer
+from hob.gateway.answer_types import (
+    ForkedAnswer,
+    SessionAnswer,
+    SessionDeletedAnswer,
+    SessionDetailsAnswer,
+    SessionsAnswer,
+)
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
 from hob.gateway.http.reply import JsonResponse, json_response
@@ -51,7 +55,7 @@ async def sessions(call: EndpointCall[SessionsQuery]) -> JsonResponse[SessionsAn
     return json_response(await call.api.operations.conversations.all(archived=call.asked.archived))
 
 
-async def show(call: EndpointCall[ASession]) -> Response:
+async def show(call: EndpointCall[ASession]) -> JsonResponse[SessionDetailsAnswer]:
     """One session: its rules, its spending, and the last that was said."""
     return json_response(await call.api.operations.conversations.one(call.asked.session))
 
@@ -63,6 +67,6 @@ async def change(call: EndpointCall[Changing]) -> JsonResponse[SessionAnswer]:
     return json_response(changed)
 
 
-async def delete(call: EndpointCall[ASession]) -> Response:
+async def delete(call: EndpointCall[ASession]) -> JsonResponse[SessionDeletedAnswer]:
     """Erase all that was said in a session, for ever."""
     return json_response(await call.api.operations.conversations.delete(call.asked.session))

@@ -16,6 +16,8 @@ from hob.core.values import dataclass
 from hob.gateway.administration import TriedAnswer
 from hob.gateway.answer_types import (
     AllRetriedAnswer,
+    BackupAnswer,
+    ReloadedAnswer,
     ReplayAnswer,
     RetriedAnswer,
     SpendingAnswer,
@@ -59,6 +61,12 @@ class StoppedAnswer(TypedDict):
     """How much was ended."""
 
     ended: int
+
+
+class HandingOverAnswer(TypedDict):
+    """That this Hob ends after the work in hand."""
+
+    handing_over: bool
 
 
 class LiftedAnswer(TypedDict):
@@ -266,7 +274,7 @@ async def replay(call: EndpointCall[ReplayRequest]) -> JsonResponse[ReplayAnswer
     return json_response(await call.api.operations.replay(call.asked.id, call.asked.model))
 
 
-async def backup(call: EndpointCall[BackingUp]) -> Response:
+async def backup(call: EndpointCall[BackingUp]) -> JsonResponse[BackupAnswer]:
     """Write a consistent copy of the database to a file."""
     file = Path(call.asked.file)
     if not file.is_absolute():
@@ -274,7 +282,7 @@ async def backup(call: EndpointCall[BackingUp]) -> Response:
     return json_response(await call.api.operations.backup(file))
 
 
-async def reload(call: EndpointCall[Nothing]) -> Response:
+async def reload(call: EndpointCall[Nothing]) -> JsonResponse[ReloadedAnswer]:
     """Read settings and secrets again, as SIGHUP does; tells which settings hold from the next start on."""
     return json_response(call.api.operations.reload())
 
@@ -284,7 +292,7 @@ async def probe_model(call: EndpointCall[ModelProbeRequest]) -> JsonResponse[Tri
     return json_response(await call.api.operations.probe_model(call.asked.model, call.asked.draft))
 
 
-async def hand_over(call: EndpointCall[Nothing]) -> Response:
+async def hand_over(call: EndpointCall[Nothing]) -> JsonResponse[HandingOverAnswer]:
     """Ask a one-shot owner to end after the work in hand."""
     call.api.operations.hand_over()
     return json_response({"handing_over": True}, 202)
