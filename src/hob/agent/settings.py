@@ -59,8 +59,8 @@ class AgentSettings:
     parallel_tools: int = setting(4, "Calls that may run at once.", at_least=1, at_most=32)
     hook_seconds: float = setting(5.0, "Seconds a hook may take.", at_least=0.1)
     reset_idle_minutes: float = setting(
-        0.0, "Begin a session afresh after this much silence; 0 never does.", at_least=0
+        0.0, "Begin a conversation afresh after this much silence; 0 never does.", at_least=0
     )
     reset_daily_hour: int = setting(
-        -1, "Begin sessions afresh at this hour, local time; -1 never does.", at_least=-1, at_most=23
+        -1, "Begin conversations afresh at this hour, local time; -1 never does.", at_least=-1, at_most=23
     )

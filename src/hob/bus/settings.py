@@ -12,7 +12,7 @@ class BusSettings:
     """How messages come in, wait, run and go out. Times are seconds."""
 
     max_text: int = setting(50_000, "Most characters one message may have.", at_least=1)
-    session_waiting: int = setting(20, "Messages that may wait in one session.", at_least=1, formerly="lane_waiting")
+    session_waiting: int = setting(20, "Messages that may wait in one conversation.", at_least=1, formerly="lane_waiting")
     sender_waiting: int = setting(40, "Messages of one sender that may wait.", at_least=1)
     total_waiting: int = setting(1_000, "Messages that may wait in all.", at_least=1)
     self_made_per_hour: int = setting(60, "Messages Hob may send itself in an hour.", at_least=0)
@@ -20,7 +20,7 @@ class BusSettings:
     slots: int = setting(8, "Turns that run at once.", at_least=1, at_most=256)
     queue_mode: str = setting(
         "steer",
-        "What a message does that arrives while its session's turn runs.",
+        "What a message does that arrives while a turn of its conversation runs.",
         one_of=MODES,
     )
     queue_mode_by_channel: dict[str, str] = setting(

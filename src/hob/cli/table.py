@@ -67,7 +67,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("backup", "Write a copy of everything said and remembered to one file."),
     ("restore", "Restore a backup; the current database is kept."),
     ("export", "Export conversations as JSON lines."),
-    ("rebuild", "Rebuild tasks, spending and sessions from the timeline."),
+    ("rebuild", "Rebuild tasks, spending and conversations from the timeline."),
 )
 
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})

@@ -113,7 +113,7 @@ class View:
 
 
 class QueueMode(StrEnum):
-    """What a message does that arrives while its session's turn runs."""
+    """What a message does that arrives while a turn of its conversation runs."""
 
     STEER = "steer"
     FOLLOWUP = "followup"

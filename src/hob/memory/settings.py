@@ -30,7 +30,7 @@ class MemorySettings:
         stored=True,
     )  # fmt: skip
     observe: bool = setting(True, "Compress long conversations into dated observations.")
-    observe_after: int = setting(50, "So many messages of a session are observed together.", at_least=10)
+    observe_after: int = setting(50, "So many messages of a conversation are observed together.", at_least=10)
     max_observations: int = setting(200, "Above so many the lesser ones are condensed.", at_least=20)
     max_items: int = setting(
         50_000, "Most items of the layers that expire; the oldest go first.", at_least=100, stored=True

@@ -71,13 +71,13 @@ async def store() -> AsyncIterator[Store]:
 async def test_model_is_shown_with_what_stands_in_and_the_names_there_are(store: Store) -> None:
     table = bench(store, Named(chains={"fast": ("c/small",)}))
     assert (await table.say("/model")).splitlines() == [
-        "This session's model is a/one.",
+        "The model of this conversation is a/one.",
         "If it does not answer: b/two.",
         "Names of your own: fast = c/small.",
     ]
-    assert await table.say("/model fast") == "From now on this session uses fast (c/small)."
-    assert (await table.say("/model")).splitlines()[0] == "This session's model is fast (c/small)."
-    assert await table.say("/model default") == "From now on this session uses the configured model, a/one."
+    assert await table.say("/model fast") == "From now on this conversation uses fast (c/small)."
+    assert (await table.say("/model")).splitlines()[0] == "The model of this conversation is fast (c/small)."
+    assert await table.say("/model default") == "From now on this conversation uses the configured model, a/one."
     assert (await store.sessions.get(SESSION)).model is None
     assert table.model.requests == []
 
@@ -92,7 +92,7 @@ async def test_name_that_leads_nowhere_changes_nothing_and_says_why(store: Store
 async def test_chosen_name_that_no_longer_leads_anywhere_is_shown_with_the_reason(store: Store) -> None:
     await store.sessions.change(SESSION, model="gone")
     said = await bench(store, Named()).say("/model")
-    assert said.splitlines()[:2] == ["This session's model is gone.", "nobody is called gone"]
+    assert said.splitlines()[:2] == ["The model of this conversation is gone.", "nobody is called gone"]
 
 
 async def test_usage_tells_of_every_model_the_dearest_first(store: Store) -> None:
@@ -122,7 +122,7 @@ async def test_thinking_is_chosen_by_session(store: Store, level: Thinking) -> N
     table = bench(store, Named())
     assert await table.say(f"/think {level.upper()}") == f"From now on the model thinks: {level}."
     assert (await store.sessions.get(SESSION)).thinking is level
-    assert f"in this session: {level}." in await table.say("/think")
+    assert f"in this conversation: {level}." in await table.say("/think")
     assert await table.say("/think bogus") == (
         f"There is no level bogus; it stays {level}. Choose off, minimal, low, medium, high, xhigh or default."
     )

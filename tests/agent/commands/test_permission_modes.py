@@ -63,18 +63,18 @@ async def permission(store: Store, session: SessionKey = SESSION) -> str | None:
 
 @pytest.mark.parametrize("mode", list(Mode))
 async def test_permission_mode_of_a_session_is_chosen_and_shown(store: Store, mode: Mode) -> None:
-    assert await say(store, f"/permission {mode.upper()}") == f"From now on this session permits: {mode}."
+    assert await say(store, f"/permission {mode.upper()}") == f"From now on this conversation permits: {mode}."
     assert await permission(store) == mode
-    assert (await say(store, "/permission")).splitlines()[0] == f"This session permits: {mode}."
+    assert (await say(store, "/permission")).splitlines()[0] == f"This conversation permits: {mode}."
     said = await say(store, "/permission default")
-    assert said == "From now on this session permits: guarded, as the settings say."
+    assert said == "From now on this conversation permits: guarded, as the settings say."
     assert await permission(store) is None
 
 
 @pytest.mark.parametrize("level", list(Autonomy))
 async def test_autonomy_is_chosen_and_shown(store: Store, level: Autonomy) -> None:
     said = await say(store, f"/autonomy {level.title()}")
-    assert said == f"How much this session does without asking, from now on: {level}."
+    assert said == f"How much this conversation does without asking, from now on: {level}."
     assert (await store.sessions.get(SESSION)).autonomy == level
     assert f"without asking: {level}." in await say(store, "/autonomy")
     assert (await say(store, "/autonomy default")).endswith("from now on: cautious, as the settings say.")
@@ -117,7 +117,7 @@ async def test_unknown_word_changes_nothing_and_is_answered_with_those_there_are
 
 async def test_word_that_the_guard_no_longer_has_is_shown_as_it_is(store: Store) -> None:
     await store.sessions.change(SESSION, permission="gone")
-    assert (await say(store, "/permission")).splitlines()[0] == "This session permits: gone."
+    assert (await say(store, "/permission")).splitlines()[0] == "This conversation permits: gone."
 
 
 @pytest.mark.parametrize("inbound", NOT_TYPED_ALONE.values(), ids=NOT_TYPED_ALONE)
@@ -146,7 +146,7 @@ async def test_owner_alone_sees_or_chooses_permission_and_autonomy(store: Store,
 
 async def test_settings_that_are_not_known_are_not_named(store: Store) -> None:
     said = await commands(store, permission_modes=PermissionModes()).run(message("/permission"), SESSION)
-    assert said.splitlines()[0] == "This session permits: as the settings say."
+    assert said.splitlines()[0] == "This conversation permits: as the settings say."
 
 
 LOOSER = ["/permission workspace", "/permission full", "/autonomy autonomous"]

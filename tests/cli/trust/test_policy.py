@@ -73,9 +73,9 @@ def test_call_is_judged_as_in_the_turn_that_is_supposed(
 @pytest.mark.parametrize(
     ("supposed", "said"),
     [
-        (Supposed(), "allowed: In the session's mode Hob may do it without asking."),
-        (Supposed(autonomy=Autonomy.SUPERVISED), "needs your approval: In the session's mode Hob asks you first."),
-        (Supposed(mode=Mode.READ_ONLY), "refused: In the session's mode Hob may not do it."),
+        (Supposed(), "allowed: In the conversation's mode Hob may do it without asking."),
+        (Supposed(autonomy=Autonomy.SUPERVISED), "needs your approval: In the conversation's mode Hob asks you first."),
+        (Supposed(mode=Mode.READ_ONLY), "refused: In the conversation's mode Hob may not do it."),
     ],
 )
 def test_mode_is_told_as_it_decided(supposed: Supposed, said: str, capsys: pytest.CaptureFixture[str]) -> None:

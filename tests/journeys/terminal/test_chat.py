@@ -312,7 +312,7 @@ async def test_text_file_is_attached_by_its_completed_path(world: World) -> None
 async def test_commands_their_arguments_and_models_are_completed(world: World) -> None:
     async with ready(world, HOB_MODEL_ALIASES='{clever = "fake-1"}') as terminal:
         terminal.type("/per")
-        await terminal.see_now("/permission", "what this session allows")
+        await terminal.see_now("/permission", "what this conversation allows")
         terminal.type(TAB, " rea")
         await terminal.see_now("read-only")
         terminal.type(CTRL_C, "/model cl")

@@ -49,4 +49,4 @@ async def test_conversations_are_listed_shown_named_and_deleted(world: World) ->
     assert "deleted" in (await world.hob("sessions", "delete", "garden", "--yes")).out
     assert "hello" not in (await world.hob("sessions", "show", "garden")).out
     wrong = await world.hob("sessions", "show", "nowhere")
-    assert (wrong.status, wrong.err) == (1, "hob: there is no session nowhere; `hob sessions` lists them\n")
+    assert (wrong.status, wrong.err) == (1, "hob: there is no conversation nowhere; `hob sessions` lists them\n")

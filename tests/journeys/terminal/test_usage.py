@@ -50,7 +50,7 @@ async def test_table_tells_what_was_spent_and_what_is_left(world: World, daemon:
     assert (shown.status, shown.err) == (0, "")
     head, _, columns, row, _, daily, monthly = shown.out.splitlines()
     assert head.startswith("Spent in 30 days: $")
-    assert columns.split() == ["model", "dollars", "calls", "in", "out"]
+    assert columns.split() == ["model", "dollars", "calls", "tokens", "in", "tokens", "out"]
     assert row.split()[:1] == ["fake-1"]
     assert daily.split()[0] == "spending.daily"
     assert monthly.split()[0] == 'spending.models."fake-*".monthly'

@@ -45,7 +45,7 @@ class SpendingSettings:
 
     daily: float | None = setting(None, "Dollars per day.", at_least=0, stored=True)
     monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
-    per_session: float | None = setting(None, "Dollars one session may ever spend.", at_least=0, stored=True)
+    per_session: float | None = setting(None, "Dollars one conversation may ever spend.", at_least=0, stored=True)
     per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
     daily_tokens: int | None = setting(
         None, "Tokens per day, sent and received; it is looked at before each call.", at_least=0, stored=True

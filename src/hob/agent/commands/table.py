@@ -66,7 +66,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
         "session",
         Moment.ARRIVAL,
         "/session [list|switch|archive|title]",
-        "named sessions",
+        "named conversations",
         owner=True,
     ),
     SlashCommand(
@@ -103,7 +103,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
         "permission",
         Moment.LANE,
         "/permission [MODE|default]",
-        "show or choose what this session allows",
+        "show or choose what this conversation allows",
         owner=True,
     ),
     SlashCommand(

@@ -89,7 +89,7 @@ class OwnerSessions:
         key = SessionKey(name) if ":" in name else named_key("local", name)
         session = await self._store.sessions.get(key)
         if not session.updated:
-            raise NotFound(translatable("there is no session {name}; `hob sessions` lists them", name=name))
+            raise NotFound(translatable("there is no conversation {name}; `hob sessions` lists them", name=name))
         return session
 
 

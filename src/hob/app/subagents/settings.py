@@ -9,13 +9,13 @@ class SubagentSettings:
     """How many sub-agents there may be, and what they may do."""
 
     max_depth: int = setting(1, "How deep sub-agents may make sub-agents.", at_least=0, at_most=5)
-    max_children: int = setting(5, "Sub-agents of one session at work at once.", at_least=1, at_most=50)
+    max_children: int = setting(5, "Sub-agents of one conversation at work at once.", at_least=1, at_most=50)
     max_running: int = setting(8, "Sub-agents at work at once in all; others wait.", at_least=1, at_most=64)
     tools: list[str] = setting([], "Tools that sub-agents may use besides those that only read.")
-    model: str = setting("", "The model of sub-agents for which none is named; empty: that of their session.")
+    model: str = setting("", "The model of sub-agents for which none is named; empty: that of their conversation.")
     visibility: str = setting(
         "tree",
-        "Which sessions a session may look into: itself, its sub-agents too, or all.",
+        "Which conversations one may look into: itself, its sub-agents too, or all.",
         one_of=("self", "tree", "all"),
     )
-    archive_minutes: int = setting(60, "Minutes after which an ended sub-agent's session is archived.", at_least=0)
+    archive_minutes: int = setting(60, "Minutes after which an ended sub-agent's conversation is archived.", at_least=0)

@@ -94,7 +94,8 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
     tokens = ""
     if usage is not None:
         told = _(" {input} tokens in, {output} out")
-        tokens = paint(told.format(input=usage["input_tokens"], output=usage["output_tokens"]), "dim")
+        put_in, came_out = (number(usage[side], 0) for side in ("input_tokens", "output_tokens"))
+        tokens = paint(told.format(input=put_in, output=came_out), "dim")
     trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
     return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {name}{status}{took}{tokens}{text}"

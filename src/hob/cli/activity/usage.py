@@ -67,10 +67,10 @@ def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any])
     columns[_("calls")] = [str(row["calls"]) for row in rows]
     if total["unknown_calls"]:
         columns[_("unknown")] = [str(row["unknown_calls"] or "") for row in rows]
-    columns[_("in")] = [_count(row["input_tokens"]) for row in rows]
+    columns[_("tokens in")] = [number(row["input_tokens"], 0) for row in rows]
     if total["cached_tokens"]:
         columns[_("cached")] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
-    columns[_("out")] = [_count(row["output_tokens"]) for row in rows]
+    columns[_("tokens out")] = [number(row["output_tokens"], 0) for row in rows]
     keys = [line(row["key"], _MOST_KEY) or "-" for row in rows]
     widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
     title = _(by)
@@ -110,13 +110,6 @@ def _percent(part: int, whole: int) -> str:
 
 def _usd(amount: float) -> str:
     return _(price(round(amount * MICRO)))
-
-
-def _count(tokens: int) -> str:
-    for unit, size in (("M", 1_000_000), ("k", 1_000)):
-        if tokens >= size:
-            return f"{number(tokens / size)}{unit}"
-    return str(tokens)
 
 
 def _room(used: int) -> int:

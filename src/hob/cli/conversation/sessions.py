@@ -1,6 +1,7 @@
 """`hob sessions`: conversations, and what their owner does with them."""
 
 import time
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -10,10 +11,14 @@ from hob.cli.dates_and_figures import age, when
 from hob.cli.output import confirm, line, paint, print_head, printed_json, tame, width_of_screen
 from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
+from hob.core.translation.code_words import ROLE_WORDS
+from hob.core.translation.language import translatable
 
 app = App(name="sessions", help="List, show, rename, pause and delete conversations.")
 
 _LEAST_TITLE = 12
+STANDING_WORDS: Mapping[str, str] = {"paused": translatable("paused"), "archived": translatable("archived")}
+"""How a conversation can stand, by the field of the answer that says so."""
 
 Session = Annotated[str, Parameter(help="The name in the terminal, e.g. main, or the whole key, e.g. telegram::12345.")]
 Json = Annotated[bool, Parameter(help="Print JSON.")]
@@ -35,7 +40,7 @@ def list_(
     if seen["sessions"]:
         print_head((_("conversation"), min(width, 60)), (_("idle for"), -9), (_("entries"), -8), (_("title"), 0))
     for each in seen["sessions"]:
-        paused = paint("  paused", "yellow") if each["paused"] else ""
+        paused = paint(f"  {_(STANDING_WORDS['paused'])}", "yellow") if each["paused"] else ""
         old = age(max(0.0, now - each["updated"])).rjust(9)
         name = paint(line(each["session"], 60).ljust(min(width, 60)), "bold")
         room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>8}  ") - 8))
@@ -52,7 +57,7 @@ def show(session: Session = "main", *, json: Json = False) -> None:
     if printed_json(seen, json):
         return
     print(f"{paint(tame(seen['session']), 'bold')}  {line(seen['title'], 100)}")
-    state = [name for name in ("paused", "archived") if seen[name]]
+    state = [_(word) for name, word in STANDING_WORDS.items() if seen[name]]
     print(
         _("model {model}, {entries} entries, {waiting} waiting").format(
             model=seen["model"] or _("as configured"), entries=seen["entries"], waiting=seen["waiting"]
@@ -70,7 +75,8 @@ def show(session: Session = "main", *, json: Json = False) -> None:
         )
     )
     for entry in seen["last"]:
-        print(f"  {paint(entry['role'].ljust(9), 'cyan')} {line(entry['text'], min(100, width_of_screen() - 12))}")
+        role = paint(_(ROLE_WORDS[entry["role"]]).ljust(9), "cyan")
+        print(f"  {role} {line(entry['text'], min(100, width_of_screen() - 12))}")
 
 
 @app.command

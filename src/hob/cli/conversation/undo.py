@@ -19,7 +19,7 @@ def undo(id: str = "", /, *, session: str = "main", preview: bool = False, json:
     ----------
     id:
         The id of a turn or message (`hob tasks --all` shows them), with `undo:` before it to take its undoing back.
-        Without one: the newest turn of the session that changed any file and is not undone.
+        Without one: the newest turn of the conversation that changed any file and is not undone.
     session:
         The conversation whose newest turn is undone.
     preview:

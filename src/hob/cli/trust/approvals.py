@@ -54,8 +54,10 @@ def show(id: Id, *, json: Json = False) -> None:
         told = _("{id} in {session}: {state} by {by}, {answered}{note}")
     note = f", {seen['note']}" if seen["note"] else ""
     times = {"asked": when(seen["asked"]), "answered": when(seen["answered"] or 0)}
-    state, *scopes = (_(APPROVAL_WORDS.get(each, each)) for each in (seen["state"], *seen["scopes"]))
-    print(tame(told.format_map({**seen, **times, "note": note, "state": state, "scopes": ", ".join(scopes)})))
+    codes = (seen["state"], seen["by"], *seen["scopes"])
+    state, by, *scopes = (_(APPROVAL_WORDS.get(each, each)) for each in codes)
+    words = {"note": note, "state": state, "by": by, "scopes": ", ".join(scopes)}
+    print(tame(told.format_map({**seen, **times, **words})))
 
 
 @app.command

@@ -9,8 +9,8 @@ from hob.cli.dates_and_figures import when
 from hob.cli.output import line, paint, print_head, print_json
 from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
+from hob.core.translation.code_words import APPROVAL_WORDS, CLASS_WORDS
 from hob.core.translation.language import translatable
-from hob.core.trust.labels import SenderClass
 from hob.guard.audit.entries import AuditKind
 from hob.guard.policy.rule_names import sentence_of
 from hob.store.audit.audit import AuditRow, show_audit, verify_audit
@@ -29,11 +29,6 @@ KIND_WORDS: Mapping[str, str] = {
     AuditKind.SCAN: translatable("check of texts"),
     AuditKind.ACTION: translatable("action"),
     AuditKind.AUDIT: translatable("audit log"),
-}
-SENDER_WORDS: Mapping[str, str] = {
-    SenderClass.OWNER: translatable("owner"),
-    SenderClass.MEMBER: translatable("member"),
-    SenderClass.STRANGER: translatable("stranger"),
 }
 OUTCOME_WORDS: Mapping[str, str] = {
     "allow": translatable("allowed"),
@@ -59,13 +54,7 @@ DETAIL_WORDS: Mapping[str, str] = {
     "by": translatable("answered by"),
     "scope": translatable("holds"),
 }
-SCOPE_WORDS: Mapping[str, str] = {
-    "once": translatable("once"),
-    "session": translatable("for the conversation"),
-    "always": translatable("always"),
-    "local:owner": translatable("you"),
-}
-"""What details are called, and values of theirs, for people."""
+"""What details are called, for people."""
 _BAD = frozenset({"deny", "denied", "wrong", "too_often", "turned_away", "block", "broken"})
 _FOR_PROGRAMS = frozenset({"call", "hash"})
 _PLAIN = frozenset({"id", "reason", "note", "who", "target", "findings"})
@@ -161,7 +150,7 @@ def _show(row: AuditRow) -> None:
     detail = paint(_("(erased)"), "dim") if row.detail is None else line(_told(row.detail), 100)
     told = "" if e.rule.startswith("mode.") or not row.detail else line(_(sentence_of(e.rule)), 100)
     rule = paint(f"  {told}", "dim") if told else ""
-    kind, sender = _(KIND_WORDS.get(e.kind, e.kind)), _(SENDER_WORDS.get(e.sender, e.sender))
+    kind, sender = _(KIND_WORDS.get(e.kind, e.kind)), _(CLASS_WORDS.get(e.sender, e.sender))
     print(f"{row.seq:>6}  {when(e.at)}  {kind:<14} {e.name} {outcome}{rule}  {sender}  {detail}".rstrip())
 
 
@@ -178,4 +167,4 @@ def _told(detail: str) -> str:
 
 
 def _labelled(name: str, value: str) -> str:
-    return f"{_(DETAIL_WORDS.get(name, name))} {_(SCOPE_WORDS.get(value, value))}"
+    return f"{_(DETAIL_WORDS.get(name, name))} {_(APPROVAL_WORDS.get(value, value))}"

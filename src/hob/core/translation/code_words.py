@@ -13,7 +13,7 @@ STATE_WORDS: Mapping[str, str] = {
     "created": translatable("begun"),
     "pending": translatable("waiting"),
     "waiting": translatable("waiting"),
-    "parked": translatable("held up"),
+    "parked": translatable("waiting"),
     "failed": translatable("failed"),
     "set_aside": translatable("quarantined"),
     "dead": translatable("given up"),
@@ -50,8 +50,15 @@ APPROVAL_WORDS: Mapping[str, str] = {
     "once": translatable("once"),
     "session": translatable("in this conversation"),
     "always": translatable("always"),
+    "local:owner": translatable("you"),
 }
-"""States and scopes of requests for approval."""
+"""States and scopes of requests for approval, and who answered one at this machine."""
+ROLE_WORDS: Mapping[str, str] = {
+    "user": translatable("user"),
+    "assistant": translatable("Hob"),
+    "tool": translatable("tool"),
+}
+"""Who said something in a conversation."""
 CLASS_WORDS: Mapping[str, str] = {
     "owner": translatable("owner"),
     "member": translatable("member"),

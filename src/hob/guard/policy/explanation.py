@@ -23,7 +23,7 @@ STAGE_NAMES: Mapping[str, str] = {
     "sandbox": "the sandbox",
     "sub-agent depth": "sub-agents",
     "sender": "who asked",
-    "mode": "the session's mode",
+    "mode": "the conversation's mode",
     "effects and taint": "effects, after text of others was read",
     "unattended": "nobody is there to be asked",
 }
@@ -80,7 +80,7 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         yield Translatable("  {stage:45} {said}", values)
     if isinstance(decided.verdict, Ask):
         if may_be_granted(decided.rule):
-            yield translatable("you can approve it once, for the session or always")
+            yield translatable("you can approve it once, for the conversation or always")
         else:
             yield translatable("you can approve it only once")
 
@@ -88,13 +88,13 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
 def _of_mode(verdict: Verdict) -> str:
     match verdict:
         case Allow(rule) if rule.endswith(".named"):
-            return translatable("Your words name it, so in the session's mode Hob may do it without asking.")
+            return translatable("Your words name it, so in the conversation's mode Hob may do it without asking.")
         case Allow():
-            return translatable("In the session's mode Hob may do it without asking.")
+            return translatable("In the conversation's mode Hob may do it without asking.")
         case Ask():
-            return translatable("In the session's mode Hob asks you first.")
+            return translatable("In the conversation's mode Hob asks you first.")
         case Deny():
-            return translatable("In the session's mode Hob may not do it.")
+            return translatable("In the conversation's mode Hob may not do it.")
 
 
 def _said(verdict: Verdict) -> str:

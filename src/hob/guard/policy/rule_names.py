@@ -29,10 +29,10 @@ RULES: Mapping[str, str] = {
     "sender.shell": "Commands that need the owner's approval are not run for others.",
     "sender": "The settings deny this tool to this class of senders.",
     **{
-        f"mode.{act}": f"The session's mode says whether this needs approval: it would {text}."
+        f"mode.{act}": f"The conversation's mode says whether this needs approval: it would {text}."
         for act, text in ACTS.items()
     },
-    f"mode.{Act.RISK}": "The session's mode says whether what is risky needs approval.",
+    f"mode.{Act.RISK}": "The conversation's mode says whether what is risky needs approval.",
     "taint.configure": "A turn that has read what others wrote changes no settings without approval.",
     "taint.persists": "Trusted instructions for later turns are not written in a turn that has read what others wrote.",
     "taint.risk": "A risky command in a turn that has read what others wrote needs approval.",

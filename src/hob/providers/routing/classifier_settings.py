@@ -20,7 +20,7 @@ class ClassifierRule:
     max_chars: int = setting(0, "The message has at most this many characters; 0 asks nothing.", at_least=0)
     min_chars: int = setting(0, "The message has at least this many characters.", at_least=0)
     task: str = setting("", "The request is for this task, e.g. chat or compaction.")
-    session: str = setting("", "The session has this key, or begins so if it ends in *.")
+    session: str = setting("", "The conversation has this key, or begins so if it ends in *.")
     images: bool = setting(False, "Messages with images may match too.")
 
     def __post_init__(self) -> None:

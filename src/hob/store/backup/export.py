@@ -44,7 +44,7 @@ class Export:
         """The lines of one session, without line ends. What was erased is named as such. Raises NotFound."""
         row = await self._readers.read(lambda c: find_row(c, _SESSION, (key,)))
         if row is None:
-            raise NotFound(translatable("There is no session {key}.", key=key))
+            raise NotFound(translatable("There is no conversation {key}.", key=key))
         yield self._metadata(row)
         for line in await self._readers.read(lambda c: [_summary(row) for row in all_rows(c, _SUMMARIES, (key,))]):
             yield line

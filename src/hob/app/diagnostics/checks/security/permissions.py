@@ -29,13 +29,13 @@ PERMISSION: tuple[Check, ...] = (
         lambda facts: when(facts.policy.mode == "full" and facts.policy.autonomy == "autonomous"),
     ),
     security_check(
-        "policy.mode_full", Severity.WARN, "sessions begin with every permission there is",
-        "set policy.mode to guarded, and choose more in the session that needs it",
+        "policy.mode_full", Severity.WARN, "conversations begin with every permission there is",
+        "set policy.mode to guarded, and choose more in the conversation that needs it",
         lambda facts: when(facts.policy.mode == "full" and facts.policy.autonomy != "autonomous"),
     ),
     security_check(
-        "policy.autonomous", Severity.WARN, "sessions begin without asking",
-        "set policy.autonomy to cautious, and choose more in the session that needs it",
+        "policy.autonomous", Severity.WARN, "conversations begin without asking",
+        "set policy.autonomy to cautious, and choose more in the conversation that needs it",
         lambda facts: when(facts.policy.autonomy == "autonomous" and facts.policy.mode != "full"),
     ),
     security_check(

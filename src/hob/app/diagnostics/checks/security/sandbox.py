@@ -61,7 +61,8 @@ SANDBOX: tuple[Check, ...] = (
     ),
     security_check(
         "sandbox.none_found", Severity.WARN, "nothing here can confine commands, so Hob runs none",
-        "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)",
+        "mend that, or set sandbox.backend to auto and install bubblewrap (Debian, Ubuntu: apt install bubblewrap; "
+        "Fedora: dnf install bubblewrap)",
         lambda facts: when(facts.sandbox.backend != "plain" and not facts.sandbox.found, facts.sandbox.missing),
     ),
     security_check(
