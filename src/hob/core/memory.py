@@ -295,6 +295,34 @@ class FactAnswer(TypedDict):
     contradicts: list[str]
 
 
+class GoalNoteAnswer(TypedDict):
+    """What shows how far a goal has come."""
+
+    id: str
+    text: str
+    at: float
+
+
+class GoalAnswer(TypedDict):
+    """A goal. Times are Unix seconds.
+
+    state: `open`, `done`, `dropped`, or `stalled` after a week without news
+    due: by when; null: nobody said
+    """
+
+    id: str
+    text: str
+    state: str
+    due: float | None
+    created: float
+    changed: float
+    origin: str
+    trust: str
+    session: str
+    turn: str
+    evidence: list[GoalNoteAnswer]
+
+
 class MemoryItemAnswer(TypedDict):
     """Something that is remembered.
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, TypedDict
 
-from hob.core.memory import FactAction, FactAnswer, MemoryItemAnswer
+from hob.core.memory import FactAction, FactAnswer, GoalAnswer, MemoryItemAnswer
 
 
 class EmbeddingModelAnswer(TypedDict):
@@ -161,6 +161,12 @@ class SettledFactAnswer(TypedDict):
     after: list[FactAnswer]
 
 
+class GoalsAnswer(TypedDict):
+    """What the owner wants to reach."""
+
+    goals: list[GoalAnswer]
+
+
 class ForgottenItemAnswer(TypedDict):
     """A memory that a prompt showed, and that is no longer there."""
 
@@ -303,10 +309,10 @@ class MemoryControl(Protocol):
     async def settle(self, id: str, action: FactAction, right: str = "") -> SettledFactAnswer:
         """Change a fact, by the beginning of its id; `right` is what is so instead. Raises NotFound."""
 
-    async def goals(self, *, closed: bool) -> Mapping[str, Any]:
+    async def goals(self, *, closed: bool) -> GoalsAnswer:
         """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
 
-    async def set_goal(self, wanted: GoalChange) -> Mapping[str, Any]:
+    async def set_goal(self, wanted: GoalChange) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:

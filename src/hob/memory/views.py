@@ -15,6 +15,7 @@ from hob.core.memory import (
     FactAnswer,
     FactState,
     Goal,
+    GoalAnswer,
     GoalState,
     Layer,
     MemoryItem,
@@ -107,7 +108,7 @@ def fact_view(fact: Fact, contradicts: Sequence[str] = ()) -> FactAnswer:
     }  # fmt: skip
 
 
-def goal_view(goal: Goal, now: float) -> dict[str, Any]:
+def goal_view(goal: Goal, now: float) -> GoalAnswer:
     """A goal."""
     return {
         "id": goal.id, "text": goal.text, "state": goal.state_at(now).value, "due": goal.due, "created": goal.created,
@@ -117,7 +118,7 @@ def goal_view(goal: Goal, now: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def goal_line(goal: Mapping[str, Any]) -> str:
+def goal_line(goal: GoalAnswer) -> str:
     """A goal as a line of a chat."""
     due = f", {utc_day(goal['due'])}" if goal["due"] is not None else ""
     last = f": {short(goal['evidence'][-1]['text'])}" if goal["evidence"] else ""

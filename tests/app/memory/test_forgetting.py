@@ -62,8 +62,8 @@ async def fill(hob: Visited) -> str:
 
 async def forget_all(hob: Visited, id: str) -> None:
     (goal,) = (await control(hob).goals(closed=True))["goals"]
-    for each in (id, goal["id"]):
-        await control(hob).forget(ItemFilter(id=each), preview=False, said=True)
+    for one in (id, goal["id"]):
+        await control(hob).forget(ItemFilter(id=one), preview=False, said=True)
     rest = (await control(hob).items(ItemFilter(query=WORD)))["items"]
     for each in rest:  # what Hob answered of it, in another turn
         await control(hob).forget(ItemFilter(id=each["id"]), preview=False, said=True)

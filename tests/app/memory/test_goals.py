@@ -10,7 +10,7 @@ import pytest
 
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import CallId
-from hob.core.memory import STALLED_SECONDS, Goal, GoalState, Scope
+from hob.core.memory import STALLED_SECONDS, Goal, GoalAnswer, GoalState, Scope
 from hob.core.models import ModelReply, ModelRequest
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import OWNER_LABEL
@@ -27,7 +27,7 @@ def call(name: str, **arguments: object) -> ModelReply:
     return ModelReply("", calls=(ToolCall(CallId(f"c_{name}_{len(arguments)}"), name, json.dumps(arguments)),))
 
 
-async def goals(hob: Visited, *, closed: bool = True) -> list[dict[str, object]]:
+async def goals(hob: Visited, *, closed: bool = True) -> list[GoalAnswer]:
     return [*(await control(hob).goals(closed=closed))["goals"]]
 
 
@@ -54,7 +54,7 @@ async def test_model_keeps_a_goal_and_notes_what_came_of_it(tmp_path: Path) -> N
         assert "Finish the thesis [done, 2027-01-31]: handed in" in told
         assert await goals(hob, closed=False) == []
         (goal,) = await goals(hob)
-        assert [note["text"] for note in goal["evidence"]] == ["Chapter 3 is written", "handed in"]  # type: ignore[attr-defined]
+        assert [note["text"] for note in goal["evidence"]] == ["Chapter 3 is written", "handed in"]
         await hob.answer("And what now?", ME)
         assert "The owner's goals" not in hob.seen
 
@@ -73,7 +73,7 @@ async def test_goal_without_news_for_a_week_is_stalled_and_said_twice_is_one(tmp
         assert [goal["state"] for goal in await goals(hob)] == ["open"]
 
 
-async def taken(hob: Visited, holds: Callable[[list[dict[str, object]]], bool]) -> list[dict[str, object]]:
+async def taken(hob: Visited, holds: Callable[[list[GoalAnswer]], bool]) -> list[GoalAnswer]:
     """Let time pass until the goals are so."""
     async with asyncio.timeout(20):
         while not holds(known := await goals(hob)):
@@ -95,7 +95,7 @@ async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_
         (goal,) = await taken(hob, bool)
         day = datetime(2027, 1, 31, tzinfo=UTC).timestamp()
         assert (goal["text"], goal["state"], goal["due"], goal["trust"]) == ("finish my thesis", "open", day, "trusted")
-        assert [note["text"] for note in goal["evidence"]] == [wish]  # type: ignore[attr-defined]
+        assert [note["text"] for note in goal["evidence"]] == [wish]
         await says(hob, "What is the weather like today?")
         id = str(goal["id"])[:12]
         told = "owner has the goal \u201cfinish my thesis\u201d (due 2027-01-31)"
@@ -106,7 +106,7 @@ async def test_goal_is_taken_from_what_the_owner_says_with_its_day_and_evidence_
         await asked(hob, 2)
         await says(hob, "I handed in my thesis, at last.")
         (goal,) = await taken(hob, lambda known: known[0]["state"] == "done")
-        assert [note["text"] for note in goal["evidence"]] == [wish, "I handed in my thesis, at last."]  # type: ignore[attr-defined]
+        assert [note["text"] for note in goal["evidence"]] == [wish, "I handed in my thesis, at last."]
         assert "has the goal \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
         assert "has dropped \u201cfinish my thesis\u201d" in await says(hob, f"/memory undo {id}")
         assert wish in [item.text for item in await hob.app.store.items.of(SCOPE).select("i.expires_at IS NULL")]

@@ -18,6 +18,7 @@ from hob.core.memory import (
     OWNER,
     FactAction,
     Goal,
+    GoalAnswer,
     GoalNote,
     GoalState,
     Layer,
@@ -39,6 +40,7 @@ from hob.gateway.memory import (
     ForgottenAnswer,
     ForgottenItemAnswer,
     GoalChange,
+    GoalsAnswer,
     ImportedAnswer,
     ItemFilter,
     MemoryItemsAnswer,
@@ -319,12 +321,12 @@ class OwnerMemory:
             before, after = goal, [goal]
         return {"before": fact_view(before), "after": [*map(fact_view, after)]}
 
-    async def goals(self, *, closed: bool) -> Mapping[str, Any]:
+    async def goals(self, *, closed: bool) -> GoalsAnswer:
         """What the owner wants to reach, with what came of it; `closed`: what is done or dropped too."""
         known, now = await self._store.goals.goals(self._scope), self._clock.now().timestamp()
         return {"goals": [goal_view(goal, now) for goal in known if closed or goal.state is GoalState.OPEN]}
 
-    async def set_goal(self, wanted: GoalChange) -> Mapping[str, Any]:
+    async def set_goal(self, wanted: GoalChange) -> GoalAnswer:
         """Keep a goal, or change one. Raises InvalidRequest, NotFound."""
         goals, now, text = self._store.goals, self._clock.now().timestamp(), " ".join(wanted.text.split())
         stored = [state.value for state in GoalState if state is not GoalState.STALLED]

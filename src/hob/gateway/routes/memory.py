@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from starlette.responses import Response, StreamingResponse
 
 from hob.core.errors import InvalidRequest
-from hob.core.memory import FactAction, MemoryItemAnswer
+from hob.core.memory import FactAction, GoalAnswer, MemoryItemAnswer
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.gateway.auth.callers import TokenScope
@@ -22,6 +22,7 @@ from hob.gateway.memory import (
     FilesAnswer,
     ForgottenAnswer,
     GoalChange,
+    GoalsAnswer,
     ImportedAnswer,
     ItemFilter,
     MemoryControl,
@@ -214,12 +215,12 @@ async def settle(call: EndpointCall[FactSettling]) -> JsonResponse[SettledFactAn
     return json_response(await _memory(call).settle(call.asked.id, action, call.asked.object))
 
 
-async def goals(call: EndpointCall[GoalsAsked]) -> Response:
+async def goals(call: EndpointCall[GoalsAsked]) -> JsonResponse[GoalsAnswer]:
     """What the owner wants to reach, with what came of it."""
     return json_response(await _memory(call).goals(closed=call.asked.closed))
 
 
-async def set_goal(call: EndpointCall[GoalSetting]) -> Response:
+async def set_goal(call: EndpointCall[GoalSetting]) -> JsonResponse[GoalAnswer]:
     """Keep a goal, or change one."""
     asked = call.asked
     wanted = GoalChange(asked.text, asked.id, asked.state, asked.due, asked.note)

@@ -1,0 +1,129 @@
+"""`hob memory facts` and `goals`: what Hob knows, and what its owner wants to reach."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from hob.app.daemon.daemon_client import reach
+from hob.cli.data.memory_output import Json
+from hob.cli.dates_and_figures import when
+from hob.cli.output import line, paint, printed_json
+from hob.cli.translating import _
+from hob.core.errors import InvalidRequest
+
+_ID = re.compile(r"[0-9a-f]{6,32}")
+FactId = Annotated[str, Parameter(help="The fact's id, or the beginning of it, as `hob memory facts` shows it.")]
+
+
+def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day (YYYY-MM-DD).")] = "",
+          at: Annotated[str, Parameter(help="What was so on this day (YYYY-MM-DD).")] = "",
+          past: Annotated[bool, Parameter(name="--all", help="Also what was so once.")] = False,
+          json: Json = False) -> None:  # fmt: skip
+    """What Hob knows as facts, with the words they were taken from."""
+    wanted = {"known_at": _moment(as_of), "valid_at": _moment(at), "past": "true" if past else ""}
+    seen = reach("GET", "/memory/facts", {name: value for name, value in wanted.items() if value})
+    if printed_json(seen, json):
+        return
+    if not seen["facts"]:
+        none = _("No facts were taken from conversations; `hob memory search --layer fact` shows what Hob was told.")
+        print(none)
+    for fact in seen["facts"]:
+        _show_fact(fact)
+
+
+def correct(id: str, right: str = "", *, json: Json = False) -> None:
+    """Correct a fact; leave RIGHT out if it is just not true.
+
+    Parameters
+    ----------
+    id:
+        The beginning of the fact's id.
+    right:
+        What is so instead, e.g. Rome.
+    """
+    _settle({"id": id, "action": "correct", "object": right}, json=json)
+
+
+def confirm_fact(id: FactId, *, json: Json = False) -> None:
+    """Confirm a fact of which Hob is not sure."""
+    _settle({"id": id, "action": "confirm"}, json=json)
+
+
+def undo(id: FactId, *, json: Json = False) -> None:
+    """Take back the change that recorded a fact: what was known before is known again."""
+    _settle({"id": id, "action": "undo"}, json=json)
+
+
+def goals(*, closed: Annotated[bool, Parameter(name="--all", help="Also what is done or dropped.")] = False,
+          json: Json = False) -> None:  # fmt: skip
+    """What you want to reach, with what came of it; without news for a week a goal is stalled."""
+    seen = reach("GET", "/memory/goals", {"closed": "true"} if closed else {})
+    if printed_json(seen, json):
+        return
+    if not seen["goals"]:
+        print(_("No goals yet; `hob memory goal TEXT` keeps one."))
+    for each in seen["goals"]:
+        _show_goal(each)
+
+
+def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-DD).")] = "",
+         state: Annotated[str, Parameter(help="open, done or dropped.")] = "",
+         note: Annotated[str, Parameter(help="What shows how far it has come.")] = "",
+         json: Json = False) -> None:  # fmt: skip
+    """Keep a goal, or change the one whose id is given.
+
+    Parameters
+    ----------
+    text:
+        What you want to reach; or the beginning of a goal's id.
+    """
+    known = bool(_ID.fullmatch(text))
+    fields = {"id" if known else "text": text, "state": state, "note": note}
+    fields = {name: value for name, value in fields.items() if value}
+    done = reach("POST", "/memory/goals", {**fields, **({"due": _moment(due)} if due else {})})
+    if not printed_json(done, json):
+        _show_goal(done)
+
+
+def _moment(day: str) -> float:
+    try:
+        return datetime.fromisoformat(day).astimezone().timestamp() if day else 0.0
+    except ValueError:
+        raise InvalidRequest(_("{day} is no day; write it as 2026-11-22").format(day=day)) from None
+
+
+def _settle(fields: Mapping[str, Any], *, json: bool) -> None:
+    done = reach("POST", "/memory/facts", fields)
+    if printed_json(done, json):
+        return
+    for fact in done["after"]:
+        _show_fact(fact)
+    if not done["after"]:
+        print(_("No longer known: {fact}").format(fact=_fact_text(done["before"])))
+
+
+def _show_fact(fact: Mapping[str, Any]) -> None:
+    days = [(_("since {day}"), fact["valid_from"]), (_("until {day}"), fact["valid_to"])]
+    told = [text.format(day=when(at)[:10]) for text, at in days if at is not None]
+    if fact["state"] == "asked":
+        told.append(paint(_("not sure: hob memory confirm {id}").format(id=fact["id"][:12]), "yellow"))
+    if against := [each[:12] for each in fact["contradicts"]]:
+        told.append(paint(_("contradicts {ids}").format(ids=", ".join(against)), "yellow"))
+    quote = f" \u201c{line(fact['quote'], 80)}\u201d" if fact["quote"] else ""
+    print(f"{paint(fact['id'][:12], 'dim')}  {_fact_text(fact)}  [{', '.join([*told, when(fact['said_at'])])}]{quote}")
+
+
+def _fact_text(fact: Mapping[str, Any]) -> str:
+    return line(f"{fact['subject']} {fact['predicate'].replace('_', ' ')} {fact['object']}", 120)
+
+
+def _show_goal(goal: Mapping[str, Any]) -> None:
+    due = [_("due {day}").format(day=when(goal["due"])[:10])] if goal["due"] is not None else []
+    state = paint(_(goal["state"]), "yellow" if goal["state"] == "stalled" else "dim")
+    trust = [] if goal["trust"] == "trusted" else [paint(_("untrusted"), "yellow")]
+    print(f"{paint(goal['id'][:12], 'dim')}  {line(goal['text'], 120)}  [{', '.join([state, *due, *trust])}]")
+    for note in goal["evidence"]:
+        print(f"    {when(note['at'])[:10]}  {line(note['text'], 120)}")

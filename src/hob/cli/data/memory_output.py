@@ -1,0 +1,46 @@
+"""How `hob memory` shows items, problems and progress."""
+
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from hob.app.daemon.daemon_client import reach_long
+from hob.cli.dates_and_figures import when
+from hob.cli.output import ProgressLine, line, paint
+from hob.cli.translating import _
+
+Json = Annotated[bool, Parameter(help="Print JSON.")]
+Layer = Annotated[str, Parameter(help="One layer, as `hob memory stats` names them, e.g. conversation.")]
+
+
+def labelled(label: str, text: str) -> None:
+    """A line with its label before it."""
+    print(f"{paint(label.ljust(12), 'dim')} {text}")
+
+
+def followed(route: str, fields: Mapping[str, Any], shown: str) -> Mapping[str, Any]:
+    """What is answered last; how far it is is shown meanwhile."""
+    progress = ProgressLine()
+    try:
+        return reach_long(route, fields, lambda step: progress.show(shown.format(**step)))
+    finally:
+        progress.end()
+
+
+def show_problem(seen: Mapping[str, Any]) -> None:
+    """Say on standard error what was done without."""
+    if problem := seen.get("problem"):
+        told = _("By words alone; the embedder failed: {problem}").format(problem=line(problem, 300))
+        print(paint(told, "red"), file=sys.stderr)
+    if problem := seen.get("unassisted"):
+        told = _("In Hob's own order; no model helped: {problem}").format(problem=line(problem, 300))
+        print(paint(told, "yellow"), file=sys.stderr)
+
+
+def show_item(item: Mapping[str, Any]) -> None:
+    """An item as a line: its id, its beginning, when and where it is from."""
+    trust = "" if item["trust"] == "trusted" else f", {paint(_('untrusted'), 'yellow')}"
+    where = f"{when(item['at'])}, {line(item['source'], 60)}{trust}"
+    print(f"{paint(item['id'][:12], 'dim')}  {line(item['text'], 100)}  [{where}]")

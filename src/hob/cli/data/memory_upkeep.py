@@ -1,0 +1,142 @@
+"""`hob memory stats` and what keeps memory in order: vectors, pruning, taking out and in."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from hob.app.daemon.daemon_client import reach, reach_lines
+from hob.cli.data.memory_output import Json, followed, labelled, show_problem
+from hob.cli.dates_and_figures import number
+from hob.cli.output import confirm, line, paint, printed_json
+from hob.cli.translating import _
+from hob.core.errors import InvalidRequest
+from hob.core.translation.language import translatable
+from hob.memory.expertise import Trend
+
+LAYER_WORDS: Mapping[str, str] = {
+    "soul": translatable("your files on how Hob should be (SOUL.md, USER.md and others)"),
+    "er1": translatable("what the ER1 recorder took down, if you connected one"),
+}
+"""Layers of which more is to be said than their description."""
+TREND_WORDS: Mapping[str, str] = {
+    Trend.IMPROVING: translatable("getting better"),
+    Trend.DECLINING: translatable("getting worse"),
+    Trend.STABLE: translatable("as before"),
+}
+EMBEDDING_WORDS: Mapping[str, str] = {
+    "disabled": translatable("off"),
+    "indexing": translatable("takes up what is there"),
+    "ready": translatable("ready"),
+    "error": translatable("failed"),
+}
+
+
+def stats(*, json: Json = False) -> None:
+    """Show how much Hob remembers, by layer."""
+    seen = reach("GET", "/memory/status")
+    if printed_json(seen, json):
+        return
+    for layer in seen["layers"]:
+        if layer["name"] == "er1" and not layer["chunk_count"]:
+            continue  # nobody has to know of a recorder that is not theirs
+        told = LAYER_WORDS.get(layer["name"], layer["description"])
+        days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
+        print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
+    totals = seen["totals"]
+    print(_("{total:,} items; at most {most:,} of those that expire").format(
+        total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
+    if totals["permanent_chunks"] > totals["max_chunks"]:
+        told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")
+        print(paint(told.format(count=number(totals["permanent_chunks"], 0)), "yellow"))
+    embedding = seen["embedding"]
+    if embedding["model"]:
+        waits = _("found by meaning too: {model}; items not prepared for that yet: {count:,}")
+        print(waits.format(model=embedding["model"], count=embedding["waiting"]))
+        show_problem(embedding)
+    else:
+        print(_("found by words alone; model.embedding names what finds by meaning too"))
+    for path in seen["watched"]:
+        print(_("watched: {path}").format(path=line(path, 200)))
+    for skill in seen["expertise"]:
+        print(
+            _("practice with {skill}: {score:.0%} reliable, {trend}, uses: {uses:,}").format(
+                **skill | {"trend": _(TREND_WORDS[skill["trend"]])}
+            )
+        )
+    if decided := [f"{name} {number(count, 0)}" for name, count in seen["decisions"].items() if count]:
+        print(_("decisions about facts: {decided}").format(decided=", ".join(decided)))
+    if (overflow := seen["overflow"])["events"]:
+        told = _("prompts without room for all of memory since the start: {count} ({share} in 1,000 turns)")
+        print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
+    work = seen["background"]
+    told = _("Work in the background took {spent:,} of {most:,} tokens today; messages waiting for it: {waiting}.")
+    print(told.format(
+        spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
+    if work["waits_for"]:
+        print(paint(_("It waits: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
+
+
+def embedding(*, json: Json = False) -> None:
+    """Show which model finds by meaning, how it is, and how many items it can find."""
+    seen = reach("GET", "/memory/embedding/status")
+    if printed_json(seen, json):
+        return
+    model, index = seen["embedding"], seen["index"]
+    labelled(_("state"), _(EMBEDDING_WORDS[seen["status"]]))
+    if model["enabled"]:
+        labelled(_("model"), line(model["fingerprint"], 160))
+        labelled(_("items"), f"{number(index['embeddedChunks'], 0)} (+{number(index['waitingChunks'], 0)})")
+    if seen["runtime"]["detail"]:
+        print(paint(line(_(seen["runtime"]["detail"]), 300), "yellow"))
+
+
+def reindex(*, reason: Annotated[str, Parameter(help="Why, for the log.")] = "",
+            yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
+    """Prepare every item again, in the background, to be found by meaning."""
+    if not yes and not confirm(_("Prepare every item again? Until then, words find."), _("Nothing was changed.")):
+        return 1
+    done = reach("POST", "/memory/embedding/reindex", {"confirmWipe": True, "reason": reason}, timeout=600)
+    if not printed_json(done, json):
+        print(_("Items prepared again in the background: {count}.").format(count=done["wipedChunks"]))
+    return 0
+
+
+def prune(*, json: Json = False) -> None:
+    """Remove what has expired or exceeds the limits; this happens every day."""
+    _deleted(reach("POST", "/memory/prune", timeout=600), json=json)
+
+
+def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
+    """Empty a layer, or `all`. What the timeline and the files still hold is taken up again by a rebuild."""
+    layers = [each["name"] for each in reach("GET", "/memory/status")["layers"]]
+    if layer not in {"all", "working_memory", *layers}:
+        told = translatable("there is no layer {layer}; there are all, {layers}", layer=layer, layers=", ".join(layers))
+        raise InvalidRequest(told)
+    if not yes and not confirm(_("Empty the layer {layer}?").format(layer=layer), _("Nothing was forgotten.")):
+        return 1
+    _deleted(reach("POST", "/memory/reset", {"layer": layer}, timeout=600), json=json)
+    return 0
+
+
+def export() -> None:
+    """Export every item as a line of JSON."""
+    for each in reach_lines("/memory/export", {}):
+        print(each.rstrip("\n"))
+
+
+def import_(file: Path, *, json: Json = False) -> None:
+    """Keep items that `hob memory export` wrote, each once."""
+    try:
+        text = file.expanduser().read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest(_("{file} cannot be read: {error}").format(file=file, error=error)) from error
+    done = followed("/memory/import", {"text": text}, _("items {items:,}/{of:,}, {new:,} new"))
+    if not printed_json(done, json):
+        print(_("Items read: {items}; new: {new}.").format(items=done["items"], new=done["new"]))
+
+
+def _deleted(done: Mapping[str, Any], *, json: bool) -> None:
+    if not printed_json(done, json):
+        print(_("Items deleted: {count}.").format(count=done["deleted"]))
