@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -123,6 +124,15 @@ async def test_day_ends_and_its_limit_with_it_while_the_month_goes_on(store: Sto
     await clock.advance(36 * 3600)  # the second of April, wherever this runs
     assert await may(budget(store, clock, daily), turn)
     assert await may(budget(store, clock, monthly), turn)
+
+
+async def test_day_of_a_limit_begins_where_the_owner_is(store: Store, clock: ManualClock) -> None:
+    turn = await make_turn(store, message("a"))
+    daily = SpendingSettings(daily=1.5)
+    await spend(store, turn, 1)
+    await clock.advance(4 * 3600)  # 16:00 in Greenwich, the next day in Tokyo
+    for zone, free in (("UTC", False), ("Asia/Tokyo", True), ("America/New_York", False)):
+        assert await may(Budget(daily, store.ledger, Known(), clock, zone=ZoneInfo(zone)), turn) is free
 
 
 async def test_reservations_of_open_calls_count_as_spent(store: Store, clock: ManualClock) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -103,6 +104,16 @@ def test_hosts_of_the_owner_stay_when_packages_go(machine: Machine) -> None:
     path.write_text(machine.config.replace('"group:packages"', '"github.com", "group:packages"'))
     machine.set_up(SetupOptions(packages=False, test=False))
     assert tomllib.loads(machine.config)["sandbox"]["hosts"] == ["github.com"]
+
+
+def test_machine_where_no_command_can_run_is_told_with_what_to_install(machine: Machine) -> None:
+    (machine.root / "programs").mkdir()
+    (machine.root / "programs" / "git").symlink_to(str(shutil.which("git")))
+    machine.patch.setenv("PATH", str(machine.root / "programs"))
+    machine.patch.setenv("HOB_SANDBOX_BACKEND", "bubblewrap")
+    (told,) = [outcome for outcome in machine.set_up(UNTRIED).outcomes if outcome.step == "commands"]
+    assert (told.status, told.told) == (StepStatus.SKIPPED, "no command can run yet")
+    assert "apt install bubblewrap" in told.next
 
 
 def test_wrong_setting_stops_it_before_anything_is_done(machine: Machine) -> None:

@@ -42,7 +42,7 @@ async def test_conversations_are_listed_shown_named_and_deleted(world: World) ->
         assert "a title" in listed[2]
         assert max(map(len, await at_a_terminal(world, wide, "sessions", "show"))) <= wide
     shown = (await world.hob("sessions", "show", "garden")).out
-    assert "You said: hello" in shown
+    assert "  user      hello\n  Hob       You said: hello\n" in shown
     unsure = await world.hob("sessions", "delete", "garden")
     assert (unsure.status, unsure.out) == (2, "")
     assert "--yes" in unsure.err

@@ -52,6 +52,7 @@ async def test_table_tells_what_was_spent_and_what_is_left(world: World, daemon:
     assert head.startswith("Spent in 30 days: $")
     assert columns.split() == ["model", "dollars", "calls", "tokens", "in", "tokens", "out"]
     assert row.split()[:1] == ["fake-1"]
+    assert row.split()[-2].replace(",", "") == str(told["rows"][0]["input_tokens"])
     assert daily.split()[0] == "spending.daily"
     assert monthly.split()[0] == 'spending.models."fake-*".monthly'
     spent = told["total"]["cost_usd"]

@@ -224,6 +224,8 @@ async def test_ask_ends_with_75_and_allow_sees_the_turn_through(home: World) -> 
     allowed = await home.hob("approvals", "allow", id)
     assert (allowed.status, allowed.err) == (0, "Allowed: exec.\n")
     assert "The tool said" in allowed.out
+    settled = (await home.hob("approvals", "show", id)).out.splitlines()[-1]
+    assert settled.startswith(f"{id} in local:main: used by you, ")
     again = await home.hob("approvals", "allow", id)
     assert (again.status, again.out) == (0, allowed.out)
     other = await home.hob("approvals", "deny", id)
