@@ -12,7 +12,9 @@ class BusSettings:
     """How messages come in, wait, run and go out. Times are seconds."""
 
     max_text: int = setting(50_000, "Most characters one message may have.", at_least=1)
-    session_waiting: int = setting(20, "Messages that may wait in one conversation.", at_least=1, formerly="lane_waiting")
+    session_waiting: int = setting(
+        20, "Messages that may wait in one conversation.", at_least=1, formerly="lane_waiting"
+    )
     sender_waiting: int = setting(40, "Messages of one sender that may wait.", at_least=1)
     total_waiting: int = setting(1_000, "Messages that may wait in all.", at_least=1)
     self_made_per_hour: int = setting(60, "Messages Hob may send itself in an hour.", at_least=0)

@@ -18,7 +18,9 @@ class ToolRules:
 class PolicySettings:
     """What may be done, by whom, and what is asked first. The strictest of all that applies counts."""
 
-    mode: str = setting(Mode.GUARDED.value, "What conversations permit where nothing else was chosen.", one_of=tuple(Mode))
+    mode: str = setting(
+        Mode.GUARDED.value, "What conversations permit where nothing else was chosen.", one_of=tuple(Mode)
+    )
     autonomy: str = setting(
         Autonomy.CAUTIOUS.value, "How much conversations do without asking where nothing else was chosen.",
         one_of=tuple(Autonomy),

@@ -479,6 +479,28 @@ export interface GitHubAnswer {
   detail: string;
 }
 
+/** A goal. Times are Unix seconds. */
+export interface GoalAnswer {
+  id: string;
+  text: string;
+  state: string;
+  due: number | null;
+  created: number;
+  changed: number;
+  origin: string;
+  trust: string;
+  session: string;
+  turn: string;
+  evidence: GoalNoteAnswer[];
+}
+
+/** What shows how far a goal has come. */
+export interface GoalNoteAnswer {
+  id: string;
+  text: string;
+  at: number;
+}
+
 /** A new goal, or with its id what is changed of one. */
 export interface GoalSetting {
   text?: string | null;
@@ -486,6 +508,11 @@ export interface GoalSetting {
   state?: string | null;
   due?: number | null;
   note?: string | null;
+}
+
+/** What the owner wants to reach. */
+export interface GoalsAnswer {
+  goals: GoalAnswer[];
 }
 
 /** An approval that holds for more than once. */
@@ -1548,13 +1575,13 @@ export interface Routes {
     path: undefined;
     query: { closed?: boolean };
     body: undefined;
-    answer: Record<string, unknown>;
+    answer: GoalsAnswer;
   };
   "POST /api/v1/memory/goals": {
     path: undefined;
     query: undefined;
     body: GoalSetting;
-    answer: Record<string, unknown>;
+    answer: GoalAnswer;
   };
   "POST /api/v1/memory/forget": {
     path: undefined;

@@ -157,7 +157,9 @@ SESSIONS_SEND = ToolSpec(
     tier=Tier.WRITE,
     effects=frozenset({Effect.READS_PRIVATE}),
     restart=Restart.AGAIN,
-    roles=ArgumentRole(plain=("session", "message", "timeout_seconds"), says="tell the conversation {session}: {message}"),
+    roles=ArgumentRole(
+        plain=("session", "message", "timeout_seconds"), says="tell the conversation {session}: {message}"
+    ),
 )
 SESSION_STATUS = ToolSpec(
     name="session_status",
