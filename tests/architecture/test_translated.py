@@ -90,6 +90,19 @@ def test_slash_commands_of_features_are_translatable() -> None:
     assert [each.name for each in SLASH_COMMANDS if each.text not in MESSAGES] == []
 
 
+def test_translations_stand_in_the_catalogues_alone() -> None:
+    """Two tables of sentences by language stood beside them, which a third language would have missed."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if "testing" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Dict)
+        and {"en", "de"} <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
+    ]
+    assert found == []
+
+
 def test_text_that_is_not_translated_is_found() -> None:
     code = """
 print("Nothing was foreseen here.")

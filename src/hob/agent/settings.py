@@ -1,7 +1,7 @@
 """Settings of turns, prompts and compaction: `[agent]`."""
 
 from hob.core.settings import setting
-from hob.core.translation.language import translatable
+from hob.core.translation.language import LANGUAGES, translatable
 from hob.core.values import dataclass
 
 
@@ -23,7 +23,7 @@ def _zone_problem(name: str) -> str:
 class AgentSettings:
     """How a turn thinks: its limits in rounds, seconds, characters and tokens."""
 
-    language: str = setting("en", "Language of Hob's own sentences.", one_of=("en", "de"))
+    language: str = setting("en", "Language of Hob's own sentences.", one_of=LANGUAGES)
     max_rounds: int = setting(20, "Model calls one turn may make.", at_least=1, at_most=200)
     run_seconds: float = setting(1800.0, "Seconds a turn may run, waiting not counted.", at_least=1)
     idle_notice_seconds: float = setting(20.0, "Say so when the model sends nothing for this long.", at_least=0.1)

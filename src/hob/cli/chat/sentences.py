@@ -1,4 +1,4 @@
-"""Sentences that the chat itself says, by code."""
+"""What the chat at a terminal says by itself: its greeting, hints, states and questions, by code."""
 
 from collections.abc import Mapping
 from enum import StrEnum, auto

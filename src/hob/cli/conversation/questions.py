@@ -1,4 +1,4 @@
-"""Questions for approval in the terminal: shown whole, and answered where a person is at hand."""
+"""Questions for approval in the terminal: shown whole, in colours, and answered where a person is at hand."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""POST /chat and GET /chat/{id}: a message in, its answer out, also after a crash."""
+"""POST /chat and GET /chat/{id}: a message in, its answer out, also after a crash; how long a caller waits for it."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What commands need of the dashboard; reached through the socket alone."""
+"""What commands need of the dashboard; reached through the socket alone, for a phone as a QR code."""
 
 from typing import Any, TypedDict
 

@@ -1,4 +1,4 @@
-"""Settings of incoming webhooks. Loads nothing but the standard library and the core."""
+"""Settings of incoming webhooks, and their templates. Loads nothing but the standard library and the core."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Closed places: folders no one may touch, files with secrets (`.env`), files that later turns or programs follow."""
+"""Closed places: folders no one may touch, names of files that hold keys (`.env`), files that later turns follow."""
 
 import re
 from collections.abc import Sequence

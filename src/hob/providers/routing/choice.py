@@ -1,4 +1,4 @@
-"""Which models there are to ask: references, aliases, keys, and what is taken where nothing is said.
+"""Which models there are to ask: references, aliases, keys in their order, and what is taken where nothing is said.
 
 A reference is `provider/model`; the model's part may hold more slashes. A name without a provider belongs to the server
 of `model.base_url` where there is one, else to the provider of the usual model.

@@ -376,9 +376,7 @@ class Inbox(TimedStorePart):
         rows = all_rows(connection, sql, (session, *inbounds))
         chosen = tuple(load_waiting(row).inbound for row in rows)
         if not chosen or len(chosen) != len(set(inbounds)):
-            raise InvalidRequest(
-                translatable("A message that was to be claimed does not wait in this conversation.")
-            )
+            raise InvalidRequest(translatable("A message that was to be claimed does not wait in this conversation."))
         turn = Turn(new_turn_id(), session, chosen[0].trace, new_span_id(), chosen)
         add_turn(connection, turn, TurnState.RUNNING, self._run, at)
         claim_rows(connection, inbounds, turn.id, at, steered=False)

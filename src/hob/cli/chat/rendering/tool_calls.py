@@ -1,4 +1,4 @@
-"""A tool's call on the screen: one line, what it writes while it runs, and how it ended."""
+"""A tool's call on the screen: one line, how many lines of its output, and how it ended."""
 
 import json
 import time
