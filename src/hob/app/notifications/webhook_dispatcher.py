@@ -17,7 +17,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import OutboxId
 from hob.core.messages import WEBHOOK_OUT_CHANNEL, Address, Outbound, OutboundKind
 from hob.core.states import TurnState
-from hob.core.translation.language import translatable, translate
+from hob.core.translation.language import say
 from hob.store.store import Store
 
 NAME = "webhooks"
@@ -26,7 +26,6 @@ _SINCE = "since."
 _DAY = 86_400.0
 KINDS = (EventKind.TURN, EventKind.APPROVAL, EventKind.SYSTEM, EventKind.DELIVERY)
 _TOLD_BY_US = "webhook"
-_DEAD = translatable("The webhook {name} could not be told of something ({reason}). `hob retry {id}` tells it again.")
 _ENDS: Mapping[str, str] = {
     TurnState.DONE: "turn.done",
     TurnState.SILENT: "turn.done",
@@ -142,8 +141,13 @@ class WebhookDispatcher:
             key = f"{row.outbound.to.chat}.{int(event.at // _DAY)}"
             if key not in self._complained:
                 self._complained.add(key)
-                told = translate(_DEAD, self._language)
-                text = told.format(name=row.outbound.to.chat, reason=event.text, id=row.outbound.id)
+                text = say(
+                    self._language,
+                    "The webhook {name} could not be told of something ({reason}). `hob retry {id}` tells it again.",
+                    name=row.outbound.to.chat,
+                    reason=event.text,
+                    id=row.outbound.id,
+                )
                 await self._telling.tell(text, _TOLD_BY_US, key=key, trace=event.trace)
             return
 
