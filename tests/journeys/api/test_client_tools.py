@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from typing import Any
 
 import openai
@@ -10,16 +9,9 @@ import pytest
 from pydantic import BaseModel
 
 from hob.testing.model_server import Reply
-from tests.journeys.world import World
+from tests.journeys.world import World, held_port
 
 from .test_openai_sdk import asked, client_of, titles
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
 
 WEATHER: Any = {
     "type": "function",
@@ -102,7 +94,11 @@ async def test_responses_carry_calls_and_their_results(world: World, stream: boo
 
 
 async def test_results_reach_the_turn_though_the_daemon_was_killed_in_between(world: World) -> None:
-    port = str(free_port())
+    with held_port() as held:
+        await results_after_kills(world, str(held))
+
+
+async def results_after_kills(world: World, port: str) -> None:
     client = client_of(f"http://127.0.0.1:{port}", max_retries=8)
     async with client:
         async with world.serve(HOB_GATEWAY_PORT=port) as daemon:
