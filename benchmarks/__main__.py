@@ -7,6 +7,8 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from benchmarks import (
     against,
@@ -21,6 +23,7 @@ from benchmarks import (
     memory,
     prompt,
     recall,
+    recall_quality,
     sandbox,
     screening,
     shell,
@@ -29,7 +32,7 @@ from benchmarks import (
     web,
     wires,
 )
-from benchmarks.bench import Bench, open_bench
+from benchmarks.bench import VECTORS, Bench, open_bench
 from benchmarks.rows import Row, render
 
 SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
@@ -40,6 +43,7 @@ SUBJECTS: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "memory": memory.measure,
     "prompt": prompt.measure,
     "recall": recall.measure,
+    "quality": recall_quality.measure,
     "sandbox": sandbox.measure,
     "screening": screening.measure,
     "shell": shell.measure,
@@ -59,6 +63,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What Hob costs on this machine.")
     parser.add_argument("--only", choices=SUBJECTS, action="append", metavar="NAME", help=", ".join(SUBJECTS))
     parser.add_argument("--against", metavar="REV", help="compare this tree with another revision, in turns")
+    parser.add_argument("--questions", type=Path, metavar="FOLDER", help="public question sets, for `quality`")
+    parser.add_argument("--embedder", type=Path, metavar="FOLDER", help="a sentence model, for `quality`")
+    parser.add_argument("--vectors", type=Path, default=VECTORS, metavar="FILE", help=f"keeps its vectors ({VECTORS})")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quick", action="store_true", help="measure less often; the figures are rough")
     options = parser.parse_args()
@@ -67,6 +74,7 @@ def main() -> int:
     rows: list[Row] = []
     broken: list[str] = []
     with open_bench(quick=options.quick) as bench:
+        bench = replace(bench, questions=options.questions, embedder=options.embedder, vectors=options.vectors)
         for name in options.only or SUBJECTS:
             if not options.json:
                 print(f"measuring {name} ...", file=sys.stderr, flush=True)

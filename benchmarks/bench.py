@@ -16,6 +16,7 @@ from benchmarks.processes import python, running
 
 HOB = str(Path(python()).with_name("hob"))
 TOKEN = "a-token-of-the-benchmarks"
+VECTORS = Path(tempfile.gettempdir()) / "hob-bench-vectors.db"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,19 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """One invocation. `quick` measures less often: good for finding mistakes, not for quoting. `hob` is the program."""
+    """One invocation. `quick` measures less often: good for finding mistakes, not for quoting. `hob` is the program.
+
+    `questions`, `embedder` and `vectors`: see `recall_quality`.
+    """
 
     root: Path
     model: str
     model_pid: int
     quick: bool = False
     hob: str = HOB
+    questions: Path | None = None
+    embedder: Path | None = None
+    vectors: Path = VECTORS
 
     def times(self, many: int, few: int) -> int:
         """How often to measure."""

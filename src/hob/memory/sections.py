@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from hob.core.clock import Clock, utc_day
 from hob.core.errors import StoreError
-from hob.core.memory import OWNER, FactState, GoalState, MemoryItem, Scope
+from hob.core.memory import OWNER, FactState, GoalState, MemoryItem, Scope, is_private
 from hob.core.trust.labels import HOB_LABEL, Label
 from hob.core.turns import Turn
 from hob.memory.facts.decisions import is_single
@@ -21,6 +21,7 @@ _MOST_GOALS = 600
 _MOST_PROFILE = 800
 """Characters."""
 _CACHE_SECONDS = 3_600.0
+_PRIVATE = "This conversation is private: nothing of it is remembered. Do not promise to keep any of it."
 _OWNER = Scope(OWNER)
 
 
@@ -72,6 +73,18 @@ class ProfileSection:
                 break
             lines.append(line)
         return ("\n".join(["# What the owner said of themselves", "", *lines]), HOB_LABEL) if lines else None
+
+
+class PrivateSection:
+    """Implements `PromptSection`: that nothing of a private conversation is remembered."""
+
+    name = "private conversation"
+    cached = True
+    epoch = 0
+
+    async def write(self, turn: Turn) -> tuple[str, Label] | None:
+        """The line, or nothing."""
+        return (_PRIVATE, HOB_LABEL) if is_private(turn.session) else None
 
 
 class ObservationsSection:

@@ -127,6 +127,14 @@ class MemoryService:
         found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2)
         return found[0] if len(found) == 1 else None
 
+    async def around(self, item: MemoryItem, scope: Scope) -> Sequence[MemoryItem]:
+        """The item with what was said beside it, as far as that is trusted as much. Raises StoreErrors."""
+        where = "i.session = ? AND i.source = ? AND i.position BETWEEN ? AND ? AND i.kind = 'turn'"
+        first, last = item.position - _NEAR, item.position + _NEAR
+        found = await self._items.of(scope).select(where, (item.session, item.source, first, last))
+        said = [each for each in found if each.label.trusted or each.label == item.label]
+        return sorted(said, key=lambda each: (each.position, each.seq)) if item.kind == "turn" else [item]
+
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
         """The sections of a document, in order. Raises StoreErrors."""
         sources = (f"{Layer.DOCUMENT}:{name}", f"{Layer.SOUL}:{name}")

@@ -167,6 +167,8 @@ async def test_working_notes_are_emptied_like_a_layer(tmp_path: Path) -> None:
 async def test_remembered_line_names_its_undo_and_a_private_conversation_keeps_nothing(tmp_path: Path) -> None:
     async with visited(tmp_path, "Hm.", "Hm.") as hob:
         await hob.knows()
+        await hob.answer("What is this?", ME)
+        assert "This conversation is private" not in hob.seen
         told = await hob.answer("/remember Anna likes tea.", ME)
         assert told.startswith("Remembered. To undo: /forget ")
         assert "Anna likes tea." in await hob.answer("/memory", ME)
@@ -175,6 +177,7 @@ async def test_remembered_line_names_its_undo_and_a_private_conversation_keeps_n
         assert "Anna likes tea." not in await hob.answer("/memory", ME)
         assert "nothing is remembered" in await hob.answer("/private", ME)
         await hob.answer("The number of my safe is 4711.", ME)
+        assert "This conversation is private: nothing of it is remembered." in hob.seen
         assert "private" in await hob.answer("/remember the safe", ME)
         assert "4711" not in await hob.answer("/memory safe number", ME)
         assert "tea" not in await hob.answer("/memory tea", ANNA)

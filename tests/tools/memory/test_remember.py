@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hob.core.errors import ToolFailed
 from hob.core.ids import SessionKey, TurnId, new_inbound_id, new_span_id, new_trace_id
-from hob.core.memory import WorkingNote
+from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.messages import Address, Inbound, Sender
 from hob.core.ports.tools import CallContext, Toolset
-from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, SenderClass, Trust
+from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
 from hob.memory.retrieval.retriever import Retriever
 from hob.memory.service import MemoryService
@@ -198,3 +199,30 @@ async def test_item_that_was_found_is_read_by_its_id_and_a_missing_file_is_empty
     assert "4 May" in await text(tools, of(), "memory_get", path=id)
     assert await text(tools, of(wrote(group=True)), "memory_get", path=id) == ""
     assert await text(tools, of(), "memory_get", path="memory/1999-01-01.md") == ""
+
+
+async def test_item_of_a_conversation_is_read_with_what_was_said_around_it(tools: MemoryTools, store: Store) -> None:
+    said = [
+        "We land at nine.",
+        "Who fetches us?",
+        "Jure does, with the van.",
+        "Good.",
+        "And the kayaks?",
+        "At the lake.",
+    ]
+    items = [
+        MemoryItem(scope=Scope("owner"), layer=Layer.CONVERSATION, source="conversation:local", text=words, at=5.0,
+                   label=HOB_LABEL if words == "Good." else OWNER_LABEL, session="local:trip", position=place,
+                   kind="turn")
+        for place, words in enumerate([*said, "The bank is First of Elsewhere.", "Later."])
+    ]  # fmt: skip
+    items[6] = replace(items[6], label=Label(Origin.WEB, Trust.UNTRUSTED))
+    await store.items.add(items)
+    found = await text(tools, of(), "memory_search", query="van", layer="conversation", limit=1)
+    assert "van" in found
+    assert await text(tools, of(), "memory_search", query="van", layer="fact") == "(nothing)"
+    read = await text(tools, of(), "memory_get", path=items[2].id[:12])
+    assert [words for words in said if words in read] == said
+    assert read.index("Who fetches us?") < read.index("van") < read.index("kayaks")
+    assert "Elsewhere" not in await text(tools, of(), "memory_get", path=items[4].id[:12])
+    assert "Later." not in read

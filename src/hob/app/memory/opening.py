@@ -35,7 +35,7 @@ from hob.memory.facts.book import FactBook
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.turns import items_of_import, items_of_turn
 from hob.memory.retrieval.assistance import Assistance, Rater, SearchModel
-from hob.memory.sections import GoalsSection, ObservationsSection, ProfileSection
+from hob.memory.sections import GoalsSection, ObservationsSection, PrivateSection, ProfileSection
 from hob.memory.service import MemoryService
 from hob.memory.settings import MemorySettings
 from hob.store.imports import IMPORTED
@@ -137,6 +137,7 @@ def _sections(kernel: Kernel, service: MemoryService, expertise: ExpertiseKeeper
     """What is written into each prompt as it is then."""
     owners = partial(_is_owners, service)
     return (
+        PrivateSection(),
         ObservationsSection(kernel.store.memory_work, owners, service.overflow.add),
         GoalsSection(kernel.store.goals, owners, kernel.clock),
         ExpertiseSection(expertise, owners),

@@ -43,4 +43,4 @@ def show_item(item: Mapping[str, Any]) -> None:
     """An item as a line: its id, its beginning, when and where it is from."""
     trust = "" if item["trust"] == "trusted" else f", {paint(_('untrusted'), 'yellow')}"
     where = f"{when(item['at'])}, {line(item['source'], 60)}{trust}"
-    print(f"{paint(item['id'][:12], 'dim')}  {line(item['text'], 100)}  [{where}]")
+    print(f"{paint(item['id'][:12], 'dim')}  {line(' '.join(item['text'].split()), 100)}  [{where}]")

@@ -1,6 +1,6 @@
 """The ports of memory: recall, search, remembering, working notes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from hob.core.ids import SessionKey
@@ -18,11 +18,14 @@ class Recall(Protocol):
 class MemorySearch(Recall, Protocol):
     """The port through which tools look into all of a person's memory."""
 
-    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[Recalled]:
-        """What of this scope helps with the query, best first. Raises StoreErrors."""
+    async def search(self, query: str, scope: Scope, limit: int, layers: Collection[str] = ()) -> Sequence[Recalled]:
+        """What of this scope, and of these layers or of all, helps with the query, best first. Raises StoreErrors."""
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
         """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
+
+    async def around(self, item: MemoryItem, scope: Scope) -> Sequence[MemoryItem]:
+        """The item with what was said right before and after it, in order. Raises StoreErrors."""
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
         """The sections of a document, in order. Raises StoreErrors."""

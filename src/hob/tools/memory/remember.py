@@ -71,10 +71,10 @@ class MemoryTools:
 
     @implements(MEMORY_SEARCH)
     async def memory_search(
-        self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False
+        self, query: str, context: CallContext, limit: int = 6, untrusted: bool = False, layer: str = ""
     ) -> ToolOutput:
-        limit = min(max(limit, 1), _MOST)
-        found = [each.item for each in await self._memory.search(query, scope_of(context.turn), limit)]
+        limit, layers = min(max(limit, 1), _MOST), (layer,) if layer else ()
+        found = [each.item for each in await self._memory.search(query, scope_of(context.turn), limit, layers)]
         shown = [item for item in found if untrusted or item.label.trusted]
         lines = [_item_line(item, _LONGEST_RESULT) for item in shown]
         if left := _left_out([item.label for item in found if item not in shown]):
@@ -85,7 +85,7 @@ class MemoryTools:
     async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
         scope = scope_of(context.turn)
         item = await self._memory.find(path, scope)
-        found = [item] if item is not None else await self._memory.sections(path, scope)
+        found = await (self._memory.sections(path, scope) if item is None else self._memory.around(item, scope))
         shown = [each for each in found if item is not None or start <= each.position < start + lines]
         text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
         return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, join(each.label for each in shown)))

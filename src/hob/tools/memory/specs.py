@@ -12,15 +12,14 @@ REMEMBER = ToolSpec(
     restart=Restart.AGAIN,
     roles=ArgumentRole(plain=("text",)),
 )
-_SEARCH = {
-    "type": "object",
-    "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}, "untrusted": {"type": "boolean"}},
-    "required": ["query"],
-}
 RECALL = ToolSpec(
     name="recall",
     description="Find what was remembered.",
-    schema=_SEARCH,
+    schema={
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}, "untrusted": {"type": "boolean"}},
+        "required": ["query"],
+    },
     tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
     restart=Restart.AGAIN,
@@ -30,17 +29,27 @@ RECALL = ToolSpec(
 MEMORY_SEARCH = ToolSpec(
     name="memory_search",
     description="Search all that was said, read or noted, MEMORY.md and daily notes too; each result has an id.",
-    schema=_SEARCH,
+    schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "limit": {"type": "integer"},
+            "untrusted": {"type": "boolean"},
+            "layer": {"type": "string", "description": "only conversation, tool, document, fact or observation"},
+        },
+        "required": ["query"],
+    },
     tier=Tier.READ,
     effects=frozenset({Effect.READS_PRIVATE, Effect.READS_UNTRUSTED}),
     restart=Restart.AGAIN,
     parallel=True,
-    roles=ArgumentRole(plain=("query", "limit", "untrusted")),
+    roles=ArgumentRole(plain=("query", "limit", "untrusted", "layer")),
 )
 MEMORY_GET = ToolSpec(
     name="memory_get",
     description=(
-        "Read one remembered item by its id, or a remembered file (MEMORY.md, memory/DATE.md) from a line on."
+        "Read one remembered item by its id, with what was said around it, or a remembered file (MEMORY.md,"
+        " memory/DATE.md) from a line on."
     ),
     schema={
         "type": "object",

@@ -1,0 +1,55 @@
+"""How much of the evidence memory finds: Hob in a harness for public question sets, beside FTS5 in the same one.
+
+The sets and the harness stay where they are (`--questions FOLDER`, which holds `harness.py` and the reference
+`reference.py`): LoCoMo may be evaluated with, not passed on. With `--embedder FOLDER`, a sentence-transformers model,
+meaning is compared too; vectors are computed once and kept in `--vectors FILE`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.processes import python
+from benchmarks.rows import Row
+
+_ADAPTER = Path(__file__).parent / "programs" / "recall_adapter.py"
+_SETS = {"locomo": "LoCoMo", "lme": "LongMemEval", "lme-pool": "pool"}
+_LOCOMO = ("R@5", "R@10", "R@50")
+_WORDS: Mapping[str, Mapping[str, float]] = {
+    "locomo": dict(zip(_LOCOMO, (70, 79, 91), strict=True)), "lme": {"R@10": 84}, "lme-pool": {"R@10": 62},
+}  # fmt: skip
+_MEANING: Mapping[str, Mapping[str, float]] = {
+    "locomo": dict(zip(_LOCOMO, (74, 84, 95), strict=True)), "lme": {"R@10": 87}, "lme-pool": {"R@10": 68},
+}  # fmt: skip
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """The shares of the evidence, by words and by words and meaning; nothing without a folder of questions."""
+    if bench.questions is None:
+        print("  --questions FOLDER names none: how well memory finds is not measured", file=sys.stderr)
+        return
+    for name, told in _SETS.items():
+        plain = _figures(bench, name, "reference.py:Fts5")
+        ways = [("words", "Words", _WORDS), ("words and meaning", "Meaning", _MEANING)]
+        for way, adapter, limits in ways if bench.embedder else ways[:1]:
+            found = _figures(bench, name, f"{_ADAPTER}:{adapter}")
+            for figure in _LOCOMO:
+                yield Row(
+                    f"recall: {told} by {way}, {figure}", found[figure] * 100, "%", limits[name].get(figure),
+                    at_least=True, baseline=plain[figure] * 100, beside="FTS5",
+                )  # fmt: skip
+
+
+def _figures(bench: Bench, name: str, adapter: str) -> Mapping[str, float]:
+    """The figures of a set, averaged over its stores."""
+    assert bench.questions is not None
+    out = bench.root / "recall.json"
+    environ = {**os.environ, "HOB_BENCH_EMBEDDER": str(bench.embedder or ""), "HOB_BENCH_VECTORS": str(bench.vectors)}
+    command = (python(), "harness.py", "--adapter", adapter, "--bench", name, "--out", str(out))
+    subprocess.run(command, cwd=bench.questions, env=environ, check=True, stdout=subprocess.DEVNULL)
+    told: Mapping[str, float] = json.loads(out.read_text())["macro"]
+    return told
