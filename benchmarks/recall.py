@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 
 from benchmarks.bench import Bench
-from benchmarks.processes import python
+from benchmarks.processes import memory_of, python
 from benchmarks.rows import Row
 from hob.core.clock import SystemClock
 from hob.core.memory import Layer, MemoryItem, Scope
@@ -39,6 +39,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     """Searching and keeping, in this process; signs of vectors in one of their own."""
     yield from asyncio.run(_taken_up(bench.home()))
     yield from asyncio.run(_recalled(bench.home(), bench.times(200, 50)))
+    yield from _idle(bench)
     for count, dimension, most in _SIGNS[:2] if bench.quick else _SIGNS:
         yield from _signs(count, dimension, most)
     sizes = [(5_000, None), (50_000, 15.0)] if bench.quick else [(50_000, 15.0), (1_000_000, 250.0)]
@@ -107,6 +108,28 @@ async def _recalled(home: Path, turns: int) -> list[Row]:
             bare += time.thread_time() - began
     told = "memory: recall for a turn, 50,000 items, mean"
     return [Row(told, spent / turns * 1e3, "ms CPU", 5, baseline=bare / turns * 1e3, beside="FTS5, by words alone")]
+
+
+def _idle(bench: Bench) -> Iterator[Row]:
+    """What a daemon holds more after a turn where 5,000 items are remembered."""
+    full, empty = bench.home(), bench.home()
+    asyncio.run(_filled(full, 5_000))
+    held = []
+    for home in (empty, full):
+        with bench.daemon(home) as daemon:
+            daemon.client().say("What was it about the garden?")
+        with bench.daemon(home) as daemon:  # compiling leaves its memory behind
+            daemon.client().say("What was it about the garden?")
+            time.sleep(2)  # what a turn leaves to be done afterwards
+            held.append(memory_of(daemon.pid).pss)
+    yield Row("memory: idle with 5,000 items, over none", held[1] - held[0], "MiB PSS", 5)
+
+
+async def _filled(home: Path, size: int) -> None:
+    language = _Language(random.Random(7))
+    async with open_store(home, StoreSettings(), SystemClock()) as store:
+        for start in range(0, size, _BATCH):
+            await store.items.add([_item(language, n) for n in range(start, start + _BATCH)])
 
 
 def _signs(count: int, dimension: int, limit: float) -> Iterator[Row]:

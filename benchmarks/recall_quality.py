@@ -5,16 +5,19 @@ The sets and the harness stay where they are (`--questions FOLDER`, which holds 
 meaning is compared too; vectors are computed once and kept in `--vectors FILE`.
 """
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.processes import python
 from benchmarks.rows import Row
+from hob.providers.local.embedder import LocalEmbedder
 
 _ADAPTER = Path(__file__).parent / "programs" / "recall_adapter.py"
 _SETS = {"locomo": "LoCoMo", "lme": "LongMemEval", "lme-pool": "pool"}
@@ -32,6 +35,8 @@ def measure(bench: Bench) -> Iterator[Row]:
     if bench.questions is None:
         print("  --questions FOLDER names none: how well memory finds is not measured", file=sys.stderr)
         return
+    if bench.embedder:
+        yield asyncio.run(_question(bench.embedder, bench.times(100, 20)))
     for name, told in _SETS.items():
         plain = _figures(bench, name, "reference.py:Fts5")
         ways = [("words", "Words", _WORDS), ("words and meaning", "Meaning", _MEANING)]
@@ -42,6 +47,20 @@ def measure(bench: Bench) -> Iterator[Row]:
                     f"recall: {told} by {way}, {figure}", found[figure] * 100, "%", limits[name].get(figure),
                     at_least=True, baseline=plain[figure] * 100, beside="FTS5",
                 )  # fmt: skip
+
+
+async def _question(folder: Path, times: int) -> Row:
+    """How long a question waits for its vector, where the model runs."""
+    embedder, took = LocalEmbedder(folder), []
+    try:
+        for number in range(times + 3):
+            began = time.perf_counter()
+            await embedder.embed([f"When did my sister Anna say that she would plant {number} leeks in the garden?"])
+            took.append(time.perf_counter() - began)
+    finally:
+        await embedder.aclose()
+    p95 = sorted(took[3:])[int(times * 0.95)]
+    return Row("recall: a question's vector from a local model, p95", p95 * 1e3, "ms", 60)
 
 
 def _figures(bench: Bench, name: str, adapter: str) -> Mapping[str, float]:
