@@ -127,13 +127,16 @@ class MemoryService:
         found = await self._items.of(scope).select("i.id >= ? AND i.id < ?", (id, f"{id}g"), limit=2)
         return found[0] if len(found) == 1 else None
 
-    async def around(self, item: MemoryItem, scope: Scope) -> Sequence[MemoryItem]:
-        """The item with what was said beside it, as far as that is trusted as much. Raises StoreErrors."""
+    async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
+        """The one item whose id begins so, with what was said beside it and is trusted as much. Raises StoreErrors."""
+        item = await self.find(id, scope)
+        if item is None or item.kind != "turn":
+            return [] if item is None else [item]
         where = "i.session = ? AND i.source = ? AND i.position BETWEEN ? AND ? AND i.kind = 'turn'"
         first, last = item.position - _NEAR, item.position + _NEAR
         found = await self._items.of(scope).select(where, (item.session, item.source, first, last))
         said = [each for each in found if each.label.trusted or each.label == item.label]
-        return sorted(said, key=lambda each: (each.position, each.seq)) if item.kind == "turn" else [item]
+        return sorted(said, key=lambda each: (each.position, each.seq))
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
         """The sections of a document, in order. Raises StoreErrors."""

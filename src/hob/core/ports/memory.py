@@ -21,11 +21,8 @@ class MemorySearch(Recall, Protocol):
     async def search(self, query: str, scope: Scope, limit: int, layers: Collection[str] = ()) -> Sequence[Recalled]:
         """What of this scope, and of these layers or of all, helps with the query, best first. Raises StoreErrors."""
 
-    async def find(self, id: str, scope: Scope) -> MemoryItem | None:
-        """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""
-
-    async def around(self, item: MemoryItem, scope: Scope) -> Sequence[MemoryItem]:
-        """The item with what was said right before and after it, in order. Raises StoreErrors."""
+    async def around(self, id: str, scope: Scope) -> Sequence[MemoryItem]:
+        """The one item whose id begins so, with what was said beside it, in order. Raises StoreErrors."""
 
     async def sections(self, name: str, scope: Scope) -> Sequence[MemoryItem]:
         """The sections of a document, in order. Raises StoreErrors."""

@@ -84,9 +84,10 @@ class MemoryTools:
     @implements(MEMORY_GET)
     async def memory_get(self, path: str, context: CallContext, start: int = 1, lines: int = 120) -> ToolOutput:
         scope = scope_of(context.turn)
-        item = await self._memory.find(path, scope)
-        found = await (self._memory.sections(path, scope) if item is None else self._memory.around(item, scope))
-        shown = [each for each in found if item is not None or start <= each.position < start + lines]
+        shown = await self._memory.around(path, scope)
+        if not shown:
+            sections = await self._memory.sections(path, scope)
+            shown = [each for each in sections if start <= each.position < start + lines]
         text = "\n".join(_item_line(each, _LONGEST_READ) for each in shown)
         return ToolOutput(text[:_LONGEST_READ], Label(Origin.TOOL, join(each.label for each in shown)))
 
