@@ -21,7 +21,9 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.COMPACTION: "a summary stands for older messages; `name` is the reason",
     EventKind.DELIVERY: "a chunk reached its channel, could not, or waits for you",
     EventKind.SYSTEM: "Hob itself; `undo` and `redo` are files put back, `status` is `kept` where some were left;"
-    " `setting` is one that was changed while Hob ran, `status` is `unset` where that was taken back",
+    " `setting` is one that was changed while Hob ran, `status` is `unset` where that was taken back;"
+    " with the `status` `changed` it names what the owner changed: `memory`, `people`, `web_users`, `grants` or"
+    " `repository`",
 }
 
 REASONS: Mapping[str, str] = {

@@ -21,6 +21,10 @@ _SELECT = (
     "SELECT t.id, inbound, turn, session, trace_id, state, c.text, reason, created, updated"
     " FROM tasks t LEFT JOIN content c ON c.id = t.title"
 )
+_CAME_THROUGH = (
+    "EXISTS (SELECT 1 FROM inbox i WHERE i.id = t.inbound AND instr(i.sender, ?) = 1)"
+    " AND t.seq > (SELECT max(seq) - 20000 FROM tasks)"  # so many are looked through
+)
 _OPEN = "state IN ('pending', 'running', 'waiting')"
 
 
@@ -87,9 +91,13 @@ class Tasks(TimedStorePart):
         rows = await self._readers.read(lambda c: all_rows(c, f"{_SELECT} WHERE t.id = ?", (id,)))
         return _load(rows[0]) if rows else None
 
-    async def find(self, limit: int = 50, open_only: bool = False, state: str = "") -> tuple[TaskRow, ...]:
-        """The newest tasks first, or only those not yet ended, or those in this state."""
-        where = "WHERE state = ?" if state else f"WHERE {_OPEN}" if open_only else ""
-        sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
-        values = (state, limit) if state else (limit,)
+    async def find(
+        self, limit: int = 50, open_only: bool = False, state: str = "", channel: str = "", offset: int = 0
+    ) -> tuple[TaskRow, ...]:
+        """The newest tasks first, without the first `offset` ones; those in this state, or else only those not yet
+        ended; those of messages that came through this channel."""
+        terms = ["state = ?" if state else _OPEN if open_only else "", _CAME_THROUGH if channel else ""]
+        where = " AND ".join(filter(None, terms))
+        sql = f"{_SELECT} {where and 'WHERE'} {where} ORDER BY t.seq DESC LIMIT ? OFFSET ?"
+        values = (*([state] if state else ()), *([f"{channel}:"] if channel else ()), limit, offset)
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))

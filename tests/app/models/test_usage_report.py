@@ -15,9 +15,12 @@ from hob.core.errors import InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, new_event_id, new_trace_id
 from hob.core.models import ModelRequest, Price, Usage
+from hob.core.steps import ModelAsked, ModelReplied
 from hob.store.store import Store
+from hob.testing.channel import message
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
+from hob.testing.turns import make_turn
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -94,6 +97,33 @@ async def test_senders_and_tasks_are_told_apart(store: Store, by: str, keys: set
     await spend(store, NOON, 1)
     await spend(store, NOON, 1, whose="member/summary")
     assert {row["key"] for row in (await accounts(store).report(7, by))["rows"]} == keys
+
+
+async def test_call_counts_in_equal_parts_for_the_tools_whose_results_it_read(store: Store) -> None:
+    turn = await make_turn(store, message("hello"))
+
+    async def asks(cost: int) -> None:
+        used = Usage(1000, 10, 500)
+        await store.journal.append(turn.id, [ModelAsked("m", "", 10, cost, models=("m",))])
+        await store.journal.append(turn.id, [ModelReplied("", usage=used, model="m", cost=cost, ref="m")])
+
+    async def uses(*names: str) -> None:
+        at = NOON.timestamp()
+        await store.timeline.add([
+            TimelineEvent(new_event_id(), turn.trace, SpanId("s"), None, at, EventKind.TOOL, name, turn=turn.id)
+            for name in names
+        ])  # fmt: skip
+
+    await asks(1_000_000)
+    await uses("read", "read", "exec")
+    await asks(4_000_000)
+    await uses("exec")
+    await asks(500_000)
+    await spend(store, NOON, 7_000_000)
+    seen = await accounts(store).report(7, "tool")
+    rows = [(row["key"], row["cost_usd"], row["calls"], row["input_tokens"]) for row in seen["rows"]]
+    assert rows == [("", 8.0, 2, 2000), ("exec", 2.5, 2, 1500), ("read", 2.0, 1, 500)]
+    assert (seen["total"]["cost_usd"], seen["total"]["calls"]) == (12.5, 4)
 
 
 async def test_each_limit_says_what_is_left_and_never_less_than_nothing(store: Store) -> None:

@@ -325,6 +325,60 @@ async def test_memory_is_looked_at_added_to_and_forgotten(hob: Machine) -> None:
         assert (await page.post("/api/v1/memory/reset", json={"layer": "nonsense"})).status_code == 400
 
 
+async def test_settings_are_read_and_changed_by_the_keys_of_kafclaw(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        set_ = (await page.post("/api/v1/settings", json={"key": "daily_token_limit", "value": 5000})).json()
+        assert set_ == {"status": "ok", "key": "daily_token_limit", "value": 5000}
+        for key in ("daily_token_limit", "spending.daily_tokens"):
+            assert (await page.get("/api/v1/settings", params={"key": key})).json() == {"key": key, "value": 5000}
+        await page.post("/api/v1/settings", json={"key": "silent_mode", "value": True})
+        assert (await page.get("/api/v1/settings", params={"key": "delivery.silent_mode"})).json()["value"] is True
+        assert (await page.get("/api/v1/settings", params={"key": "nonsense"})).status_code == 404
+        assert (await page.post("/api/v1/settings", json={"key": "bot_repo_path", "value": "/x"})).status_code == 400
+
+
+async def test_web_user_is_linked_to_a_chat_of_whatsapp_by_its_jid(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        user = (await page.post("/api/v1/webusers", json={"name": "Anna"})).json()
+        link = {"web_user_id": user["id"], "whatsapp_jid": "49123@s.whatsapp.net"}
+        told = (await page.post("/api/v1/weblinks", json=link)).raise_for_status().json()
+        assert (told["web_user_id"], told["whatsapp_jid"]) == (user["id"], "49123@s.whatsapp.net")
+        assert told["address"] == "whatsapp:+49123"
+        assert (await page.post("/api/v1/weblinks", json={**link, "whatsapp_jid": ""})).json()["address"] == ""
+
+
+async def test_tasks_and_events_are_told_apart_by_channel_and_begin_further_back(hob: Machine) -> None:
+    for text in ("one", "two"):
+        await hob.tcp.post("/chat", json={"message": text})
+    async with signed_in(hob) as page:
+
+        async def tasks(**query: Any) -> list[str]:
+            found = await page.get("/api/v1/tasks", params={"all": "true", **query})
+            return [each["title"] for each in found.raise_for_status().json()["tasks"]]
+
+        assert await tasks(channel="api", status="done") == ["two", "one"]
+        assert await tasks(channel="telegram") == await tasks(channel="ap") == []
+        assert await tasks(offset=1) == ["one"]
+        query = {"kind": "inbound"}
+        every = (await page.get("/api/v1/timeline", params=query)).json()["events"]
+        later = (await page.get("/api/v1/timeline", params={**query, "offset": 1})).json()["events"]
+        assert [each["text"] for each in every] == ["two", "one"]
+        assert [each["text"] for each in later] == ["one"]
+
+
+async def test_what_the_owner_changes_is_an_event_for_all_who_look_at_it(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        item = (await page.post("/api/v1/memory/items", json={"text": "Anna likes tea."})).json()
+        await page.post("/api/v1/memory/forget", json={"id": item["id"], "preview": True})
+        user = (await page.post("/api/v1/webusers", json={"name": "Anna"})).json()
+        await page.post("/api/v1/weblinks", json={"web_user_id": user["id"], "address": "telegram:12"})
+        assert (await page.post("/api/v1/memory/reset", json={"layer": "nonsense"})).status_code == 400
+        events = (await page.get("/api/v1/timeline", params={"kind": "system"})).json()["events"]
+        assert [(each["name"], each["status"]) for each in events] == [
+            ("web_users", "changed"), ("web_users", "changed"), ("memory", "changed"),
+        ]  # fmt: skip
+
+
 async def test_repository_is_the_work_folder_and_no_other(hob: Machine) -> None:
     work = hob.app.home / "workspace" / "work"
     async with signed_in(hob) as page:

@@ -23,7 +23,7 @@ export const useSessions = () => useQuery({ queryKey: ["sessions"], queryFn: () 
 export const useApprovals = () =>
   useQuery({ queryKey: ["approvals"], queryFn: () => call("GET /api/v1/approvals/pending") });
 export const useGrants = () => useQuery({ queryKey: ["grants"], queryFn: () => call("GET /api/v1/grants") });
-export const useUsage = (by: "day" | "model" | "session" | "sender" | "task", days = 30) =>
+export const useUsage = (by: "day" | "model" | "session" | "sender" | "task" | "tool", days = 30) =>
   useQuery({ queryKey: ["usage", by, days], queryFn: () => call("GET /api/v1/usage", { query: { by, days } }) });
 export const useAudit = (kind: string) =>
   useQuery({ queryKey: ["audit", kind], queryFn: () => call("GET /api/v1/audit", { query: { limit: 200, kind } }) });
@@ -76,6 +76,10 @@ const CHANGES: Record<string, string[]> = {
   approval: ["step", "approvals", "grants", "status", "audit"],
   policy: ["audit"],
   session: ["sessions"],
+  web_users: ["webusers"],
+  people: ["people", "pairing"],
+  grants: ["grants"],
+  repository: ["repo"],
   memory: ["memory"],
   system: ["settings", "status", "usage", "models", "phone", "audit", "undo", "repo"],
 };
@@ -92,7 +96,7 @@ export function useLiveUpdates() {
       stale.clear();
     };
     const off = live.onEvent((event) => {
-      for (const key of CHANGES[event.kind] ?? []) stale.add(JSON.stringify([key]));
+      for (const key of CHANGES[event.kind === "system" && event.status === "changed" ? event.name : event.kind] ?? []) stale.add(JSON.stringify([key]));
       stale.add(JSON.stringify(["trace", event.trace_id]));
       if (event.session && ["outbound", "inbound", "turn"].includes(event.kind)) {
         stale.add(JSON.stringify(["history", event.session]));

@@ -764,6 +764,12 @@ export interface ModelsAnswer {
   models: string[];
 }
 
+/** A setting and its value. */
+export interface NewValue {
+  key: string;
+  value?: unknown;
+}
+
 /** A new web user. */
 export interface NewWebUser {
   name: string;
@@ -1113,6 +1119,13 @@ export interface SessionsAnswer {
   sessions: SessionAnswer[];
 }
 
+/** A setting as it is now. */
+export interface SetAnswer {
+  key: string;
+  value: unknown;
+  status: string;
+}
+
 /** A setting. */
 export interface SettingAnswer {
   key: string;
@@ -1451,14 +1464,17 @@ export interface WebChatRequest {
 export interface WebLink {
   web_user_id: string;
   address?: string | null;
+  whatsapp_jid?: string | null;
 }
 
 /** Somebody who writes in the browser. */
 export interface WebUserAnswer {
   id: string;
+  web_user_id: string;
   name: string;
   force_send: boolean;
   address: string;
+  whatsapp_jid: string;
   created: number;
   session: string;
 }
@@ -1891,7 +1907,7 @@ export interface Routes {
   };
   "GET /api/v1/timeline": {
     path: undefined;
-    query: { before?: number; limit?: number; kind?: string; session?: string; trace_id?: string; sender?: string; name?: string; text?: string; errors?: boolean; tainted?: boolean; authorized?: boolean; cost?: number };
+    query: { before?: number; limit?: number; offset?: number; kind?: string; session?: string; trace_id?: string; sender?: string; name?: string; text?: string; errors?: boolean; tainted?: boolean; authorized?: boolean; cost?: number };
     body: undefined;
     answer: PageAnswer;
   };
@@ -1951,7 +1967,7 @@ export interface Routes {
   };
   "GET /api/v1/tasks": {
     path: undefined;
-    query: { limit?: number; all?: boolean; state?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled" };
+    query: { limit?: number; all?: boolean; state?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled"; status?: "" | "pending" | "running" | "waiting" | "done" | "failed" | "cancelled"; channel?: string; offset?: number };
     body: undefined;
     answer: TasksAnswer;
   };
@@ -1993,7 +2009,7 @@ export interface Routes {
   };
   "GET /api/v1/usage": {
     path: undefined;
-    query: { days?: number; by?: "day" | "model" | "session" | "sender" | "task" };
+    query: { days?: number; by?: "day" | "model" | "session" | "sender" | "task" | "tool" };
     body: undefined;
     answer: SpendingAnswer;
   };
@@ -2089,9 +2105,15 @@ export interface Routes {
   };
   "GET /api/v1/settings": {
     path: undefined;
-    query: undefined;
+    query: { key?: string };
     body: undefined;
     answer: SettingsAnswer;
+  };
+  "POST /api/v1/settings": {
+    path: undefined;
+    query: undefined;
+    body: NewValue;
+    answer: SetAnswer;
   };
   "PATCH /api/v1/settings": {
     path: undefined;

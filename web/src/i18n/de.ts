@@ -1,5 +1,7 @@
 /** The German of every text of the page; the words are those of the command line. */
 export const GERMAN: Record<string, string> = {
+  "A model call counts for the tools whose results it read, in equal parts.": "Ein Aufruf eines Modells zählt zu gleichen Teilen für die Werkzeuge, deren Ergebnisse es las.",
+  "no tool": "kein Werkzeug",
   "Always shown to the model": "Dem Modell immer gezeigt",
   "Cost from, in $": "Kosten ab, in $",
   "Do it all the same": "Trotzdem ausführen",

@@ -1,19 +1,21 @@
 """The usage report: what was spent, on what, and what is left; for the command, the API and the dashboard."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal, cast, get_args
 
 from hob.agent.budget.budget import Budget
 from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
-from hob.core.models import NOTHING_SPENT, Spent
+from hob.core.models import NOTHING_SPENT, Spent, Usage
 from hob.core.translation.language import translatable
 from hob.gateway.answer_types import SpendingAnswer, SpentAnswer
 from hob.store.spending.ledger import Division, StoredLedger
 
-By = Literal["day", "model", "session", "sender", "task"]
+By = Literal["day", "model", "session", "sender", "task", "tool"]
 MOST_DAYS = 3_660
+_TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 _HOUR = 3600
 
 
@@ -37,16 +39,19 @@ class UsageReport:
         today = self._clock.now().astimezone(self._budget.zone).date()
         first = today - timedelta(days=days - 1)
         since = datetime.combine(first, time(), self._budget.zone).timestamp()
+        sums = await self._ledger.sums("hour" if by in ("day", "tool") else cast(Division, by), since)
+        total = sum((spent for _, spent in sums), NOTHING_SPENT)
         if by == "day":
-            rows = _by_day(await self._ledger.sums("hour", since), first, today, self._budget.zone)
+            rows = _by_day(sums, first, today, self._budget.zone)
+        elif by == "tool":
+            rows = await self._by_tool(since, total)
         else:
-            sums = await self._ledger.sums(cast(Division, by), since)
             rows = dict(in_order(sums))
         return {
             "days": days,
             "by": by,
             "since": since,
-            "total": _spent_view(sum(rows.values(), NOTHING_SPENT)),
+            "total": _spent_view(total),
             "rows": [{"key": key, **_spent_view(spent)} for key, spent in rows.items()],
             "limits": [
                 {
@@ -60,10 +65,24 @@ class UsageReport:
             ],
         }
 
+    async def _by_tool(self, since: float, whole: Spent) -> dict[str, Spent]:
+        """What each tool's results cost to read; under an empty name all other calls."""
+        tools, calls = await self._ledger.tools(since)
+        read = sum((spent for _, spent in tools), NOTHING_SPENT)
+        rest = _less(whole, replace(read, calls=calls))
+        return dict(in_order((*tools, ("", rest)) if rest.calls > 0 else tools))
+
 
 def in_order(sums: Iterable[tuple[str, Spent]]) -> list[tuple[str, Spent]]:
     """What cost most comes first."""
     return sorted(sums, key=lambda row: (-row[1].cost, -row[1].calls, row[0]))
+
+
+def _less(whole: Spent, part: Spent) -> Spent:
+    used, read = whole.usage, part.usage
+    left = Usage(*(getattr(used, each) - getattr(read, each) for each in _TOKENS))
+    cost, unknown = whole.cost - part.cost, whole.unknown_calls - part.unknown_calls
+    return Spent(cost, max(0, unknown), left, whole.calls - part.calls, whole.reserved)
 
 
 def _by_day(hours: Iterable[tuple[str, Spent]], first: date, today: date, zone: tzinfo | None) -> dict[str, Spent]:

@@ -11,7 +11,7 @@ from hob.cli.output import line, paint, printed_json
 from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
 
-LABELS = ("day", "model", "session", "sender", "task")
+LABELS = ("day", "model", "session", "sender", "task", "tool")
 """Titles of the first column."""
 _MOST_KEY = 44
 _MOST_BAR = 30
@@ -22,7 +22,7 @@ _NEARLY = 0.8
 def usage(
     *,
     days: int = 30,
-    by: Literal["day", "model", "session", "sender", "task"] = "day",
+    by: Literal["day", "model", "session", "sender", "task", "tool"] = "day",
     json: bool = False,
 ) -> None:
     """Show what was spent, on what, and what is left.
@@ -32,7 +32,8 @@ def usage(
     days:
         Number of days, today included.
     by:
-        Group by day, model, session, sender (owner, member, stranger) or task (chat, summary, ...).
+        Group by day, model, session, sender (owner, member, stranger), task (chat, summary, ...) or tool (the calls
+        that read its results).
     json:
         Print JSON.
     """

@@ -20,8 +20,8 @@ from hob.gateway.http.failures import HttpRefusal
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
 from hob.gateway.routes.sessions import ASession, SessionsQuery
-from hob.gateway.routes.state import TasksQuery, status_view
-from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view, tasks_view
+from hob.gateway.routes.state import TasksQuery, found_tasks, status_view
+from hob.gateway.routes.views import TaskAnswer, TasksAnswer, task_view
 from hob.store.audit.audit import AuditRow
 
 
@@ -136,9 +136,7 @@ async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
     """The newest tasks."""
-    asked, shown = call.asked, may_read(call.caller)
-    found = await tasks_view(call.api.store, asked.limit, everything=asked.all, state=asked.state, shown=shown)
-    return etagged(call.request, found)
+    return etagged(call.request, await found_tasks(call, shown=may_read(call.caller)))
 
 
 async def task(call: EndpointCall[Nothing]) -> JsonResponse[TaskAnswer]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.dashboard import canvas, login, media, state, timeline
+from hob.gateway.dashboard import canvas, login, media, setting_names, state, timeline
 from hob.gateway.dashboard.naming import Known
 from hob.gateway.dashboard.naming import own as _own
 from hob.gateway.http.endpoint import Endpoint
@@ -61,7 +61,8 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("GET", "/canvas", canvas.pages, READ),
     _own("GET", "/canvas/{id}", canvas.page, READ, canvas.WhichVersion, errors=("not_found",)),
     _own("POST", "/canvas/{id}", canvas.change, APPROVE, canvas.CanvasChange, errors=("not_found",)),
-    _own("GET", "/settings", settings.settings, ADMIN),
+    _own("GET", "/settings", setting_names.settings, ADMIN, setting_names.WhichSetting, errors=("not_found",)),
+    _own("POST", "/settings", setting_names.put, ADMIN, setting_names.NewValue, errors=("not_found",)),
     _own("PATCH", "/settings", settings.change, ADMIN, settings.SettingsChange),
     _phone("GET", "/dashboard/phone", "/phone"),
     _phone("POST", "/dashboard/phone", "/phone"),

@@ -182,6 +182,7 @@ class TimelinePageQuery:
 
     before: int | None = field("only those before this cursor; without it from the newest on", None, at_least=1)
     limit: int = field("at most so many", 50, at_least=1, at_most=500)
+    offset: int = field("without so many of the newest; `before` costs less", 0, at_least=0, at_most=10_000)
     kind: str = field("these [kinds](timeline.md#kinds) alone, separated by commas", "")
     session: str = field("this session alone, by its whole key", "")
     trace_id: str = field("this trace alone", "")
@@ -212,9 +213,10 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAn
         authorized=asked.authorized,
         cost=round(asked.cost * 1e6),
     )
-    page = await call.api.store.timeline.page(asked.before, asked.limit, wanted)
-    files = await _files(call, [event for _, event in page.events])
-    events = [_event(place, event, call.caller, files) for place, event in page.events]
+    page = await call.api.store.timeline.page(asked.before, asked.limit + asked.offset, wanted)
+    shown = page.events[asked.offset :]
+    files = await _files(call, [event for _, event in shown])
+    events = [_event(place, event, call.caller, files) for place, event in shown]
     return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
 
 

@@ -19,20 +19,25 @@ from hob.gateway.webusers import WebUser, WebUsers
 
 CHAT, READ, VIEW, METRICS, APPROVE, ADMIN = TokenScope
 _WHO = "the user's id"
+_WHATSAPP = "whatsapp:"
 
 
 class WebUserAnswer(TypedDict):
     """Somebody who writes in the browser.
 
     force_send: the linked chat is sent to in silent mode too
+    web_user_id: the same as `id`
     address: the linked chat; empty where none is
+    whatsapp_jid: the same where that is one of WhatsApp, without its channel; else empty
     session: their conversation
     """
 
     id: str
+    web_user_id: str
     name: str
     force_send: bool
     address: str
+    whatsapp_jid: str
     created: float
     session: str
 
@@ -69,6 +74,7 @@ class WebLink(AWebUser):
     """Their chat."""
 
     address: str = field("`channel:id`; empty: linked to none", "", characters=(0, 300))
+    whatsapp_jid: str | None = field("instead of it a chat of WhatsApp; empty: linked to none", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +91,20 @@ def _users(call: EndpointCall[Any]) -> WebUsers:
 def _view(user: WebUser) -> WebUserAnswer:
     return {
         "id": user.id,
+        "web_user_id": user.id,
         "name": user.name,
         "force_send": user.force_send,
         "address": user.address,
+        "whatsapp_jid": _jid(user.address),
         "created": user.created,
         "session": user.session,
     }
+
+
+def _jid(address: str) -> str:
+    """An address as WhatsApp itself spells it; empty for one of another channel."""
+    known = address.removeprefix(_WHATSAPP) if address.startswith(_WHATSAPP) else ""
+    return f"{known[1:]}@s.whatsapp.net" if known.startswith("+") else known
 
 
 async def web_users(call: EndpointCall[Nothing]) -> JsonResponse[WebUsersAnswer]:
@@ -121,7 +135,9 @@ async def link(call: EndpointCall[AWebUser]) -> JsonResponse[WebUserAnswer]:
 
 async def set_link(call: EndpointCall[WebLink]) -> JsonResponse[WebUserAnswer]:
     """Link a web user to a chat: what they write and what they are answered goes there too."""
-    return json_response(_view(await _users(call).change(call.asked.web_user_id, address=call.asked.address)))
+    asked, jid = call.asked, call.asked.whatsapp_jid
+    address = asked.address if jid is None else jid and _WHATSAPP + jid
+    return json_response(_view(await _users(call).change(asked.web_user_id, address=address)))
 
 
 async def send(call: EndpointCall[WebChatRequest]) -> JsonResponse[ChatAnswer] | Response:
@@ -135,11 +151,11 @@ async def send(call: EndpointCall[WebChatRequest]) -> JsonResponse[ChatAnswer] |
 _MISSING = ("not_found",)
 ENDPOINTS = (
     own("GET", "/webusers", web_users, READ),
-    own("POST", "/webusers", add, ADMIN, NewWebUser),
-    own("POST", "/webusers/force", force, ADMIN, SilenceOverride, errors=_MISSING),
-    own("DELETE", "/webusers/{id}", remove, ADMIN, errors=_MISSING),
+    own("POST", "/webusers", add, ADMIN, NewWebUser, changes="web_users"),
+    own("POST", "/webusers/force", force, ADMIN, SilenceOverride, errors=_MISSING, changes="web_users"),
+    own("DELETE", "/webusers/{id}", remove, ADMIN, errors=_MISSING, changes="web_users"),
     own("GET", "/weblinks", link, READ, AWebUser, errors=_MISSING),
-    own("POST", "/weblinks", set_link, ADMIN, WebLink, errors=_MISSING),
+    own("POST", "/weblinks", set_link, ADMIN, WebLink, errors=_MISSING, changes="web_users"),
     own(
         "POST", "/webchat/send", send, CHAT, WebChatRequest, errors=(*ACCEPTING, "model_not_found"),
         failures=MODEL_FAILURES, media=(JSON, EVENTS), statuses=(200, 202),

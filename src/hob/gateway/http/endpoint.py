@@ -14,6 +14,8 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from hob.core.errors import HobError, InvalidRequest
+from hob.core.events.timeline import EventKind, TimelineEvent
+from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.core.lazy import Lazy
 from hob.core.translation.language import Translatable
 from hob.core.values import dataclass
@@ -97,6 +99,8 @@ class Endpoint(Generic[T]):
     """Of its answer; what that is the return type of the handler says (`JsonResponse[...]`)."""
     failing: Callable[[Failure], Response] = failure_response
     """How a failure is written."""
+    changes: str = ""
+    """What others look at that it changes, as the timeline names it: pages that show it look again."""
     live: Lazy[LiveHandler] | None = None
     """What a WebSocket that is opened there is given to; the handler answers a request that opens none."""
 
@@ -117,7 +121,10 @@ class Endpoint(Generic[T]):
 
         async def answer(request: Request) -> Response:
             try:
-                response = await self.handler(await self._let_in(api, request))
+                call = await self._let_in(api, request)
+                response = await self.handler(call)
+                if self.changes and not getattr(call.asked, "preview", False):
+                    await api.store.timeline.add((self._change(api),))
                 if TEXTS in request.headers and isinstance(response, JsonResponse):
                     return response.with_texts()
                 return response
@@ -133,6 +140,12 @@ class Endpoint(Generic[T]):
             return self.failing(failure)
 
         yield Route(self.path, answer, methods=[self.method])
+
+    def _change(self, api: Api) -> TimelineEvent:
+        now = api.clock.now().timestamp()
+        return TimelineEvent(
+            new_event_id(), new_trace_id(), new_span_id(), None, now, EventKind.SYSTEM, self.changes, "changed"
+        )
 
     async def _let_in(self, api: Api, request: Request) -> EndpointCall[T]:
         caller = NOBODY if self.scope is None else caller_of(request, self.scope, *self.also)

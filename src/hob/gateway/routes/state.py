@@ -35,7 +35,7 @@ from hob.gateway.routes.views import (
     TimelineAnswer,
     UnreadAnswer,
     export_lines,
-    tasks_view,
+    task_view,
     timeline_view,
     unread_view,
 )
@@ -80,7 +80,7 @@ class UsageQuery:
     """What is to be told of the spending."""
 
     days: int = field("how many days back", 30, at_least=1, at_most=3660)
-    by: str = field("told apart by this", "day", one_of=("day", "model", "session", "sender", "task"))
+    by: str = field("told apart by this", "day", one_of=("day", "model", "session", "sender", "task", "tool"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,9 @@ class TasksQuery:
     limit: int = field("at most so many", 50, at_least=1, at_most=1000)
     all: bool = field("ended ones too", False)
     state: str = field("those in this state alone", "", one_of=("", *TaskState))
+    status: str = field("the same, as KafClaw calls it", "", one_of=("", *TaskState))
+    channel: str = field("those of messages that came through this channel alone", "", characters=(0, 80))
+    offset: int = field("without so many of the newest", 0, at_least=0, at_most=100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,10 @@ async def metrics(call: EndpointCall[Nothing]) -> Response:
 
 
 async def usage(call: EndpointCall[UsageQuery]) -> JsonResponse[SpendingAnswer]:
-    """What was spent, told apart by day, model, session, sender or task; and each limit."""
+    """What was spent, told apart by day, model, session, sender, task or tool; and each limit.
+
+    A call of a model counts for the tools whose results it read, in equal parts; under an empty key stand all others.
+    """
     return json_response(await call.api.operations.usage(call.asked.days, call.asked.by))
 
 
@@ -201,8 +207,16 @@ async def unread(call: EndpointCall[Unread]) -> JsonResponse[UnreadAnswer]:
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:
     """The newest tasks."""
+    return json_response(await found_tasks(call))
+
+
+async def found_tasks(call: EndpointCall[TasksQuery], *, shown: bool = True) -> TasksAnswer:
+    """The newest tasks that are wanted, with titles if they are `shown`."""
     asked = call.asked
-    return json_response(await tasks_view(call.api.store, asked.limit, everything=asked.all, state=asked.state))
+    rows = await call.api.store.tasks.find(
+        asked.limit, not asked.all, asked.state or asked.status, asked.channel, asked.offset
+    )
+    return {"tasks": [task_view(row, shown=shown) for row in rows]}
 
 
 async def timeline(call: EndpointCall[TimelineQuery]) -> JsonResponse[TimelineAnswer]:

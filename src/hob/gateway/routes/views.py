@@ -248,12 +248,6 @@ async def timeline_view(store: Store, *, trace: str | None, session: str | None,
     return {"events": [event_view(event) for event in events]}
 
 
-async def tasks_view(store: Store, limit: int, *, everything: bool, state: str = "", shown: bool = True) -> TasksAnswer:
-    """The newest tasks, of one state if given, else open ones unless `everything`; with titles if they are `shown`."""
-    rows = await store.tasks.find(limit, open_only=not everything, state=state)
-    return {"tasks": [task_view(row, shown=shown) for row in rows]}
-
-
 def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
     """One task."""
     return {

@@ -9,7 +9,7 @@ import apsw
 from hob.core.events.timeline import TimelineEvent
 from hob.core.model_names import fits
 from hob.core.models import NOTHING_SPENT, CallScope, Spent, Usage
-from hob.store.database.part import StorePart, transaction
+from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
 from hob.store.spending.model_calls import HOUR, record
@@ -34,6 +34,26 @@ _SUMS = (
     " coalesce(sum(output_tokens), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),"
     " coalesce(sum(reasoning), 0), coalesce(sum(calls), 0), coalesce(sum(held), 0)"
 )
+# A call of a model reads what tools gave since the call before it in its turn, and counts for them in equal parts.
+_BY_TOOL = """
+WITH spent AS (
+    SELECT DISTINCT t.trace_id FROM usage u JOIN turns t ON t.id = u.turn WHERE u.settled = 1 AND u.at >= ?
+), done AS (
+    SELECT l.seq, turn, kind, name, coalesce(cost, 0) AS cost, cost IS NULL AS unknown,
+        input_tokens, output_tokens, cache_read, cache_write, reasoning,
+        sum(kind = 'model') OVER (PARTITION BY turn ORDER BY l.seq ROWS UNBOUNDED PRECEDING) AS round
+    FROM spent CROSS JOIN timeline l ON l.trace_id = spent.trace_id WHERE turn IS NOT NULL AND (kind = 'tool'
+        OR kind = 'model' AND input_tokens IS NOT NULL AND instr(classification, '/') = 0)
+), used AS (SELECT DISTINCT turn, round, name FROM done WHERE kind = 'tool'
+), read AS (
+    SELECT done.*, used.name AS tool, count(*) OVER (PARTITION BY seq) AS parts
+    FROM done JOIN used ON used.turn = done.turn AND used.round = done.round - 1 WHERE done.kind = 'model'
+)
+SELECT tool, sum(cost / parts), sum(unknown), sum(input_tokens / parts), sum(output_tokens / parts),
+    sum(cache_read / parts), sum(cache_write / parts), sum(reasoning / parts), count(*), 0,
+    (SELECT count(DISTINCT seq) FROM read)
+FROM read GROUP BY tool
+"""
 _TERMS = {
     "session": "session IN (SELECT :session UNION ALL SELECT session FROM subagents WHERE root = :session"
     " AND kind = 'spawn')",  # what sub-agents spend is their root's
@@ -98,6 +118,13 @@ class StoredLedger(StorePart):
         sql = f"SELECT {by}, {_SUMS} FROM ({_SOURCES}) GROUP BY 1"  # noqa: S608
         rows = await self._readers.read(lambda connection: all_rows(connection, sql, _since(since)))
         return tuple((str(key), _load(row)) for key, *row in rows)
+
+    @snapshot
+    def tools(self, connection: apsw.Connection, since: float = 0.0) -> tuple[tuple[tuple[str, Spent], ...], int]:
+        """What the calls that read results of each tool have cost, a call that read several in equal parts; and how
+        many calls those are."""
+        rows = all_rows(connection, _BY_TOOL, (since,))
+        return tuple((str(tool), _load(spent)) for tool, *spent, _ in rows), rows[0][-1] if rows else 0
 
     @transaction
     def note_once(self, connection: apsw.Connection, what: str, since: float) -> bool:

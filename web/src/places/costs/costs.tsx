@@ -4,7 +4,7 @@ import type { SpendingAnswer, SpentAnswer } from "../../api/schema";
 import { money, number, t, tn } from "../../i18n";
 import { Card, Failure, Page, Section, Skeleton, Tabs, Wide } from "../../parts/basics";
 
-const DIVISIONS = ["model", "session", "sender", "task"] as const;
+const DIVISIONS = ["model", "session", "tool", "sender", "task"] as const;
 
 /** What was spent, on what, and what is left of each limit. */
 export function Costs() {
@@ -33,9 +33,10 @@ export function Costs() {
       )}
       <Section
         title={t("Spent on")}
-        more={<Tabs label={t("Told apart by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
+        more={<Tabs label={t("Told apart by")} chosen={by} onChoose={(chosen) => set({ by: chosen })} tabs={[["model", t("Models")], ["session", t("Conversations")], ["tool", t("Tools")], ["sender", t("People")], ["task", t("Tasks")]] as const} />}
       >
         {divided.isPending ? <Skeleton rows={3} className="h-10" /> : divided.data && <Rows rows={divided.data.rows} />}
+        {by === "tool" && <p className="mt-2 text-sm text-muted">{t("A model call counts for the tools whose results it read, in equal parts.")}</p>}
       </Section>
     </Page>
   );
@@ -108,7 +109,7 @@ function Rows({ rows }: { rows: SpentAnswer[] }) {
         <tbody>
           {rows.map((row) => (
             <tr key={row.key} className="border-b border-line last:border-b-0">
-              <td className="max-w-64 truncate px-4 py-2 font-mono">{row.key}</td>
+              <td className="max-w-64 truncate px-4 py-2 font-mono">{row.key || <span className="font-sans text-muted">{t("no tool")}</span>}</td>
               <td className="px-4 py-2 text-end">{number(row.calls)}</td>
               <td className="px-4 py-2 text-end">{number(row.input_tokens)}</td>
               <td className="px-4 py-2 text-end">{row.input_tokens ? `${Math.round((100 * row.cached_tokens) / row.input_tokens)} %` : "–"}</td>

@@ -1,0 +1,73 @@
+"""One setting at a time below `/api/v1`, under its own key or under KafClaw's."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from hob.core.errors import NotFound
+from hob.core.translation.language import translatable
+from hob.core.values import dataclass
+from hob.gateway.answer_types import SettingsAnswer
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import field
+from hob.gateway.http.reply import JsonResponse, etagged, json_response
+
+KAFCLAW: Mapping[str, str] = {
+    "silent_mode": "delivery.silent_mode",
+    "daily_token_limit": "spending.daily_tokens",
+    "work_repo_path": "workspace.work_repo",
+    "bot_repo_path": "workspace.path",
+    "approval_timeout_seconds": "approvals.seconds",
+}
+"""What KafClaw's clients call Hob's settings."""
+
+
+class OneSettingAnswer(TypedDict):
+    """A setting under the key that was asked for."""
+
+    key: str
+    value: Any
+
+
+class SetAnswer(OneSettingAnswer):
+    """A setting as it is now."""
+
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhichSetting:
+    """Which settings are shown."""
+
+    key: str = field("this one alone, by its key here or KafClaw's, as `silent_mode`; without it all", "")
+
+
+@dataclass(frozen=True, slots=True)
+class NewValue:
+    """A setting and its value."""
+
+    key: str = field("its key here or KafClaw's, as `daily_token_limit`", characters=(1, 200))
+    value: Any = field("its value; null takes a change back", None)
+
+
+async def settings(call: EndpointCall[WhichSetting]) -> JsonResponse[SettingsAnswer] | JsonResponse[OneSettingAnswer]:
+    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
+    key, found = call.asked.key, call.api.operations.settings()
+    if not key:
+        every: SettingsAnswer = {"settings": found}
+        return etagged(call.request, every)
+    one: OneSettingAnswer = {"key": key, "value": _value(call, key)}
+    return json_response(one)
+
+
+async def put(call: EndpointCall[NewValue]) -> JsonResponse[SetAnswer]:
+    """Change one setting that is `changeable`."""
+    key = call.asked.key
+    await call.api.operations.change_settings({KAFCLAW.get(key, key): call.asked.value}, call.caller.by)
+    return json_response({"status": "ok", "key": key, "value": _value(call, key)})
+
+
+def _value(call: EndpointCall[Any], key: str) -> Any:
+    for each in call.api.operations.settings():
+        if each["key"] == KAFCLAW.get(key, key):
+            return each["value"]
+    raise NotFound(translatable("there is no setting {key}", key=key[:80]))
