@@ -42,9 +42,13 @@ def measure(bench: Bench) -> Iterator[Row]:
     asyncio.run(fill(home, events))
     with bench.daemon(home) as daemon:
         url = str(call(socket_of(home), "POST", "/dashboard/link").body["url"])
-        frame, shown = asyncio.run(_looked(url, events, bench.times(200, 60)))
+        frame, shown, usable = asyncio.run(_looked(url, events, bench.times(200, 60)))
+        url = str(call(socket_of(home), "POST", "/dashboard/link").body["url"])
+        longest = asyncio.run(_busy(url, daemon, bench.times(200, 100)))
     yield Row(f"scrolling {events:,} events, script and layout per frame, p95", frame, "ms", 8)
     yield Row(f"filtering {events:,} events, until they show", shown, "ms", 300)
+    yield Row(f"the timeline of {events:,} events, from its address until it shows", usable, "ms", 1_000)
+    yield Row("the longest task of the page while 50 events a second come", longest, "ms", 50)
 
 
 async def _fan_out(daemon: Daemon, turns: int) -> tuple[float, float]:
@@ -102,14 +106,17 @@ def _event(n: int) -> TimelineEvent:
     )  # fmt: skip
 
 
-async def _looked(url: str, events: int, frames: int) -> tuple[float, float]:
-    """Milliseconds of script and layout in a frame while scrolling (p95), and from a filter to what it finds."""
+async def _looked(url: str, events: int, frames: int) -> tuple[float, float, float]:
+    """Milliseconds of script and layout in a frame while scrolling (p95), from a filter to what it finds, and until the
+    page shows."""
     async with chromium() as browser:
         page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
         await page.goto(url)
         await page.locator("#main").wait_for()
+        began = time.perf_counter()
         await page.goto(f"{url.partition('/#')[0]}/timeline")
         await expect(page.get_by_text(f"Event number {events - 1}", exact=True)).to_be_visible(timeout=30_000)
+        usable = (time.perf_counter() - began) * 1_000
         wire = await page.context.new_cdp_session(page)
         await wire.send("Performance.enable")
         spent = [await _frame(page, wire) for _ in range(frames)]
@@ -119,7 +126,43 @@ async def _looked(url: str, events: int, frames: int) -> tuple[float, float]:
         await page.get_by_label("Search the timeline").fill(f"number {events - 500}")
         await expect(page.get_by_role("feed")).not_to_contain_text(f"Event number {events - 1}", timeout=30_000)
         await expect(page.get_by_role("feed")).to_contain_text(f"Event number {events - 500}", timeout=30_000)
-        return quantiles(spent, n=20)[-1], (time.perf_counter() - began) * 1_000
+        return quantiles(spent, n=20)[-1], (time.perf_counter() - began) * 1_000, usable
+
+
+_OBSERVE = """() => {
+  window.longest = 0;
+  const look = (list) => {
+    for (const each of list.getEntries()) window.longest = Math.max(window.longest, each.duration);
+  };
+  new PerformanceObserver(look).observe({ entryTypes: ["longtask"] });
+}"""
+_PER_SECOND = 50
+
+
+async def _busy(url: str, daemon: Daemon, events: int) -> float:
+    """The longest task of the timeline's page, in milliseconds, while so many events come; 0: none took 50."""
+    client, base = daemon.client(), url.partition("/#")[0]
+    async with chromium() as browser:
+        page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
+        await page.goto(url)
+        await page.locator("#main").wait_for()
+        await page.goto(f"{base}/timeline")
+        await expect(page.get_by_role("article").first).to_be_visible(timeout=30_000)
+        await asyncio.to_thread(client.say, "hi")
+        await expect(page.get_by_text("hi", exact=True).first).to_be_visible(timeout=30_000)
+        first = await page.evaluate(_COUNT)
+        await page.evaluate(_OBSERVE)
+        began = time.perf_counter()
+        told = 0
+        while told < events:
+            await asyncio.to_thread(client.say, "hi")
+            told = await page.evaluate(_COUNT) - first
+            await asyncio.sleep(max(0.0, told / _PER_SECOND - (time.perf_counter() - began)))
+        return float(await page.evaluate("window.longest"))
+
+
+_COUNT = "fetch('/api/v1/timeline?limit=1').then((got) => got.json()).then((page) => page.newest)"
+"""The place of the newest event."""
 
 
 async def _frame(page: Page, wire: CDPSession) -> float:

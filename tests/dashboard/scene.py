@@ -6,8 +6,10 @@
 import asyncio
 import json
 import signal
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx2
 
@@ -65,6 +67,40 @@ TALK: tuple[tuple[str, str, tuple[Reply, ...]], ...] = (
     ("main", "And what is seven times eight?", (Reply("Seven times eight is 56."),)),
 )
 KEPT = ("Anna is allergic to nuts.", "The bins go out on Thursday evening.", "Potsdam trips start from Wannsee, by S7.")
+DAY = 86_400.0
+
+
+def facts(now: float) -> list[dict[str, Any]]:
+    """What is known as facts, as `hob memory export` writes them: some old, one changed last night, one not sure."""
+    night, old = now - 8 * 3600, now - 900 * DAY
+
+    def fact(subject: str, predicate: str, what: str, said: str, at: float, **further: Any) -> dict[str, Any]:
+        text = f"{subject} {predicate.replace('_', ' ')} {what}: \u201c{said}\u201d"
+        item = {"text": text, "layer": "fact", "origin": "owner", "trust": "trusted", "at": at}
+        told = {"subject": subject, "predicate": predicate, "object": what, "recorded_from": at, "state": "said"}
+        return {**item, "fact": {**told, "valid_from": at, "confidence": 0.9, "change": text, **further}}
+
+    long_ago, gone = old - 900 * DAY, {"recorded_to": night, "closed": "night"}
+    return [
+        fact("owner", "works_at", "Siemens", "I work at Siemens.", long_ago, valid_to=old),
+        fact("owner", "works_at", "Bosch", "I have a new job at Bosch.", old),
+        fact("owner", "lives_in", "Munich", "I live in Munich.", old),
+        fact("owner", "lives_in", "Hamburg", "Back home in Hamburg!", now - 3 * DAY, state="asked"),
+        fact("Anna", "lives_in", "Berlin", "Anna lives in Berlin.", old, **gone),
+        fact(
+            "Anna",
+            "lives_in",
+            "Berlin",
+            "Anna lives in Berlin, still.",
+            night,
+            valid_from=old,
+            valid_to=night,
+            change="night",
+        ),
+        fact("Anna", "lives_in", "Potsdam", "Anna moved to Potsdam.", night, change="night"),
+    ]
+
+
 ASKED = ("main", "Clean up the old build folder.", Reply(calls=(("exec", '{"command": "rm -rf ."}'),)))
 
 
@@ -75,6 +111,8 @@ async def scene(world: World, *, asking: bool = True) -> AsyncIterator[tuple[Dae
         async with at_the_socket(world) as client:
             for text in KEPT:
                 (await client.post("/memory/items", json={"text": text})).raise_for_status()
+            lines = "\n".join(map(json.dumps, facts(time.time())))
+            (await client.post("/memory/import", json={"text": lines})).raise_for_status()
         for session, text, replies in TALK:
             world.model.script.extend(replies)
             await daemon.post(text, session=session)

@@ -1,6 +1,10 @@
-"""Pictures of every view, in each theme and size: `python -m tests.dashboard.screenshots FOLDER [VIEW ...]`."""
+"""Pictures of every view, in each theme and size: `python -m tests.dashboard.screenshots FOLDER [VIEW ...]`.
+
+Without a folder the ten of the manual are made anew, compressed: `python -m tests.dashboard.screenshots`.
+"""
 
 import asyncio
+import base64
 import shutil
 import sys
 from collections.abc import AsyncIterator, Collection
@@ -53,6 +57,19 @@ VIEWS = {
     "doctor": "/settings?tab=doctor",
     "login": "/",
 }
+MANUAL = {
+    "home-light": ("home", "desktop", "light"),
+    "chat-dark": ("chat", "desktop", "dark"),
+    "timeline-light": ("timeline", "desktop", "light"),
+    "trace-light": ("trace", "desktop", "light"),
+    "trace-graph-dark": ("trace-graph", "desktop", "dark"),
+    "memory-dark": ("memory-search", "desktop", "dark"),
+    "files-light": ("files-changes", "desktop", "light"),
+    "costs-dark": ("costs", "desktop", "dark"),
+    "trust-phone-light": ("trust", "phone", "light"),
+    "memory-phone-light": ("memory-facts", "phone", "light"),
+}
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 HELD = "held"
 """Taken last: it stops all that runs."""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
@@ -96,6 +113,24 @@ async def take(world: World, browser: Browser, folder: Path, views: Collection[s
             await context.close()
 
 
+async def renew(world: World, browser: Browser) -> None:
+    """The pictures of the manual, as WebP."""
+    for name, (view, size, theme) in MANUAL.items():
+        context = await browser.new_context(
+            viewport=SIZES[size], color_scheme="dark" if theme == "dark" else "light", locale="en-US",
+            reduced_motion="reduce",
+        )  # fmt: skip
+        page = await context.new_page()
+        url = await link_of(world)
+        await page.goto(url)
+        await page.locator("#main").wait_for()
+        await show(page, url.partition("/#")[0], view)
+        wanted = {"format": "webp", "quality": 72}
+        taken = await (await context.new_cdp_session(page)).send("Page.captureScreenshot", wanted)
+        (IMAGES / f"{name}.webp").write_bytes(base64.b64decode(taken["data"]))
+        await context.close()
+
+
 async def show(page: Page, base: str, view: str, *, nth: int | None = None) -> None:
     """Go there, and wait until nothing loads any more."""
     await page.goto(f"{base}{VIEWS[view]}")
@@ -136,9 +171,12 @@ async def held(page: Page, base: str) -> None:
     await expect(page.get_by_text("Everything is stopped.")).to_be_visible()
 
 
-async def main(folder: Path, views: Collection[str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+async def main(folder: Path | None, views: Collection[str]) -> None:
     async with open_world() as world, scene(world), chromium() as browser:
+        if folder is None:
+            await renew(world, browser)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
         wanted = views or [*VIEWS, HELD]
         await take(world, browser, folder, [view for view in wanted if view != HELD])
         if HELD in wanted:
@@ -146,4 +184,4 @@ async def main(folder: Path, views: Collection[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+    asyncio.run(main(Path(sys.argv[1]) if len(sys.argv) > 1 else None, sys.argv[2:]))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 WEB = Path(__file__).parents[2] / "web"
+PLACES = ("canvas", "chat", "costs", "files", "memory", "settings", "timeline", "trace", "trust", "view", "work")
 BUILD = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static"
 TEXT = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
 PLURAL = re.compile(r'\btn\(\s*"([^"]*)",\s*"([^"]*)"')
@@ -56,6 +57,33 @@ def test_page_is_small_at_first() -> None:
 
     first = [*BUILD.glob("*.*"), BUILD / "app" / "index.js", BUILD / "app" / "style.css"]
     assert sum(len(gzip.compress(each.read_bytes(), 6)) for each in first if each.is_file()) < 150_000
+
+
+def test_each_place_adds_at_most_60_kilobytes_and_the_chat_68() -> None:
+    """As they are sent. Of the chat's, 52 are what draws Markdown, which three other places share."""
+    import gzip
+
+    app = BUILD / "app"
+
+    def loaded(name: str) -> set[str]:
+        """The file and all that it imports as it begins."""
+        found, left = set[str](), {name}
+        while left:
+            found |= left
+            texts = [(app / each).read_text("utf-8") for each in left]
+            left = {
+                each for text in texts for each in re.findall(r"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""", text)
+            }
+            left -= found
+        return found
+
+    first = loaded("index.js")
+    for place in PLACES:
+        more = loaded(f"{place}.js") - first
+        assert more, f"{place}.js loads nothing: is it called so?"
+        assert sum(len(gzip.compress((app / each).read_bytes(), 6)) for each in more) <= (
+            68_000 if place == "chat" else 60_000
+        ), place
 
 
 def test_page_runs_nothing_that_its_policy_forbids() -> None:

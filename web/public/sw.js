@@ -36,8 +36,8 @@ self.addEventListener("notificationclick", (event) => {
   const shown = async () => {
     const [page] = await self.clients.matchAll({ type: "window" });
     if (!page) return self.clients.openWindow(event.notification.data);
-    await page.focus();
     page.postMessage({ go: event.notification.data });
+    await page.focus();
   };
   event.waitUntil(shown());
 });

@@ -45,11 +45,15 @@ class SpendingAnswer(TypedDict):
 
 
 class SessionAnswer(TypedDict):
-    """A session."""
+    """A session.
+
+    permission: what may be done in it (`/permission`); null: as configured
+    """
 
     session: str
     title: str
     model: str | None
+    permission: str | None
     paused: bool
     archived: bool
     entries: int

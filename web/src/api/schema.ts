@@ -459,6 +459,7 @@ export interface ForkedAnswer {
   session: string;
   title: string;
   model: string | null;
+  permission: string | null;
   paused: boolean;
   archived: boolean;
   entries: number;
@@ -1087,6 +1088,7 @@ export interface SessionAnswer {
   session: string;
   title: string;
   model: string | null;
+  permission: string | null;
   paused: boolean;
   archived: boolean;
   entries: number;

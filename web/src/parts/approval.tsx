@@ -35,16 +35,16 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
         </pre>
         <div className="flex flex-wrap items-center gap-2 px-4 py-3">
           {!whole && (
-            <Button icon={ChevronDown} onClick={() => setWhole(true)}>
+            <Button icon={ChevronDown} data-act="allow" onClick={() => setWhole(true)}>
               {t("Show all {count} lines to decide", { count: lines.length })}
             </Button>
           )}
           {open && whole && (
             <>
-              <Button look="main" icon={Check} disabled={answer.isPending} onClick={() => say(true)}>
+              <Button look="main" icon={Check} data-act="allow" disabled={answer.isPending} onClick={() => say(true)}>
                 {t("Allow once")}
               </Button>
-              <Button icon={X} disabled={answer.isPending} onClick={() => say(false)}>
+              <Button icon={X} data-act="deny" disabled={answer.isPending} onClick={() => say(false)}>
                 {t("Deny")}
               </Button>
               {wider.map((scope) =>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem } from "../api/client";
 import { ago, exact, t } from "../i18n";
@@ -12,7 +12,7 @@ const STYLES = {
 
 export function Button({
   look = "plain", icon: Icon, label, children, className = "", ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { look?: keyof typeof STYLES; icon?: LucideIcon; label?: string }) {
+}: ButtonHTMLAttributes<HTMLButtonElement> & { "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string }) {
   return (
     <button
       type="button"
@@ -123,13 +123,19 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
         {missing ? t("Your login may not see this.") : t("This could not be loaded.")}
       </p>
       <p className="text-sm">{error instanceof Error ? error.message : String(error)}</p>
-      {retry && !missing && (
-        <Button className="mt-2" onClick={retry}>
-          {t("Try again")}
-        </Button>
+      {!missing && (
+        <div className="mt-2 flex flex-wrap gap-2">
+          {retry && <Button onClick={retry}>{t("Try again")}</Button>}
+          {error instanceof Error && <Copied text={() => [error.message, error instanceof Problem ? `${error.status} ${error.code}` : error.stack, location.pathname, new Date().toISOString()].join("\n")} />}
+        </div>
       )}
     </div>
   );
+}
+
+function Copied({ text }: { text: () => string }) {
+  const [done, setDone] = useState(false);
+  return <Button look="quiet" onClick={() => void navigator.clipboard.writeText(text()).then(() => setDone(true))}>{done ? t("Copied") : t("Copy details")}</Button>;
 }
 
 /** A window over the page; the browser keeps the focus in it and closes it with Escape. */

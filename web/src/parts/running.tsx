@@ -6,7 +6,7 @@ import { call } from "../api/client";
 import { live } from "../api/live";
 import { useConnection, useTasks } from "../api/queries";
 import type { TaskAnswer } from "../api/schema";
-import { duration, t } from "../i18n";
+import { duration, money, t } from "../i18n";
 import { Button } from "./basics";
 
 /** What runs now, behind its count in the header, with a way to stop each. */
@@ -28,13 +28,14 @@ export function RunningNow() {
   );
 }
 
-/** The last step that a turn took, in words. */
-function Step({ session }: { session: string }) {
-  const step = useQuery({ queryKey: ["step", session], queryFn: () => call("GET /api/v1/timeline", { query: { session, kind: "tool,model,approval", limit: 1 } }) });
+/** The last step that a turn took, in words, and what it cost so far. */
+function Step({ trace }: { trace: string }) {
+  const step = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
   const last = step.data?.events[0];
   if (!last) return null;
   const words = { tool: t("used {name}", { name: last.name }), model: t("asked the model"), approval: t("asked you") }[last.kind];
-  return words ? <> · {words}</> : null;
+  const cost = step.data!.events.reduce((sum, each) => sum + (each.usage?.cost_usd ?? 0), 0);
+  return <>{words && ` · ${words}`}{cost > 0 && ` · ${money(cost)}`}</>;
 }
 
 /** A message that is worked on, waits for somebody or stands in a queue; it can be stopped. */
@@ -48,14 +49,15 @@ export function Running({ task }: { task: TaskAnswer }) {
   }, []);
   const words = { pending: t("waits its turn"), waiting: t("waits for you"), running: t("works") }[task.state] ?? task.state;
   return (
-    <div className="flex min-h-14 items-center gap-3 px-4 py-2">
+    <div data-card className="flex min-h-14 items-center gap-3 px-4 py-2">
       <span aria-hidden className={`size-2 rounded-full ${task.state === "running" ? "animate-pulse bg-accent" : "bg-warn"}`} />
       <Link href={`/trace/${task.trace_id}`} className="min-w-0 flex-1">
         <p dir="auto" className="truncate font-medium">{task.title || t("(no text)")}</p>
-        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}{task.state === "running" && <Step session={task.session} />}</p>
+        <p className="truncate text-xs text-muted">{words} · {duration(Math.max(0, now - task.created))} · {task.session}{task.state === "running" && <Step trace={task.trace_id} />}</p>
       </Link>
       <Button
         icon={CircleStop}
+        data-act="stop"
         disabled={!connected || stopping}
         onClick={() => {
           setStopping(true);

@@ -1,6 +1,6 @@
 import {
   Activity, Brain, CircleDollarSign, Ellipsis, FolderGit2, Home as HomeIcon, Keyboard, Languages, ListChecks, LogOut, MessageSquare,
-  Moon, Plug, Presentation, Search, Settings as Cog, ShieldCheck, Sun, WifiOff, type LucideIcon,
+  Moon, PanelLeftClose, PanelLeftOpen, Plug, Presentation, Rows3, Rows4, Search, Settings as Cog, ShieldCheck, Sun, WifiOff, type LucideIcon,
 } from "lucide-react";
 import { Suspense, lazy, useEffect, useState, type ReactNode } from "react";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter";
@@ -41,6 +41,20 @@ const PLACES: readonly { path: string; key: string; word: string; icon: LucideIc
   { path: "/settings", key: "s", word: "Settings", icon: Cog },
 ];
 
+/** Keys that act on the card in focus, else on the first there is: `data-act` of their buttons. */
+const ACTS: Record<string, string> = { a: "allow", d: "deny", ".": "stop", u: "undo" };
+
+/** The first press leads to the button, the second presses it: nothing is decided by one key. */
+function choose(act: string) {
+  const wanted = `[data-act="${act}"]:not(:disabled)`;
+  const active = document.activeElement;
+  if (active instanceof HTMLElement && active.matches(wanted)) return active.click();
+  const near = active?.closest("article, [data-card]")?.querySelector<HTMLElement>(wanted);
+  const button = near ?? document.querySelector<HTMLElement>(`#main ${wanted}`);
+  button?.scrollIntoView({ block: "nearest" });
+  button?.focus();
+}
+
 const AT_THE_THUMB = ["/", "/chat", "/timeline", "/trust"];
 
 const here = (path: string, place: string) => (place === "/" ? path === "/" : path.startsWith(place));
@@ -68,6 +82,7 @@ export function Shell() {
         const place = leader ? PLACES.find((each) => each.key === event.key) : undefined;
         if (place) go(place.path);
         else if (event.key === "?") setShowingKeys(true);
+        else if (!leader && ACTS[event.key]) choose(ACTS[event.key]!);
         leader = event.key === "g";
       }
     };
@@ -146,13 +161,26 @@ function useFurther() {
   return [...canvas, ...views.map(({ name, title }) => ({ path: `/view/${name}`, word: title, icon: Plug }))];
 }
 
+/** What this browser keeps of how the page looks: a word on the root element, so that styles can go by it. */
+function useLook(name: "rail" | "density", other: string): [boolean, () => void] {
+  const [on, setOn] = useState(() => document.documentElement.dataset[name] === other);
+  return [on, () => {
+    localStorage.setItem(`hob.${name}`, on ? "" : other);
+    document.documentElement.dataset[name] = on ? "" : other;
+    setOn(!on);
+  }];
+}
+
 function Rail({ path, waiting }: { path: string; waiting: number }) {
   const further = useFurther();
+  const [narrow, toggleNarrow] = useLook("rail", "icons");
+  const [compact, toggleCompact] = useLook("density", "compact");
+  const shown = narrow ? "sr-only" : "sr-only lg:not-sr-only";
   return (
-    <nav aria-label={t("Places")} className="hidden w-16 shrink-0 flex-col gap-1 border-e border-line p-3 sm:flex lg:w-52">
+    <nav aria-label={t("Places")} className={`hidden w-16 shrink-0 flex-col gap-1 overflow-y-auto border-e border-line p-3 sm:flex ${narrow ? "" : "lg:w-52"}`}>
       <Link href="/" className="mb-3 flex items-center gap-2.5 px-1 py-1" aria-label="Hob">
         <Mark />
-        <span className="hidden text-lg font-semibold tracking-tight lg:inline">Hob</span>
+        <span className={`hidden text-lg font-semibold tracking-tight ${narrow ? "" : "lg:inline"}`}>Hob</span>
       </Link>
       {PLACES.map(({ path: place, word, icon: Icon }) => (
         <Link
@@ -163,7 +191,7 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
           className={`relative flex min-h-10 items-center gap-3 rounded-md px-2.5 font-medium transition-colors duration-100 ${here(path, place) ? "bg-accent-soft text-accent" : "text-muted hover:bg-sunken hover:text-text"}`}
         >
           <Icon size={18} aria-hidden className="shrink-0" />
-          <span className="sr-only lg:not-sr-only">{t(word)}</span>
+          <span className={shown}>{t(word)}</span>
           {place === "/trust" && <Dot count={waiting} />}
         </Link>
       ))}
@@ -172,9 +200,13 @@ function Rail({ path, waiting }: { path: string; waiting: number }) {
         <Link key={place} href={place} title={word} aria-current={here(path, place) ? "page" : undefined}
           className={`flex min-h-10 items-center gap-3 rounded-md px-2.5 font-medium ${here(path, place) ? "bg-accent-soft text-accent" : "text-muted hover:bg-sunken hover:text-text"}`}>
           <Icon size={18} aria-hidden className="shrink-0" />
-          <span className="sr-only truncate lg:not-sr-only">{word}</span>
+          <span className={`truncate ${shown}`}>{word}</span>
         </Link>
       ))}
+      <div className={`mt-auto flex pt-3 ${narrow ? "flex-col" : "flex-col lg:flex-row"}`}>
+        <span className="hidden lg:block"><Button look="quiet" icon={narrow ? PanelLeftOpen : PanelLeftClose} label={narrow ? t("Show the words") : t("Icons alone")} aria-pressed={narrow} onClick={toggleNarrow} className="px-2" /></span>
+        <Button look="quiet" icon={compact ? Rows3 : Rows4} label={compact ? t("More room between lines") : t("Less room between lines")} aria-pressed={compact} onClick={toggleCompact} className="px-2" />
+      </div>
     </nav>
   );
 }
@@ -320,6 +352,9 @@ function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
     ["j k", t("Next and previous entry of the timeline")],
     ["Enter", t("Open the chosen entry")],
     ["/", t("Filter the timeline")],
+    ["a d", t("Allow or deny the card in focus: press twice")],
+    [".", t("Stop what runs: press twice")],
+    ["u", t("Undo: press twice")],
     ["Esc", t("Back, close")],
     ["?", t("These keys")],
   ];

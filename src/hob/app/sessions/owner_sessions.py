@@ -105,6 +105,7 @@ def _view(session: Session) -> SessionAnswer:
         "session": session.key,
         "title": session.title,
         "model": session.model,
+        "permission": session.permission,
         "paused": session.paused,
         "archived": session.archived,
         "entries": session.entries - session.since,

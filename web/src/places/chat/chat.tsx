@@ -7,6 +7,7 @@ import { useCanvas, useSessions } from "../../api/queries";
 import { t } from "../../i18n";
 import { Button, Dialog, Skeleton, When } from "../../parts/basics";
 import { Conversation } from "./conversation";
+import { Beside, Panel } from "./panel";
 import { SessionActs } from "./session";
 
 /** Sessions on the left, the chosen one beside them. */
@@ -14,22 +15,26 @@ export function Chat() {
   const [search] = useSearchParams();
   const session = search.get("session") ?? "api:main";
   const [listing, setListing] = useState(false);
+  const [beside, setBeside] = useState("");
   return (
+    <Beside value={setBeside}>
     <div className="flex h-full">
       <aside aria-label={t("Conversations")} className="hidden w-64 shrink-0 overflow-y-auto border-e border-line p-3 md:block">
         <Sessions chosen={session} />
       </aside>
-      <div className="flex min-w-0 flex-1 flex-col">
+      <div className={`min-w-0 flex-1 flex-col ${beside ? "hidden lg:flex" : "flex"}`}>
         <div className="flex items-center border-b border-line px-2 py-1 md:hidden">
           <Button look="quiet" icon={PanelLeft} onClick={() => setListing(true)}>{t("Conversations")}</Button>
         </div>
         <Presented session={session} />
         <Conversation key={session} session={session} />
       </div>
+      {beside && <Panel key={beside} trace={beside} onClose={() => setBeside("")} />}
       <Dialog open={listing} onClose={() => setListing(false)} title={t("Conversations")}>
         <Sessions chosen={session} onChosen={() => setListing(false)} />
       </Dialog>
     </div>
+    </Beside>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Activity, ArrowDown, Copy, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
+import { Activity, ArrowDown, Copy, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
 import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Link, useLocation } from "wouter";
 import { Problem, call } from "../../api/client";
@@ -12,6 +12,7 @@ import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
 import { Composer, type Draft } from "./composer";
+import { Beside } from "./panel";
 
 /** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it. */
 type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean; late?: boolean };
@@ -178,7 +179,7 @@ export function Conversation({ session }: { session: string }) {
       )}
       <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
       <Composer onSend={send} onStop={working.length ? stop : undefined} connected={connection.state === "open"} session={session}
-        model={<ModelChoice session={session} connected={connection.state === "open"} />} />
+        model={<><ModelChoice session={session} connected={connection.state === "open"} /><PermissionChoice session={session} connected={connection.state === "open"} /></>} />
     </Edit>
   );
 }
@@ -284,7 +285,7 @@ function ModelChoice({ session, connected }: { session: string; connected: boole
   const chosen = useSessions().data?.sessions.find((each) => each.session === session)?.model ?? "";
   if (models.length < 2 && !chosen) return null;
   const choose = (name: string) =>
-    live.ask({ type: "send", message: `/model ${name || "default"}`, session }, (message) => {
+    live.ask({ type: "send", key: crypto.randomUUID(), message: `/model ${name || "default"}`, session }, (message) => {
       if (message.type === "result") void client.invalidateQueries({ queryKey: ["sessions"] });
     });
   return (
@@ -296,14 +297,45 @@ function ModelChoice({ session, connected }: { session: string; connected: boole
   );
 }
 
-function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }) {
+const LEVELS = ["read-only", "guarded", "workspace", "full"];
+
+/** What Hob may do in this conversation without asking. */
+function PermissionChoice({ session, connected }: { session: string; connected: boolean }) {
+  const client = useQueryClient();
+  const chosen = useSessions().data?.sessions.find((each) => each.session === session)?.permission ?? "";
+  const [told, setTold] = useState("");
+  const choose = (level: string) =>
+    live.ask({ type: "send", key: crypto.randomUUID(), message: `/permission ${level || "default"}`, session }, (message) => {
+      if (message.type !== "result") return;
+      setTold(String(message.reply ?? ""));
+      void client.invalidateQueries({ queryKey: ["sessions"] });
+    });
   return (
-    <div className="flex items-center gap-3 text-xs text-muted">
+    <>
+      <select aria-label={t("Permission mode")} title={told || t("Permission mode")} value={chosen} disabled={!connected} onChange={(event) => choose(event.target.value)}
+        className="h-9 max-w-36 rounded-md bg-transparent px-1.5 text-xs text-muted hover:bg-sunken">
+        <option value="">{t("usual permission")}</option>
+        {LEVELS.map((each) => <option key={each} value={each}>{t(each)}</option>)}
+      </select>
+      {told && <span role="status" className="sr-only">{told}</span>}
+    </>
+  );
+}
+
+function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }) {
+  const open = useContext(Beside);
+  return (
+    <div className="flex flex-wrap items-center gap-3 text-xs text-muted">
       <span>{clock(entry.at)}</span>
       {entry.trace_id && (
         <Link href={`/trace/${entry.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
           <Activity size={12} aria-hidden /> {t("Trace")}
         </Link>
+      )}
+      {entry.trace_id && (
+        <button type="button" onClick={() => open(entry.trace_id!)} className="inline-flex items-center gap-1 hover:text-text">
+          <PanelRight size={12} aria-hidden /> {t("Details")}
+        </button>
       )}
       <button type="button" onClick={() => void navigator.clipboard.writeText(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
         <Copy size={12} aria-hidden /> {t("Copy")}

@@ -1,11 +1,14 @@
-import { ArrowRight, CircleAlert, Inbox, Sparkles } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { ArrowRight, Brain, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
+import { call } from "../../api/client";
 import { useApprovals, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
-import { money, number, t } from "../../i18n";
+import { duration, money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
+import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
 import { NotifyChoice } from "../../parts/notify";
 import { Running } from "../../parts/running";
 import { worker } from "../../parts/worker";
@@ -20,9 +23,11 @@ export function Home() {
   const approvals = useApprovals();
   const open = tasks.data?.tasks.filter((each) => OPEN.includes(each.state)) ?? [];
   const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
-  const failed = recent.filter((each) => each.state === "failed").slice(0, 3);
+  const failed = recent.filter((each) => ["failed", "set_aside"].includes(each.state)).slice(0, 3);
   const asked = approvals.data?.approvals ?? [];
-  const nothing = !asked.length && !failed.length && !status.data?.unaccepted?.length;
+  const pairing = useQuery({ queryKey: ["pairing"], queryFn: () => call("GET /api/v1/pairing"), retry: false }).data?.requests ?? [];
+  const questions = open.filter((each) => each.state === "waiting" && !asked.some((one) => one.session === each.session));
+  const nothing = !asked.length && !failed.length && !pairing.length && !questions.length && !status.data?.unaccepted?.length;
   return (
     <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
       <NoModel />
@@ -39,6 +44,12 @@ export function Home() {
           <div className="flex flex-col gap-3">
             {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
             {asked.length > 0 && <NotifyChoice quiet />}
+            {questions.map((each) => (
+              <Ask key={each.id} text={each.title} more={t("Hob asked something in {session}", { session: each.session })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
+            ))}
+            {pairing.map((each) => (
+              <Ask key={each.code} text={each.name || each.address} more={t("asks to be let in, from {address}", { address: each.address })} href="/trust?tab=people" word={t("Look")} />
+            ))}
             {failed.map((each) => <Failed key={each.id} task={each} />)}
             {(status.data?.unaccepted ?? []).map((file) => (
               <Card key={file} className="flex items-center gap-3 px-4 py-3">
@@ -55,6 +66,7 @@ export function Home() {
         </Section>
       )}
       <Today />
+      <Learned />
       <Section title={t("Lately")} more={<Link href="/timeline" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
         {tasks.isPending ? (
           <Skeleton rows={3} className="h-11" />
@@ -73,11 +85,57 @@ export function Home() {
           <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
         )}
       </Section>
+      <Health />
       <Distrust />
       {!window.isSecureContext && (
         <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")}</p>
       )}
     </Page>
+  );
+}
+
+function Ask({ text, more, href, word }: { text: string; more: string; href: string; word: string }) {
+  return (
+    <Card className="flex flex-wrap items-center gap-3 px-4 py-3">
+      <CircleHelp size={18} className="text-warn" aria-hidden />
+      <div className="min-w-0 flex-1"><p dir="auto" className="truncate font-medium">{text || t("(no text)")}</p><p className="text-sm text-muted">{more}</p></div>
+      <Link href={href} className="text-accent hover:underline">{word}</Link>
+    </Card>
+  );
+}
+
+/** What changed in memory since yesterday, in one line. */
+function Learned() {
+  const facts = useFacts().data;
+  const changes = facts ? changesSince(facts, sinceYesterday()) : [];
+  if (!changes.length) return null;
+  const count = (kind: string) => changes.filter((each) => each.kind === kind).length;
+  const words: [number, string][] = [[count("added"), t("added")], [count("changed"), t("changed")], [count("closed"), t("closed")]];
+  return (
+    <Section title={t("Learned since yesterday")}>
+      <Link href="/memory?show=facts" className="flex items-center gap-3 rounded-md border border-line bg-surface px-4 py-3 hover:bg-sunken">
+        <Brain size={18} className="text-accent" aria-hidden />
+        <span className="flex-1">{words.filter(([n]) => n).map(([n, word]) => `${number(n)} ${word}`).join(" · ")}</span>
+        <ArrowRight size={14} aria-hidden className="text-accent" />
+      </Link>
+    </Section>
+  );
+}
+
+/** How Hob itself is, in one line; what is wrong leads to doctor. */
+function Health() {
+  const status = useStatus().data;
+  if (status?.uptime_seconds === undefined) return null;
+  const wrong = [
+    status.store !== "ok" && t("store: {what}", { what: status.store ?? "?" }),
+    !!status.stuck?.length && t("{count} undelivered", { count: status.stuck.length }),
+    !!status.resting?.length && t("{count} models rest", { count: status.resting.length }),
+  ].filter(Boolean);
+  return (
+    <Link href="/settings?tab=doctor" className="mb-4 flex items-center gap-2 text-sm text-muted hover:text-text">
+      {wrong.length ? <CircleAlert size={14} className="text-warn" aria-hidden /> : <CircleCheck size={14} className="text-good" aria-hidden />}
+      {wrong.length ? wrong.join(" · ") : t("All is well; up for {time}.", { time: duration(status.uptime_seconds) })}
+    </Link>
   );
 }
 

@@ -1,72 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { BookCheck, Check, Target, Undo2, X } from "lucide-react";
+import { Check, Target } from "lucide-react";
 import { call } from "../../api/client";
 import type { MemoryStatusAnswer } from "../../api/schema";
 import { day, t, tn } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
 
-type Fact = {
-  id: string; subject: string; predicate: string; object: string; valid_from: number | null; valid_to: number | null;
-  recorded_from: number; state: string; quote: string;
-};
 type Goal = { id: string; text: string; state: string; due: number | null; changed: number; evidence: { text: string; at: number }[] };
-
-/** What Hob holds to be so: as sentences, with the time for which they hold; what is not sure asks, what is new can be taken back. */
-export function Facts() {
-  const client = useQueryClient();
-  const told = useQuery({ queryKey: ["memory", "facts"], queryFn: () => call("GET /api/v1/memory/facts", { query: { past: true } }) });
-  const settle = useMutation({
-    mutationFn: (body: { id: string; action: string }) => call("POST /api/v1/memory/facts", { body }),
-    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
-  });
-  if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
-  if (!told.data) return <Skeleton rows={4} className="h-14" />;
-  const facts = (told.data.facts as Fact[]).toSorted((one, other) => other.recorded_from - one.recorded_from);
-  const since = Date.now() / 1000 - 86_400;
-  const groups: [string, Fact[]][] = [
-    [t("Not sure: is it so?"), facts.filter((each) => each.state === "asked")],
-    [t("New since yesterday"), facts.filter((each) => each.state !== "asked" && each.recorded_from >= since)],
-    [t("So now"), facts.filter((each) => each.state !== "asked" && each.recorded_from < since && each.valid_to === null)],
-    [t("So once"), facts.filter((each) => each.state !== "asked" && each.recorded_from < since && each.valid_to !== null)],
-  ];
-  if (!facts.length) {
-    return <Empty icon={BookCheck} title={t("Nothing that changes over time is known yet.")}>{t("Tell Hob where you live or who you work with: it becomes a sentence, with the time for which it holds.")}</Empty>;
-  }
-  return (
-    <>
-      {settle.isError && <Failure error={settle.error} />}
-      {groups.filter(([, some]) => some.length).map(([title, some]) => (
-        <Section key={title} title={title}>
-          <Card className="divide-y divide-line">
-            {some.map((each) => (
-              <div key={each.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
-                <div className="min-w-0 flex-1 basis-64">
-                  <p dir="auto" className={`break-words ${each.valid_to === null ? "" : "text-muted"}`}>
-                    <span className="font-medium">{each.subject}</span> {each.predicate.replaceAll("_", " ")} <span className="font-medium">{each.object}</span>
-                  </p>
-                  <p dir="auto" className="text-xs text-muted">{span(each)}{each.quote && ` · “${each.quote}”`}</p>
-                </div>
-                {each.state === "asked" ? (
-                  <>
-                    <Button icon={Check} disabled={settle.isPending} onClick={() => settle.mutate({ id: each.id, action: "confirm" })}>{t("It is so")}</Button>
-                    <Button look="quiet" icon={X} disabled={settle.isPending} onClick={() => settle.mutate({ id: each.id, action: "correct" })}>{t("It is not so")}</Button>
-                  </>
-                ) : (
-                  each.recorded_from >= since && <Button look="quiet" icon={Undo2} disabled={settle.isPending} onClick={() => settle.mutate({ id: each.id, action: "undo" })}>{t("Undo")}</Button>
-                )}
-              </div>
-            ))}
-          </Card>
-        </Section>
-      ))}
-    </>
-  );
-}
-
-function span(fact: Fact): string {
-  if (fact.valid_to !== null) return t("until {day}", { day: day(fact.valid_to) });
-  return fact.valid_from === null ? t("always, as far as Hob knows") : t("since {day}", { day: day(fact.valid_from) });
-}
 
 const TONES: Record<string, "good" | "warn" | "plain" | "accent"> = { open: "accent", stalled: "warn", done: "good", dropped: "plain" };
 

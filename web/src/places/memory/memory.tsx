@@ -10,7 +10,8 @@ import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, T
 import { Led } from "../../parts/led";
 import { ScoreBar, ScoreParts } from "../../parts/score";
 import { Forget } from "./forget";
-import { Facts, Goals, Inside } from "./known";
+import { Facts } from "./facts";
+import { Goals, Inside } from "./known";
 import { Pipeline } from "./pipeline";
 
 /** What Hob remembers: where it comes from, what of it reaches a prompt, and how it is forgotten. */
@@ -51,7 +52,7 @@ export function Memory() {
       ) : !status ? (
         <Skeleton rows={1} className="h-64" />
       ) : (
-        <div className={query || one || show !== "items" ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
+        <div className={show !== "items" ? "hidden" : query || one ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
       )}
       <div className="mb-6">
         <Tabs label={t("What is shown")} chosen={show} onChoose={(chosen) => setSearch(chosen === "items" ? {} : { show: chosen }, { replace: true })}

@@ -101,7 +101,7 @@ function Remembered({ event }: { event: PlacedEvent }) {
       {undo.isSuccess ? (
         <span className="ms-auto shrink-0">{t("taken back")}</span>
       ) : (
-        event.text && <Button look="quiet" disabled={undo.isPending} onClick={() => undo.mutate()} className="ms-auto shrink-0">{t("Undo")}</Button>
+        event.text && <Button look="quiet" data-act="undo" disabled={undo.isPending} onClick={() => undo.mutate()} className="ms-auto shrink-0">{t("Undo")}</Button>
       )}
       <time className="shrink-0 text-xs whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
     </div>

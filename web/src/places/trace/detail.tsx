@@ -1,16 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Undo2 } from "lucide-react";
-import { useState, type ReactNode } from "react";
-import { call } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
 import { duration, exact, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
-import { Badge, Button, Card } from "../../parts/basics";
-import { Diff } from "../../parts/diff";
-import { Files } from "../../parts/media";
+import { Badge } from "../../parts/basics";
+import { Files, Media } from "../../parts/media";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
-import { Recalled, type RecalledMemory } from "./recalled";
+import { Block, Changed } from "../../parts/changed";
+import { Recalled, type RecalledMemory } from "../../parts/recalled";
 
 type Part = { name: string; bytes: number; tokens: number; cached: boolean };
 type Calls = { name: string; arguments: unknown }[];
@@ -49,6 +45,7 @@ export function Detail({ span, decisions, approvals }: {
       {text("result") && (
         <Block title={data.error ? t("Error") : t("Result")}>
           <div className={text("trust") === "untrusted" ? "tainted" : ""}><Code>{text("result")}</Code></div>
+          {text("rest") && <p className="border-t border-line px-4 py-2 text-sm"><Media id={text("rest")} name={`${span.title}.txt`} /></p>}
         </Block>
       )}
       {text("response_text") && <Block title={t("Answer")}><div className="px-4 py-3"><Markdown text={text("response_text")} /></div></Block>}
@@ -102,38 +99,6 @@ function Sections({ sections }: { sections: Part[] }) {
   );
 }
 
-/** The files that a turn changed, with what was changed, and a way back. */
-function Changed({ turn }: { turn: string }) {
-  const client = useQueryClient();
-  const [sure, setSure] = useState(false);
-  const preview = useQuery({
-    queryKey: ["undo", turn],
-    queryFn: () => call("POST /api/v1/undo", { body: { id: turn, preview: true } }),
-    retry: false,
-  });
-  const undo = useMutation({
-    mutationFn: () => call("POST /api/v1/undo", { body: { id: turn } }),
-    onSettled: () => {
-      setSure(false);
-      for (const key of ["undo", "repo"]) void client.invalidateQueries({ queryKey: [key] });
-    },
-  });
-  const told = preview.data;
-  if (!told || !(told.restored.length || told.kept.length)) return null;
-  return (
-    <Block title={tn("{count} file would be put back", "{count} files would be put back", told.restored.length)}>
-      {told.diff && <Diff text={told.diff} />}
-      <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
-        <span className="min-w-0 flex-1 text-sm text-muted">{t("Shown is what undoing would do; a later change is never overwritten.")}</span>
-        {undo.isError && <span role="alert" className="text-sm text-bad">{undo.error.message}</span>}
-        <Button look="danger" icon={Undo2} disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} onBlur={() => setSure(false)}>
-          {sure ? t("Yes, put back") : t("Undo")}
-        </Button>
-      </div>
-    </Block>
-  );
-}
-
 function Tokens({ span }: { span: SpanAnswer }) {
   const usage = span.event.usage;
   if (!usage) return null;
@@ -160,15 +125,6 @@ function Tokens({ span }: { span: SpanAnswer }) {
         <div className="flex gap-2"><dt>{t("Cost")}</dt><dd className="font-medium text-text">{money(usage.cost_usd)}</dd></div>
       </dl>
     </div>
-  );
-}
-
-function Block({ title, children, folded }: { title: string; children: ReactNode; folded?: boolean }) {
-  return (
-    <details open={!folded}>
-      <summary className="mb-1.5 text-sm font-semibold text-muted">{title}</summary>
-      <Card className="overflow-hidden">{children}</Card>
-    </details>
   );
 }
 

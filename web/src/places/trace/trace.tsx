@@ -1,4 +1,4 @@
-import { ArrowLeft, Braces, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow } from "lucide-react";
+import { ArrowLeft, Braces, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
@@ -11,7 +11,7 @@ import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
 import { Replay } from "./replay";
-import { ordered, type Placed } from "./tree";
+import { critical, ordered, type Placed } from "./tree";
 
 /** One message's journey: the waterfall, and the chosen part of it. */
 export function Trace({ id }: { id: string }) {
@@ -91,12 +91,21 @@ function Facts({ trace }: { trace: TraceAnswer }) {
 function Waterfall({ spans, chosen, onChoose, trace }: {
   spans: Placed[]; chosen: string; onChoose: (id: string) => void; trace: TraceAnswer;
 }) {
-  const start = Math.min(...spans.map((each) => each.span.started_at));
-  const end = Math.max(...spans.map((each) => each.span.started_at + (each.span.seconds ?? 0)));
+  const [zoom, setZoom] = useState<[number, number] | null>(null);
+  const slow = useMemo(() => critical(spans), [spans]);
+  const all = [Math.min(...spans.map((each) => each.span.started_at)), Math.max(...spans.map((each) => each.span.started_at + (each.span.seconds ?? 0)))] as const;
+  const [start, end] = zoom ?? all;
+  const span = spans.find((each) => each.span.id === chosen)?.span;
   const whole = Math.max(end - start, 0.001);
   const place = (at: number) => `${(100 * (at - start)) / whole}%`;
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return (
+    <>
+    <div className="mb-2 flex flex-wrap items-center gap-2 text-sm text-muted">
+      <Button look="quiet" icon={ZoomIn} disabled={!span?.seconds} onClick={() => span && setZoom([span.started_at - (span.seconds ?? 0) * 0.05, span.started_at + (span.seconds ?? 0) * 1.05])}>{t("Zoom in on the chosen part")}</Button>
+      {zoom && <Button look="quiet" icon={ZoomOut} onClick={() => setZoom(null)}>{t("Show all of it")}</Button>}
+      <span className="ms-auto">{t("Bold: what decided how long it took")}</span>
+    </div>
     <Wide label={t("Spans")} className="mb-6">
       <div role="listbox" aria-label={t("Spans")}>
         <div className="grid grid-cols-[minmax(9rem,22rem)_minmax(4rem,1fr)_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
@@ -120,13 +129,13 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
               <span className="flex min-w-0 items-center gap-2" style={{ paddingInlineStart: depth * 16 }}>
                 <SpanIcon type={span.type} />
                 <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
-                <span className={`truncate ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""}`}>
+                <span data-critical={slow.has(span.id) || undefined} className={`truncate ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
                   {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : t(span.title)}
                 </span>
                 {wentWrong(span.event) && <Badge tone="bad">{span.status}</Badge>}
                 {verdict && <code className="hidden truncate font-mono text-xs text-muted xl:inline">{verdict.rule}</code>}
               </span>
-              <span className="relative block h-4">
+              <span className="relative block h-4 overflow-hidden">
                 <span
                   className={`absolute inset-y-0.5 rounded-sm ${span.kind === "turn" ? "opacity-40" : ""}`}
                   style={{
@@ -150,5 +159,6 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
         })}
       </div>
     </Wide>
+    </>
   );
 }

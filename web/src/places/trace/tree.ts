@@ -24,3 +24,17 @@ export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   walk("", 0);
   return found;
 }
+
+/** The spans that decided how long it took: from the end back, whichever ended last before the next one began. */
+export function critical(spans: readonly Placed[]): ReadonlySet<string> {
+  const timed = spans.map((each) => each.span).filter((each) => each.kind !== "turn" && each.seconds !== null);
+  const end = (span: SpanAnswer) => span.started_at + (span.seconds ?? 0);
+  const path = new Set<string>();
+  let before = Infinity;
+  for (;;) {
+    const next = timed.filter((each) => !path.has(each.id) && end(each) <= before + 0.001).sort((one, other) => end(other) - end(one))[0];
+    if (!next) return path;
+    path.add(next.id);
+    before = next.started_at;
+  }
+}

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { call } from "../../api/client";
-import type { ForgottenItemAnswer, MemoryItemAnswer } from "../../api/schema";
-import { t, tn } from "../../i18n";
-import { Badge, Card } from "../../parts/basics";
-import { ScoreBar, ScoreParts } from "../../parts/score";
+import { call } from "../api/client";
+import type { ForgottenItemAnswer, MemoryItemAnswer } from "../api/schema";
+import { t, tn } from "../i18n";
+import { Badge, Card } from "./basics";
+import { ScoreBar, ScoreParts } from "./score";
 
 export type RecalledMemory = { id: string; score: number; parts: Record<string, number> };
 

@@ -1,0 +1,236 @@
+"""What single views of the page show and do, in Chromium against the real daemon."""
+
+import re
+
+from playwright.async_api import Browser, Locator, Page, expect
+
+from hob.testing.model_server import Reply
+from tests.dashboard.conftest import open_tab
+from tests.dashboard.scene import ASKED, scene
+from tests.journeys.world import World
+
+
+async def test_facts_show_when_they_hold_and_what_was_so_on_a_day(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/memory?show=facts")
+        page = tab.page
+        axis = page.get_by_role("list", name="Facts and the time for which they hold")
+        work = axis.get_by_role("listitem").filter(has_text="works at")
+        await expect(work).to_have_text([re.compile("Siemens.*since.*until"), re.compile("Bosch.*since")])
+        before, now = [await each.bounding_box() for each in await work.locator("[data-bar]").all()]
+        assert before
+        assert now
+        assert before["x"] + before["width"] <= now["x"] + 4
+        day = await page.evaluate("new Date(Date.now() - 1000 * 86400000).toLocaleDateString('sv')")
+        await page.get_by_label("As of").fill(day)
+        await expect(work).to_have_count(1)
+        await expect(work).to_contain_text("Siemens")
+        await page.get_by_label("as Hob knew it then").check()
+        await expect(work).to_contain_text("Siemens")
+        await expect(page).to_have_url(re.compile("known=true"))
+        await page.get_by_role("button", name="Back to now").click()
+        await expect(work).to_have_count(2)
+        assert tab.errors == []
+
+
+async def test_contradicting_facts_stand_beside_each_other_and_one_is_kept(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/memory?show=facts")
+        page = tab.page
+        rivals = page.get_by_role("group", name="These cannot both be so")
+        await expect(rivals).to_contain_text("Munich")
+        sure, unsure = (rivals.locator("> div").filter(has_text=each) for each in ("Munich", "Hamburg"))
+        left, right = await sure.bounding_box(), await unsure.bounding_box()
+        assert left
+        assert right
+        assert abs(left["y"] - right["y"]) < 2
+        await expect(unsure).to_contain_text("not sure")
+        await sure.get_by_role("button", name="Keep this").click()
+        await expect(rivals).to_have_count(0)
+        axis = page.get_by_role("list", name="Facts and the time for which they hold")
+        await expect(axis).to_contain_text("Munich")
+        await expect(axis).not_to_contain_text("Hamburg")
+        assert tab.errors == []
+
+
+async def test_what_changed_last_night_is_a_difference_that_is_undone(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser)
+        page = tab.page
+        await page.get_by_role("region", name="Learned since yesterday").get_by_role("link").click()
+        news = page.get_by_role("region", name="New since yesterday")
+        await expect(news).to_contain_text(re.compile(".*Berlin.*\\+.*Potsdam.*Anna moved to Potsdam.*changed"))
+        await news.get_by_role("button", name="Undo").click()
+        axis = page.get_by_role("list", name="Facts and the time for which they hold")
+        await expect(axis).not_to_contain_text("Potsdam")
+        await expect(axis.get_by_role("listitem").filter(has_text="Berlin")).to_have_count(1)
+        assert tab.errors == []
+
+
+async def test_keys_lead_to_a_decision_and_take_it_with_the_second_press(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend([ASKED[2], Reply("It is clean.")])
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        deny = page.get_by_role("button", name="Deny")
+        await expect(deny).to_be_visible()
+        await page.keyboard.press("d")
+        await expect(deny).to_be_focused()
+        await page.keyboard.press("a")  # another mind, before anything was decided
+        await expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+        assert (await daemon.get(asked["id"]))["state"] == "parked"
+        await page.keyboard.press("a")
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
+        world.model.script.append(Reply("A long story " + "that goes on " * 30, pause=0.1))
+        await daemon.post("Tell.", session="main", wait=0)
+        await page.goto(tab.base)
+        stop = page.get_by_role("button", name="Stop", exact=True)
+        await expect(stop).to_be_visible()
+        for _ in range(2):
+            await page.keyboard.press(".")
+        await expect(stop).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_approval_for_ever_is_asked_twice_and_holds_in_other_conversations(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve() as daemon:
+        world.model.script.extend([ASKED[2], Reply("It is clean.")])
+        asked = (await daemon.post("Clean up.", session="main")).json()
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        card = page.get_by_role("article", name="Approval for exec")
+        await card.get_by_role("button", name="Always…").click()
+        assert (await daemon.get(asked["id"]))["state"] == "parked"
+        await card.get_by_role("button", name="Yes, exactly this, always").click()
+        assert (await daemon.get(asked["id"], wait=20))["reply"] == "It is clean."
+        await expect(page.get_by_role("region", name="Allowed for more than once")).to_contain_text("everywhere")
+        world.model.script.extend([ASKED[2], Reply("Clean again.")])
+        assert (await daemon.post("Clean up.", session="other")).json()["reply"] == "Clean again."
+        await page.get_by_role("button", name="Take back").click()
+        await expect(page.get_by_text("Nothing. Each thing is asked about by itself.")).to_be_visible()
+        assert tab.errors == []
+
+
+PRESS = """async () => {
+  const [shown] = await self.registration.getNotifications();
+  if (!shown) return false;
+  self.dispatchEvent(new NotificationEvent('notificationclick', { notification: shown }));
+  return true;
+}"""
+
+
+async def test_press_of_a_notification_leads_to_the_question(world: World, browser: Browser) -> None:
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/costs")
+        page = tab.page
+        await page.context.grant_permissions(["notifications"], origin=tab.base)
+        await page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+        await page.evaluate("() => { document.hasFocus = () => false; }")
+        world.model.script.append(ASKED[2])
+        await daemon.post("Clean up.", session="main")
+        (worker,) = page.context.service_workers
+        async with page.expect_event("framenavigated"):
+            while not await worker.evaluate(PRESS):
+                await page.wait_for_timeout(50)
+        await expect(page.get_by_role("article", name="Approval for exec")).to_be_visible()
+        assert await worker.evaluate("async () => (await self.registration.getNotifications()).length") == 0
+
+
+async def test_second_tab_shows_memory_and_web_users_as_the_first_one_changes_them(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/memory")
+        other = await tab.beside()
+        await other.page.goto(f"{tab.base}/memory")
+        await expect(other.page.get_by_role("article", name="memory").first).to_be_visible()
+        await tab.page.get_by_role("button", name="Remember something").click()
+        await tab.page.get_by_label("What Hob should remember").fill("Anna likes green tea.")
+        await tab.page.get_by_role("button", name="Remember", exact=True).click()
+        await expect(other.page.get_by_text("Anna likes green tea.")).to_be_visible()
+        await other.page.goto(f"{tab.base}/settings?tab=delivery")
+        await tab.page.goto(f"{tab.base}/settings?tab=delivery")
+        await expect(other.page.get_by_role("heading", name="Web users")).to_be_visible()
+        await tab.page.get_by_label("Name").fill("Anna")
+        await tab.page.get_by_role("button", name="Add").click()
+        linked = other.page.get_by_label("Linked chat")
+        await expect(linked).to_be_visible()
+        await tab.page.get_by_label("Linked chat").fill("telegram:12345")
+        await tab.page.get_by_role("button", name="Link", exact=True).click()
+        await expect(other.page.get_by_text("linked", exact=True)).to_be_visible()
+        assert tab.errors + other.errors == []
+
+
+async def test_costs_are_told_by_tool_and_a_trace_zooms_and_shows_its_critical_path(
+    world: World, browser: Browser
+) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/costs")
+        page = tab.page
+        await page.get_by_role("group", name="Told apart by").get_by_role("button", name="Tools").click()
+        for name in ("exec", "write", "no tool"):
+            await expect(page.get_by_role("cell", name=name, exact=True)).to_be_visible()
+        await page.goto(f"{tab.base}/timeline?text=disk+space")
+        await page.get_by_role("link", name="Trace").first.click()
+        spans = page.get_by_role("listbox", name="Spans")
+        decisive = spans.get_by_role("option").filter(has=page.locator("[data-critical]"))
+        await expect(decisive.filter(has_text="exec").first).to_be_visible()
+        chosen = spans.get_by_role("option").filter(has_text="exec").first
+        await chosen.click()
+        width = await bar_of(chosen)
+        await page.get_by_role("button", name="Zoom in on the chosen part").click()
+        assert await bar_of(chosen) > max(2 * width, 100)
+        await page.get_by_role("button", name="Show all of it").click()
+        assert await bar_of(chosen) == width
+        assert tab.errors == []
+
+
+async def bar_of(span: Locator) -> float:
+    """How long its bar is."""
+    box = await span.locator("span > span[style]").last.bounding_box()
+    assert box
+    return box["width"]
+
+
+async def look(page: Page, name: str) -> float:
+    """How wide the rail is after this button was pressed."""
+    await page.get_by_role("button", name=name).click()
+    return float(await page.evaluate("document.querySelector('nav').getBoundingClientRect().width"))
+
+
+async def test_look_that_was_chosen_stays_and_the_permission_mode_is_beside_the_input(
+    world: World, browser: Browser
+) -> None:
+    async with world.serve(HOB_MODEL_FALLBACKS='["fake-2"]') as daemon:
+        await daemon.post("hello", session="main")
+        tab = await open_tab(world, browser, "/chat?session=api:main")
+        page = tab.page
+        assert await look(page, "Icons alone") < 80
+        await page.get_by_role("button", name="Less room between lines").click()
+        await page.reload()
+        await expect(page.get_by_role("button", name="More room between lines")).to_be_visible()
+        assert await look(page, "Show the words") > 150
+        other = await tab.beside()
+        await other.page.goto(f"{tab.base}/chat?session=api:main")
+        await page.get_by_label("Model", exact=True).select_option("fake-1")
+        await expect(other.page.get_by_label("Model", exact=True)).to_have_value("fake-1")
+        await page.get_by_label("Permission mode").select_option("read-only")
+        await expect(other.page.get_by_label("Permission mode")).to_have_value("read-only")
+        assert tab.errors == []
+
+
+async def test_panel_beside_the_chat_shows_steps_files_and_memory_of_a_message(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/chat?session=api:weekend")
+        page = tab.page
+        await page.get_by_text("It is in").locator("xpath=../../..").get_by_role("button", name="Details").click()
+        panel = page.get_by_role("complementary", name="What it led to")
+        await expect(panel.get_by_role("listitem").filter(has_text="write")).to_be_visible()
+        await expect(panel).to_contain_text("1 file would be put back")
+        await expect(panel).to_contain_text("Potsdam trips start from Wannsee, by S7.")
+        await panel.get_by_role("button", name="Close").click()
+        await expect(panel).to_have_count(0)
+        assert tab.errors == []

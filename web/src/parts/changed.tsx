@@ -1,0 +1,49 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Undo2 } from "lucide-react";
+import { useState, type ReactNode } from "react";
+import { call } from "../api/client";
+import { t, tn } from "../i18n";
+import { Button, Card } from "./basics";
+import { Diff } from "./diff";
+
+/** The files that a turn changed, with what was changed, and a way back. */
+export function Changed({ turn }: { turn: string }) {
+  const client = useQueryClient();
+  const [sure, setSure] = useState(false);
+  const preview = useQuery({
+    queryKey: ["undo", turn],
+    queryFn: () => call("POST /api/v1/undo", { body: { id: turn, preview: true } }),
+    retry: false,
+  });
+  const undo = useMutation({
+    mutationFn: () => call("POST /api/v1/undo", { body: { id: turn } }),
+    onSettled: () => {
+      setSure(false);
+      for (const key of ["undo", "repo"]) void client.invalidateQueries({ queryKey: [key] });
+    },
+  });
+  const told = preview.data;
+  if (!told || !(told.restored.length || told.kept.length)) return null;
+  return (
+    <Block title={tn("{count} file would be put back", "{count} files would be put back", told.restored.length)}>
+      {told.diff && <Diff text={told.diff} />}
+      <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
+        <span className="min-w-0 flex-1 text-sm text-muted">{t("Shown is what undoing would do; a later change is never overwritten.")}</span>
+        {undo.isError && <span role="alert" className="text-sm text-bad">{undo.error.message}</span>}
+        <Button look="danger" icon={Undo2} data-act="undo" disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} onBlur={() => setSure(false)}>
+          {sure ? t("Yes, put back") : t("Undo")}
+        </Button>
+      </div>
+    </Block>
+  );
+}
+
+/** A part of a page that opens and folds. */
+export function Block({ title, children, folded }: { title: string; children: ReactNode; folded?: boolean }) {
+  return (
+    <details open={!folded}>
+      <summary className="mb-1.5 text-sm font-semibold text-muted">{title}</summary>
+      <Card className="overflow-hidden">{children}</Card>
+    </details>
+  );
+}

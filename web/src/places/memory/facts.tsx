@@ -1,0 +1,220 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { BookCheck, Check, Pencil, Undo2, X } from "lucide-react";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import { call } from "../../api/client";
+import { day, t } from "../../i18n";
+import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
+import { changesSince, sinceYesterday, useFacts, type Change, type Fact } from "../../parts/facts";
+
+type Settle = (body: { id: string; action: string; object?: string }) => void;
+
+/** What Hob holds to be so: sentences with the time for which they hold, what contradicts them beside them, what is new, and how all that was once. */
+export function Facts() {
+  const client = useQueryClient();
+  const [search, setSearch] = useSearchParams();
+  const on = search.get("on") ?? "";
+  const settle = useMutation({
+    mutationFn: (body: { id: string; action: string; object?: string }) => call("POST /api/v1/memory/facts", { body }),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["memory"] }),
+  });
+  const told = useFacts();
+  const then = useThen(on, search.get("known") === "true");
+  if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
+  if (!told.data) return <Skeleton rows={4} className="h-14" />;
+  if (!told.data.length) {
+    return <Empty icon={BookCheck} title={t("Nothing that changes over time is known yet.")}>{t("Tell Hob where you live or who you work with: it becomes a sentence, with the time for which it holds.")}</Empty>;
+  }
+  const now = told.data.filter((each) => each.recorded_to === null);
+  const shown = on ? (then.data ?? []) : now;
+  const set = (values: Record<string, string>) => setSearch({ show: "facts", ...(on ? { on } : {}), ...(search.get("known") ? { known: "true" } : {}), ...values }, { replace: true });
+  return (
+    <>
+      {settle.isError && <Failure error={settle.error} />}
+      {!on && <Changes changes={changesSince(told.data, sinceYesterday())} act={settle.mutate} busy={settle.isPending} />}
+      <Rivals facts={shown} act={settle.mutate} busy={settle.isPending} past={!!on} />
+      {!on && <Asked facts={now.filter((each) => each.state === "asked" && !each.contradicts?.length)} act={settle.mutate} busy={settle.isPending} />}
+      <Section
+        title={on ? t("So on {day}", { day: day(at(on)) }) : t("So now, and once")}
+        more={
+          <div className="flex flex-wrap items-center gap-3 text-sm text-muted">
+            <label className="flex items-center gap-2">
+              {t("As of")}
+              <input type="date" value={on} max={new Date().toLocaleDateString("sv")} onChange={(event) => setSearch(event.target.value ? { show: "facts", on: event.target.value } : { show: "facts" }, { replace: true })}
+                className="h-9 rounded-md border border-line bg-surface px-2 text-text" />
+            </label>
+            {on && (
+              <label className="flex items-center gap-2">
+                <input type="checkbox" className="size-4 accent-(--accent)" checked={search.get("known") === "true"} onChange={(event) => set(event.target.checked ? { known: "true" } : { known: "" })} />
+                {t("as Hob knew it then")}
+              </label>
+            )}
+            {on && <Button look="quiet" icon={X} onClick={() => setSearch({ show: "facts" }, { replace: true })}>{t("Back to now")}</Button>}
+          </div>
+        }
+      >
+        {then.isError ? <Failure error={then.error} /> : on && !then.data ? <Skeleton rows={3} className="h-12" /> : <Axis facts={shown.filter((each) => each.state !== "asked")} mark={on ? at(on) : null} />}
+      </Section>
+    </>
+  );
+}
+
+/** The end of that day here, in Unix seconds. */
+const at = (date: string) => new Date(`${date}T23:59:59`).getTime() / 1000;
+
+function useThen(on: string, known: boolean) {
+  const time = on ? Math.min(at(on), Date.now() / 1000) : 0;
+  return useQuery({
+    queryKey: ["memory", "facts", on, known],
+    queryFn: async () => (await call("GET /api/v1/memory/facts", { query: { valid_at: time, ...(known ? { known_at: time } : {}) } })).facts as Fact[],
+    enabled: !!on,
+  });
+}
+
+function Sentence({ fact }: { fact: Fact }) {
+  return (
+    <span dir="auto" className="break-words">
+      <span className="font-medium">{fact.subject}</span> {fact.predicate.replaceAll("_", " ")} <span className="font-medium">{fact.object}</span>
+    </span>
+  );
+}
+
+/** What was added, changed and closed since yesterday, each with what it was taken from and a way back. */
+function Changes({ changes, act, busy }: { changes: Change[]; act: Settle; busy: boolean }) {
+  if (!changes.length) return null;
+  const words = { added: t("added"), changed: t("changed"), closed: t("closed") };
+  const tones = { added: "good", changed: "accent", closed: "plain" } as const;
+  return (
+    <Section title={t("New since yesterday")}>
+      <Card className="divide-y divide-line">
+        {changes.map((change) => (
+          <div key={change.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-2.5">
+            <div className="min-w-0 flex-1 basis-64">
+              {change.lines.map(({ sign, fact }) => (
+                <div key={`${sign}${fact.id}`} className={`-mx-2 rounded-sm px-2 py-0.5 ${sign === "+" ? "bg-(--diff-add)" : "bg-(--diff-del)"}`}>
+                  <span className="inline-block w-4 font-mono" aria-label={sign === "+" ? t("now") : t("no more")}>{sign}</span>
+                  <Sentence fact={fact} /> {fact.valid_to !== null && <span className="text-xs text-muted">{t("until {day}", { day: day(fact.valid_to) })}</span>}
+                  {fact.quote && <span dir="auto" className="block ps-4 text-xs text-muted">“{fact.quote}”</span>}
+                </div>
+              ))}
+            </div>
+            <Badge tone={tones[change.kind]}>{words[change.kind]}</Badge>
+            <When at={change.at} className="text-xs text-muted" />
+            <Button look="quiet" icon={Undo2} data-act="undo" disabled={busy} onClick={() => act({ id: change.undo, action: "undo" })}>{t("Undo")}</Button>
+          </div>
+        ))}
+      </Card>
+    </Section>
+  );
+}
+
+/** Facts that cannot be so at once, beside each other: one is kept, or something else is so. */
+function Rivals({ facts, act, busy, past }: { facts: Fact[]; act: Settle; busy: boolean; past: boolean }) {
+  const known = new Map(facts.map((each) => [each.id, each]));
+  const seen = new Set<string>();
+  const groups: Fact[][] = [];
+  for (const fact of facts) {
+    if (seen.has(fact.id) || !fact.contradicts?.length) continue;
+    const group = [fact, ...fact.contradicts.flatMap((id) => known.get(id) ?? [])];
+    group.forEach((each) => seen.add(each.id));
+    if (group.length > 1) groups.push(group);
+  }
+  if (!groups.length) return null;
+  const keep = (fact: Fact, group: Fact[]) => {
+    if (fact.state === "asked") act({ id: fact.id, action: "confirm" }); // what was so before ends by itself
+    else group.filter((each) => each !== fact).forEach((each) => act({ id: each.id, action: "correct" }));
+  };
+  return (
+    <Section title={t("These cannot both be so")}>
+      <div className="flex flex-col gap-3">
+        {groups.map((group) => (
+          <div key={group[0]!.id} role="group" aria-label={t("These cannot both be so")} className="grid gap-3 sm:grid-cols-2">
+            {group.map((fact) => (
+              <Card key={fact.id} className="flex flex-col gap-2 border-warn p-4">
+                <p><Sentence fact={fact} /> {fact.state === "asked" && <Badge tone="warn">{t("not sure")}</Badge>}</p>
+                <p dir="auto" className="flex-1 text-xs text-muted">{span(fact)} · {t("said")} <When at={fact.said_at} />{fact.quote && ` · “${fact.quote}”`}</p>
+                {!past && (
+                  <div className="flex flex-wrap gap-2">
+                    <Button icon={Check} disabled={busy} onClick={() => keep(fact, group)}>{t("Keep this")}</Button>
+                    <Replace fact={fact} act={act} busy={busy} />
+                  </div>
+                )}
+              </Card>
+            ))}
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function Replace({ fact, act, busy }: { fact: Fact; act: Settle; busy: boolean }) {
+  const [text, setText] = useState<string | null>(null);
+  if (text === null) return <Button look="quiet" icon={Pencil} onClick={() => setText(fact.object)}>{t("Replace…")}</Button>;
+  return (
+    <form className="flex min-w-0 flex-1 gap-2" onSubmit={(event) => { event.preventDefault(); act({ id: fact.id, action: "correct", object: text.trim() }); }}>
+      <input autoFocus dir="auto" aria-label={t("What is so instead")} value={text} onChange={(event) => setText(event.target.value)} className="h-9 min-w-0 flex-1 rounded-md border border-line bg-bg px-2.5" />
+      <Button type="submit" look="main" icon={Check} label={t("Save")} disabled={busy || !text.trim()} />
+    </form>
+  );
+}
+
+function Asked({ facts, act, busy }: { facts: Fact[]; act: Settle; busy: boolean }) {
+  if (!facts.length) return null;
+  return (
+    <Section title={t("Not sure: is it so?")}>
+      <Card className="divide-y divide-line">
+        {facts.map((each) => (
+          <div key={each.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+            <div className="min-w-0 flex-1 basis-64"><Sentence fact={each} /><p dir="auto" className="text-xs text-muted">{span(each)}{each.quote && ` · “${each.quote}”`}</p></div>
+            <Button icon={Check} disabled={busy} onClick={() => act({ id: each.id, action: "confirm" })}>{t("It is so")}</Button>
+            <Button look="quiet" icon={X} disabled={busy} onClick={() => act({ id: each.id, action: "correct" })}>{t("It is not so")}</Button>
+          </div>
+        ))}
+      </Card>
+    </Section>
+  );
+}
+
+/** Each fact with a bar for the time in which it holds, all on one axis that ends now; open where nothing says when. */
+function Axis({ facts, mark }: { facts: Fact[]; mark: number | null }) {
+  const now = Date.now() / 1000;
+  const from = (fact: Fact) => fact.valid_from ?? fact.said_at;
+  const first = Math.min(...facts.map(from), mark ?? now, now - 86_400);
+  const whole = now - first;
+  const place = (time: number) => `${Math.max(0, Math.min(100, (100 * (time - first)) / whole))}%`;
+  const rows = facts.toSorted((one, other) => `${one.subject} ${one.predicate}`.localeCompare(`${other.subject} ${other.predicate}`) || from(one) - from(other));
+  if (!rows.length) return <p className="text-muted">{t("Hob knew of nothing that was so then.")}</p>;
+  return (
+    <Card className="px-4 py-2">
+      <ul aria-label={t("Facts and the time for which they hold")}>
+        {rows.map((fact) => {
+          const end = fact.valid_to ?? now;
+          return (
+            <li key={fact.id} className="grid items-center gap-x-4 gap-y-1 py-1.5 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+              <div className={fact.valid_to !== null && fact.valid_to < now ? "text-muted" : ""}>
+                <Sentence fact={fact} />
+                <span dir="auto" className="block text-xs text-muted">{span(fact)}{fact.quote && ` · “${fact.quote}”`}</span>
+              </div>
+              <span aria-hidden className="relative block h-3 rounded-full bg-sunken" title={span(fact)}>
+                <span data-bar className={`absolute inset-y-0 rounded-full ${fact.valid_to === null ? "bg-accent" : "bg-(--event)"} ${fact.valid_from === null ? "hatched" : ""}`}
+                  style={{ insetInlineStart: place(from(fact)), width: `max(4px, ${(100 * (end - from(fact))) / whole}%)` }} />
+                {mark !== null && <span className="absolute -inset-y-1 w-0.5 bg-text" style={{ insetInlineStart: place(mark) }} />}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      <div aria-hidden className="mt-1 hidden grid-cols-[minmax(0,1fr)_minmax(0,1fr)] gap-x-4 border-t border-line py-1 text-xs text-muted sm:grid">
+        <span />
+        <span className="flex justify-between"><span>{day(first)}</span><span>{t("now")}</span></span>
+      </div>
+    </Card>
+  );
+}
+
+function span(fact: Fact): string {
+  const since = fact.valid_from === null ? "" : t("since {day}", { day: day(fact.valid_from) });
+  if (fact.valid_to !== null) return [since, t("until {day}", { day: day(fact.valid_to) })].filter(Boolean).join(", ");
+  return since || t("always, as far as Hob knows");
+}
