@@ -1,50 +1,12 @@
-import DOMPurify from "dompurify";
-import MarkdownIt from "markdown-it";
-import { memo } from "react";
+import { Suspense, lazy, memo } from "react";
 
-const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
-const alignments = /^text-align:\s*(left|right|center)$/;
-// the policy of the page allows no inline style: a table's alignment becomes a class
-for (const rule of ["th_open", "td_open"] as const) {
-  markdown.renderer.rules[rule] = (tokens, index, options, _env, self) => {
-    const token = tokens[index]!;
-    const found = alignments.exec(String(token.attrGet("style") ?? ""));
-    token.attrs = (token.attrs ?? []).filter(([name]) => name !== "style");
-    if (found) token.attrJoin("class", found[1]!);
-    return self.renderToken(tokens, index, options);
-  };
-}
+const Rich = lazy(() => import("./rich").then((found) => ({ default: found.Rich })));
 
-const POLICY = {
-  FORBID_TAGS: ["img", "style", "form", "input", "svg", "math", "iframe", "audio", "video"],
-  FORBID_ATTR: ["style", "id", "name"],
-  ADD_URI_SAFE_ATTR: ["start", "class"],
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
-};
 /** One line that Markdown makes nothing of: it is shown as it stands. */
 const PLAIN = /^(?!\s*(?:[-+=]|\d+[.)]|$))(?!.*(?:\.\p{L}|:\/\/|  $))[^\n*_`~#>|[\]<&\\@]*$/u;
 
-/** What was drawn lately, by its text: who scrolls back sees it at once. */
-const drawn = new Map<string, string>();
-
-function draw(text: string): string {
-  const before = drawn.get(text);
-  if (before !== undefined) return before;
-  const html = DOMPurify.sanitize(markdown.render(text), POLICY);
-  if (drawn.size > 300) drawn.delete(drawn.keys().next().value!);
-  drawn.set(text, html);
-  return html;
-}
-
-/** Text of others: Markdown without HTML of its own, links that tell nobody where they were followed, no picture from elsewhere. */
+/** Text of others: Markdown without HTML of its own, links that tell nobody where they were followed, no picture from elsewhere. What draws it comes when it is first needed. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   if (PLAIN.test(text)) return <div dir="auto" className="prose"><p>{text}</p></div>;
-  return <div dir="auto" className="prose" dangerouslySetInnerHTML={{ __html: draw(text) }} />;
-});
-
-DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName === "A") {
-    node.setAttribute("target", "_blank");
-    node.setAttribute("rel", "noopener noreferrer nofollow");
-  }
+  return <Suspense fallback={<div dir="auto" className="prose"><p className="whitespace-pre-wrap">{text}</p></div>}><Rich text={text} /></Suspense>;
 });
