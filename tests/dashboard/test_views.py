@@ -226,11 +226,28 @@ async def test_panel_beside_the_chat_shows_steps_files_and_memory_of_a_message(w
     async with scene(world, asking=False):
         tab = await open_tab(world, browser, "/chat?session=api:weekend")
         page = tab.page
-        await page.get_by_text("It is in").locator("xpath=../../..").get_by_role("button", name="Details").click()
+        await expect(page.get_by_text("It is in")).to_be_visible()
+        await page.get_by_role("button", name="Details").nth(3).click()  # of the second answer
         panel = page.get_by_role("complementary", name="What it led to")
         await expect(panel.get_by_role("listitem").filter(has_text="write")).to_be_visible()
         await expect(panel).to_contain_text("1 file would be put back")
         await expect(panel).to_contain_text("Potsdam trips start from Wannsee, by S7.")
         await panel.get_by_role("button", name="Close").click()
         await expect(panel).to_have_count(0)
+        assert tab.errors == []
+
+
+async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_tool_may_do(
+    world: World, browser: Browser
+) -> None:
+    async with scene(world):
+        tab = await open_tab(world, browser, "/trust")
+        page = tab.page
+        chain = page.get_by_role("list", name="Where the wish may come from").get_by_role("listitem")
+        told = ["what exec gave, with an earlier message", "read in this conversation", "wants to use exec"]
+        await expect(chain).to_have_text(told)
+        await page.goto(f"{tab.base}/timeline?text=disk+space")
+        await page.get_by_role("link", name="Trace").first.click()
+        await page.get_by_role("option").filter(has_text="exec").first.click()
+        await expect(page.get_by_role("region", name="Details")).to_contain_text("It may: ")
         assert tab.errors == []

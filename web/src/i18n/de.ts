@@ -1,5 +1,11 @@
 /** The German of every text of the page; the words are those of the command line. */
 export const GERMAN: Record<string, string> = {
+  "Where the wish may come from": "Woher der Wunsch kommen kann",
+  "read in this conversation": "in diesem Gespräch gelesen",
+  "wants to use {tool}": "möchte {tool} benutzen",
+  "what {tool} gave": "was {tool} ergab",
+  "{what}, with an earlier message": "{what}, bei einer früheren Nachricht",
+  "{one}, {other}": "{one}, {other}",
   "What it led to": "Was daraus wurde",
   "All is well; up for {time}.": "Alles in Ordnung; läuft seit {time}.",
   "Allow or deny the card in focus: press twice": "Die Karte im Fokus erlauben oder ablehnen: zweimal drücken",
@@ -37,6 +43,7 @@ export const GERMAN: Record<string, string> = {
   "said": "gesagt",
   "store: {what}": "Speicher: {what}",
   "usual permission": "übliche Berechtigung",
+  "{count} model rests": "{count} Modell ruht",
   "{count} models rest": "{count} Modelle ruhen",
   "read-only": "nur lesen",
   "guarded": "mit Rückfragen",

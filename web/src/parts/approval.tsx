@@ -1,10 +1,41 @@
-import { Check, ChevronDown, X } from "lucide-react";
+import { ArrowRight, Check, ChevronDown, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { useAnswer } from "../api/queries";
 import type { ApprovalAnswer } from "../api/schema";
 import { moment, t } from "../i18n";
 import { Badge, Button, Card, When } from "./basics";
+
+type Said = string | { message: string; values: Record<string, Said> };
+
+/** A sentence of Hob's with its values, in the page's language as far as the page has it. */
+const spoken = (said: Said): string =>
+  typeof said === "string" ? said : t(said.message, Object.fromEntries(Object.entries(said.values ?? {}).map(([name, value]) => [name, spoken(value)])));
+
+const READ = "this turn has read what others may have written ({what})";
+
+/** What others wrote, where the turn has read it and that is known. */
+function heard(said: Said | undefined): string {
+  if (!said || typeof said === "string") return "";
+  if (said.message === READ && said.values.what) return spoken(said.values.what);
+  return Object.values(said.values ?? {}).map(heard).find(Boolean) ?? "";
+}
+
+/** Where the wish may have come from: what was read, where, and what is wanted now. */
+function Chain({ approval }: { approval: ApprovalAnswer }) {
+  const what = heard(approval.question?.reason as Said | undefined);
+  if (!what) return null;
+  return (
+    <ol aria-label={t("Where the wish may come from")} className="mt-2 flex flex-wrap items-center gap-x-1.5 gap-y-1 text-sm">
+      {[what, t("read in this conversation"), t("wants to use {tool}", { tool: approval.tool })].map((each, place) => (
+        <li key={each} className="flex items-center gap-1.5">
+          {place > 0 && <ArrowRight size={14} aria-hidden className="text-muted" />}
+          <span className={`rounded-md px-2 py-0.5 ${place ? "bg-sunken" : "tainted"}`}>{each}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
 
 /** A question for approval: what, exactly what, why it is asked, how far a yes would reach. */
 export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
@@ -29,6 +60,7 @@ export function ApprovalCard({ approval }: { approval: ApprovalAnswer }) {
             {t("Hob wants to use")} <span className="font-mono">{approval.tool}</span>
           </h3>
           <p className="text-muted">{approval.reason}</p>
+          <Chain approval={approval} />
         </div>
         <pre dir="auto" tabIndex={0} className="overflow-x-auto bg-sunken px-4 py-3 font-mono text-sm whitespace-pre-wrap">
           {whole ? approval.shown : `${lines.slice(0, 12).join("\n")}\n…`}

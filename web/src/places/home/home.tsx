@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useApprovals, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
-import { duration, money, number, t } from "../../i18n";
+import { duration, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
 import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
@@ -129,7 +129,7 @@ function Health() {
   const wrong = [
     status.store !== "ok" && t("store: {what}", { what: status.store ?? "?" }),
     !!status.stuck?.length && t("{count} undelivered", { count: status.stuck.length }),
-    !!status.resting?.length && t("{count} models rest", { count: status.resting.length }),
+    !!status.resting?.length && tn("{count} model rests", "{count} models rest", status.resting.length),
   ].filter(Boolean);
   return (
     <Link href="/settings?tab=doctor" className="mb-4 flex items-center gap-2 text-sm text-muted hover:text-text">

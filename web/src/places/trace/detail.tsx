@@ -1,3 +1,5 @@
+import { useQuery } from "@tanstack/react-query";
+import { call } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
 import { duration, exact, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
@@ -40,6 +42,7 @@ export function Detail({ span, decisions, approvals }: {
           {t("by the rule")} <code className="font-mono">{each.rule}</code>{each.reason && `: ${each.reason}`}
         </p>
       ))}
+      {span.type === "TOOL" && <Effects tool={span.title} />}
       {data.arguments !== undefined && <Block title={t("Arguments")}><Code>{pretty(data.arguments)}</Code></Block>}
       {text("reasoning") && <Block title={t("Reasoning")} folded><Code>{text("reasoning")}</Code></Block>}
       {text("result") && (
@@ -65,6 +68,13 @@ export function Detail({ span, decisions, approvals }: {
       {mine.map((each) => <ApprovalCard key={each.id} approval={each} />)}
     </section>
   );
+}
+
+/** What calls of this tool may do to the world. */
+function Effects({ tool }: { tool: string }) {
+  const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false });
+  const effects = tools.data?.tools.find((each) => each.name === tool)?.effects ?? [];
+  return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.join(", ") })}</p> : null;
 }
 
 const HUES = ["var(--accent)", "var(--inbound)", "var(--outbound)", "var(--llm)", "var(--tool)", "var(--approval)", "var(--event)", "var(--policy)"];
