@@ -1106,6 +1106,7 @@ export interface SessionDetailsAnswer {
   session: string;
   title: string;
   model: string | null;
+  permission: string | null;
   paused: boolean;
   archived: boolean;
   entries: number;
