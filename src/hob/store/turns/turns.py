@@ -27,6 +27,7 @@ from hob.store.messages.outbox import revive, write_outbounds
 from hob.store.spending.model_calls import settle_rest
 from hob.store.tasks import follow_turn
 from hob.store.timeline import write_events
+from hob.store.turns.failed import failed_turns
 
 MOST_ATTEMPTS = 3
 Say = Callable[[TurnId], str]
@@ -67,10 +68,6 @@ _UNHEARD = (
 _DOUBTFUL = (
     "SELECT id FROM turns WHERE state = 'set_aside' AND sure = 0 AND retried_by IS NULL"
     " AND attempts BETWEEN ? AND ? ORDER BY seq"
-)
-_FAILED = (
-    "SELECT DISTINCT t.id, t.seq FROM turns t JOIN inbox i ON i.turn = t.id JOIN content c ON c.id = i.body"
-    " WHERE t.state = 'failed' AND t.reason = ? AND t.retried_by IS NULL AND c.text IS NOT NULL ORDER BY t.seq"
 )
 # What stands after the last finished work of a turn; a retry does not carry it over.
 _TAIL = frozenset({"model_asked", "model_failed", "waited", "cancelled", "stopped", "said"})
@@ -397,7 +394,7 @@ class TurnRows(TimedStorePart):
 
         Walks through all turns.
         """
-        return tuple(TurnId(row[0]) for row in await self._readers.read(lambda c: all_rows(c, _FAILED, (reason,))))
+        return await self._readers.read(lambda c: failed_turns(c, reason))
 
     async def retry(self, id: str) -> TurnId | None:
         """Try a failed or set-aside turn again, by the id of it, of one of its messages, or of one of its chunks.
