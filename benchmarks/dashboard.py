@@ -161,7 +161,8 @@ async def _busy(url: str, daemon: Daemon, events: int) -> float:
         return float(await page.evaluate("window.longest"))
 
 
-_COUNT = "fetch('/api/v1/timeline?limit=1').then((got) => got.json()).then((page) => page.newest)"
+_COUNT = """() => fetch('/api/v1/timeline?limit=1', { headers: { 'x-csrf-token': localStorage.getItem('hob.csrf') } })
+  .then((got) => got.json()).then((page) => page.newest)"""
 """The place of the newest event."""
 
 
