@@ -104,8 +104,9 @@ def _merged(found: Sequence[Matches]) -> Mapping[int, float]:
 def _add_common(index: ScopedIndex, found: Found) -> None:
     """Weigh the words that were too common to be read whole, for the items that the others found."""
     common = [word for word in found.words if not word.whole]
-    if common:
-        for seq, stems in index.stems(found.entries).items():
-            for word in common:
-                if seq not in word.weights and any(f" {stem} " in stems for stem in word.stems):
-                    found.scores[seq] += word.idf
+    held = index.stems(found.entries) if common else {}
+    for word in common:
+        asked = [f" {stem} " for stem in word.stems]
+        for seq, stems in held.items():
+            if seq not in word.weights and (asked[0] in stems or any(stem in stems for stem in asked[1:])):
+                found.scores[seq] += word.idf

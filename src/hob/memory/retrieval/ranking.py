@@ -7,10 +7,9 @@ whom the question names, and is no question itself. What each of these rules gav
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, reduce
-from itertools import chain
 from operator import or_
 from typing import NamedTuple
 
@@ -72,7 +71,7 @@ def rank(
 ) -> list[Candidate]:
     """The items that were found by words or by meaning, and the neighbours of the former, the best first."""
     lenders = (seq for seq, entry in found.entries.items() if entry.layer in _RUNNING)
-    near = dict(index.neighbours(heapq.nlargest(_LENDERS, lenders, key=found.scores.__getitem__)))
+    near = dict(index.neighbours(sorted(lenders, key=found.scores.__getitem__, reverse=True)[:_LENDERS]))
     others = {seq for around in near.values() for seq in around if seq} - found.entries.keys()
     meant = set(heapq.nlargest(_MEANT, cosines, key=cosines.__getitem__)) - found.entries.keys()
     entries = found.entries | {
@@ -132,23 +131,27 @@ class _Ranking:
         for seq, entry in self._entries.items():
             members[entry.session].append(seq)
         members.pop(0, None)
-        unions = {session: reduce(or_, (self._held[seq] for seq in seqs)) for session, seqs in members.items()}
-        held: Counter[int] = Counter()
-        for mask, often in Counter(unions.values()).items():
-            held.update(dict.fromkeys(_bits_of(mask), often))
+        held, scores = self._held, self._scores
+        masks = {session: [mask for seq in seqs if (mask := held[seq])] for session, seqs in members.items()}
+        unions = {session: reduce(or_, some) if some else 0 for session, some in masks.items()}
+        often: defaultdict[int, int] = defaultdict(int)
+        for mask, count in Counter(unions.values()).items():
+            for bit in _bits_of(mask):
+                often[bit] += count
         count, words = index.sessions()
         mean = words / max(1, count)
-        idf = {bit: math.log(1 + (count - some + 0.5) / (some + 0.5)) for bit, some in held.items()}
+        idf = {bit: math.log(1 + (count - some + 0.5) / (some + 0.5)) for bit, some in often.items()}
         sizes = index.session_sizes(session for session, mask in unions.items() if mask)
         weights, tops = {}, {}
         for session, seqs in members.items():
-            scores = [self._scores[seq] for seq in seqs]
-            tops[session] = sum(scores) if len(scores) <= _TOP_OF_SESSION else sum(sorted(scores)[-_TOP_OF_SESSION:])
-            weights[session] = 0.0
-            if unions[session]:
+            best = [scores[seq] for seq in seqs]
+            tops[session] = sum(best) if len(best) <= _TOP_OF_SESSION else sum(sorted(best)[-_TOP_OF_SESSION:])
+            weight = 0.0
+            if some := masks[session]:
                 norm = K1 * (1 - B + B * sizes[session] / mean)
-                counts = Counter(chain.from_iterable(_bits_of(self._held[seq]) for seq in seqs))
-                weights[session] = sum(idf[bit] * each * (K1 + 1) / (each + norm) for bit, each in counts.items())
+                for bit, times in _times_of(some).items():
+                    weight += idf[bit] * times * (K1 + 1) / (times + norm)
+            weights[session] = weight
         tops = _of_best(tops)
         return {session: 0.3 * weight + 0.05 * tops[session] for session, weight in _of_best(weights).items()}
 
@@ -159,11 +162,12 @@ class _Ranking:
         covered = {
             mask: sum(self._words[bit].idf for bit in _bits_of(mask)) / mass for mask in set(self._around.values())
         }
+        scores, sessions, own = self._scores, self._sessions, self._query.own
         rough = {
-            seq: _WORDS * self._scores[seq]
+            seq: _WORDS * scores[seq]
             + _MEANING * meaning.get(seq, 0.0)
-            + self._sessions.get(entry.session, 0.0)
-            + (0.3 if self._query.own and entry.kind & Kind.OWN_PAST else 0.0)
+            + sessions.get(entry.session, 0.0)
+            + (0.3 if own and entry.kind & Kind.OWN_PAST else 0.0)
             for seq, entry in self._entries.items()
         }
         ranked = []
@@ -247,6 +251,17 @@ def _freshness(entry: SearchEntry, now: float) -> float:
 @lru_cache(4_096)
 def _bits_of(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+
+
+def _times_of(masks: Sequence[int]) -> Mapping[int, int]:
+    """How many of them have each bit."""
+    if len(masks) == 1:
+        return dict.fromkeys(_bits_of(masks[0]), 1)
+    times: dict[int, int] = {}
+    for mask in masks:
+        for bit in _bits_of(mask):
+            times[bit] = times.get(bit, 0) + 1
+    return times
 
 
 def _of_best(weights: Mapping[int, float]) -> dict[int, float]:

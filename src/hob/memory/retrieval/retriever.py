@@ -45,8 +45,10 @@ class SnapshotSearch:
     profile: Profile = Profile.HOB
 
     def __call__(self, index: ScopedIndex) -> tuple[Recalled, ...]:
+        layers, session = self.layers, index.session
+
         def accept(entry: SearchEntry) -> bool:
-            return (not self.layers or entry.layer in self.layers) and index.session in {0, entry.session}
+            return (not layers or entry.layer in layers) and (not session or entry.session == session)
 
         cosines = self.meaning(index) if self.meaning else {}
         found = find_by_words(index, self.query.text, accept)
@@ -215,16 +217,18 @@ class _Said:
     """What was chosen, by its words and its day."""
 
     def __init__(self) -> None:
-        self._all: list[tuple[frozenset[str], float]] = []
+        self._all: list[tuple[frozenset[str], int, float]] = []
 
     def has(self, words: frozenset[str], at: float) -> bool:
         """Whether the same was said on that day, or often enough."""
-        days = [day for others, day in self._all if _alike(words, others)]
+        size = len(words)
+        least, most = _ALIKE * size, size / _ALIKE
+        days = [day for others, count, day in self._all if least <= count <= most and _alike(words, others)]
         return at // _DAY in days or len(days) >= _MOST_ALIKE
 
     def add(self, words: frozenset[str], at: float) -> None:
         """This was chosen."""
-        self._all.append((words, at // _DAY))
+        self._all.append((words, len(words), at // _DAY))
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
