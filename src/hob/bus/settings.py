@@ -28,7 +28,9 @@ class BusSettings:
     queue_mode_by_channel: dict[str, str] = setting(
         {}, "Queue modes of single channels, by the channel's name.", one_of=MODES
     )
-    debounce_seconds: float = setting(0.0, "Wait this long for more text before a turn begins.", at_least=0, at_most=60)
+    debounce_seconds: float = setting(
+        0.0, "Seconds to wait for more text before a turn begins; 0 waits for none.", at_least=0, at_most=60
+    )
     debounce_by_channel: dict[str, float] = setting(
         {}, "Debounce of single channels, by the channel's name.", at_least=0, at_most=60
     )

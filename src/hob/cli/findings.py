@@ -6,10 +6,17 @@ from typing import Any
 
 from hob.app.diagnostics.check import Severity
 from hob.app.diagnostics.report import DiagnosticReport, Finding
-from hob.cli.output import paint, tame
+from hob.cli.output import paint, sentence, tame
 from hob.cli.translating import _, ngettext
+from hob.core.translation.language import translatable
 
 COLOURS = {Severity.CRITICAL: "red", Severity.WARN: "yellow", Severity.INFO: "dim"}
+WORDS = {
+    Severity.CRITICAL: translatable("critical"),
+    Severity.WARN: translatable("warning"),
+    Severity.INFO: translatable("note"),
+}
+"""Severities for people."""
 
 
 def report_view(report: DiagnosticReport, fixed: Sequence[str]) -> dict[str, Any]:
@@ -37,11 +44,11 @@ def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
         _show_one(each)
     for reason, count in Counter(reason for _id, reason in report.skipped).items():
         checks = ngettext("{count} check", "{count} checks", count)
-        told = _("skipped    {checks}: {reason}").format(checks=checks, reason=tame(_(reason)))
+        told = _("skipped   {checks}, which is no fault: {reason}").format(checks=checks, reason=tame(_(reason)))
         print(paint(told, "dim"))
     for name in report.unknown:
         told = _("security.accept names {name}, and there is no such check").format(name=name)
-        print(f"{paint(_('warn').ljust(8), 'yellow')}  {told}")
+        print(f"{paint(_('warning').ljust(8), 'yellow')}  {told}")
     found = [each.found.severity for each in report.findings if not each.accepted]
     critical, warnings, notes = map(found.count, (Severity.CRITICAL, Severity.WARN, Severity.INFO))
     totals = (
@@ -59,6 +66,7 @@ def _show_one(finding: Finding) -> None:
     if finding.accepted:
         print(paint(f"{_('accepted')}  {finding.id}{where}", "dim"))
         return
-    print(f"{paint(_(found.severity.value).ljust(8), COLOURS[found.severity])}  {paint(finding.id, 'bold')}{where}")
-    advice = tame(_(found.advice))
-    print(f"          {tame(_(found.title).rstrip('.'))}{'.' if advice[:1].isupper() else ';'} {advice}")
+    title = paint(f"{sentence(tame(_(found.title))).removesuffix('.')}{where}", "bold")
+    word = paint(_(WORDS[found.severity]).ljust(8), COLOURS[found.severity])
+    print(f"{word}  {title}  {paint(f'[{finding.id}]', 'dim')}")
+    print(f"          {sentence(tame(_(found.advice)))}")

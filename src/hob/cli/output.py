@@ -84,6 +84,12 @@ def line(text: str, width: int = 72) -> str:
     return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
+def sentence(text: str) -> str:
+    """A text that stands alone: with a capital, unless it begins with a name or code, and a full stop."""
+    first, stop = text.partition(" ")[0], "" if text.endswith((".", "?", "!")) else "."
+    return f"{text[:1].upper() if first.isalpha() else text[:1]}{text[1:]}{stop}"
+
+
 def tame(text: str) -> str:
     """The text without control sequences (colours, titles, the clipboard); new lines and tabs stay."""
     return text.translate(_TAMED)

@@ -4,7 +4,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hob.app.module_loading import uncollected
@@ -37,29 +37,29 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("tasks", "List current and past tasks."),
     ("timeline", "Show what happened, message by message."),
     ("logs", "Show Hob's log; --follow keeps going."),
-    ("prompt", "Show the next request to the model, by section."),
-    ("retry", "Bring back what failed or was quarantined."),
+    ("prompt", "Show what the model would be sent next, part by part."),
+    ("retry", "Try again what failed, or what crashes quarantined."),
     ("undo", "Undo what a turn changed in files."),
     ("replay", "Ask another model what a turn was asked, and compare."),
     ("models", "List, choose and test models."),
     ("config", "Show, check and change settings."),
-    ("secrets", "Keys and passwords: kept by reference, never shown."),
+    ("secrets", "Keep API keys and passwords out of the settings file."),
     ("token", "Make and revoke tokens for the API."),
     ("webhooks", "List and test incoming webhooks."),
-    ("mcp", "Add, list, test and accept MCP servers."),
+    ("mcp", "Add, list, test and accept MCP servers, which offer more tools."),
     ("tools", "List, explain and try tools."),
-    ("auth", "List, add and remove logins."),
+    ("auth", "List, add and remove logins of MCP servers."),
     ("plugins", "List plug-ins, and switch them on and off."),
     ("import", "Import files, conversations and settings of another assistant."),
     ("completion", "Print completions for a shell: bash, zsh or fish."),
     ("approvals", "Show and answer requests for approval."),
-    ("accept", "Accept changed identity files; Hob then follows them again."),
+    ("accept", "Accept changed instructions (SOUL.md, USER.md ...) as yours."),
     ("people", "List, link and forget people who talk to Hob."),
-    ("pairing", "Let people in, or refuse them."),
+    ("pairing", "Let new people write to Hob, or refuse them."),
     ("policy", "Explain what the policy allows, and by which rule."),
     ("security", "Show what could be safer about this Hob."),
     ("audit", "Show the audit log, and verify that it is complete."),
-    ("erase", "Erase a person: what they said and what is said about them."),
+    ("erase", "Delete what a person said and what was said about them."),
     ("doctor", "Find problems, and say how to fix them."),
     ("service", "Run Hob as a service: starts with the machine and after failures."),
     ("upgrade", "Show how to upgrade this Hob, and what changed."),
@@ -229,8 +229,16 @@ def build(help_page: Any = None, wanted: str = "") -> Any:
     )
     for name, text in COMMANDS:
         command = load_command(name) if wanted in ("", name) else _not_loaded
-        app.command(command, name=name, **({} if isinstance(command, App) else {"help": text}))
+        app.command(command, name=name, **({} if isinstance(command, App) else {"help": _help_of(command, text)}))
     return app
+
+
+def _help_of(command: Callable[..., object], text: str) -> str:
+    """What the list says of a command, and what its docstring adds to its first sentence."""
+    from inspect import cleandoc  # only help needs it
+
+    added = cleandoc(command.__doc__ or "").partition("\nParameters\n")[0].split("\n\n")[1:]
+    return "\n\n".join((text, *added)).rstrip()
 
 
 def _perform(arguments: Sequence[str]) -> object:

@@ -68,18 +68,24 @@ class ModelSettings:
     thinking: str = setting(
         "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True
     )
-    base_url: str = setting("", "Address of a server that speaks OpenAI chat completions; its models have bare names.")
+    base_url: str = setting(
+        "", "Address of a server that speaks OpenAI chat completions; its models have bare names; empty: none."
+    )
     api_key: Secret | None = setting(None, "Key of that server; local ones need none.")
     headers: dict[str, str] = setting({}, "Further headers for each request to that server.")
     providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
-    embedding: str = setting("", "The model that turns texts into vectors, or its folder; named, memory uses it too.")
-    reranking: str = setting("", "The model that rates texts for a question (POST /rerank); named, memory uses it.")
-    transcription: str = setting("", "The model that writes down speech.")
-    speech: str = setting("", "The model that speaks.")
+    embedding: str = setting(
+        "", "The model that turns texts into vectors, or its folder; empty: memory finds by words alone."
+    )
+    reranking: str = setting("", "The model that rates texts for a question (POST /rerank); empty: memory asks none.")
+    transcription: str = setting("", "The model that writes down speech; empty: the provider's usual one.")
+    speech: str = setting("", "The model that speaks; empty: the provider's usual one.")
     voice: str = setting("", "Whose voice it has; empty: nova.")
     speech_format: str = setting("mp3", "How what it speaks is packed.", one_of=("mp3", "opus", "aac", "pcm"))
-    image_generation: str = setting("", "The model that makes pictures.")
-    vision: str = setting("", "The model that describes pictures for models that cannot see.")
+    image_generation: str = setting("", "The model that makes pictures; empty: the provider's usual one.")
+    vision: str = setting(
+        "", "The model that describes pictures for models that cannot see; empty: the one that answers, if it sees."
+    )
     max_attempts: int = setting(
         4, "Requests that one answer may take, further models and keys not counted.", at_least=1, at_most=4
     )

@@ -175,7 +175,7 @@ async def test_sender_without_a_model_learns_how_to_connect_one(bench: TurnBench
     turn = await make_turn(bench.store, message("hi"))
     await Driver(bench.parts(ModelError(ModelFault.NOT_CONFIGURED, "set THE_KEY"))).run(turn, bench.control)
     assert "set THE_KEY" in await bench.reply(turn)
-    assert f"hob retry {turn.id}" in await bench.reply(turn)
+    assert f"hob retry {turn.inbounds[0].id}" in await bench.reply(turn)
 
 
 async def test_settings_that_cannot_be_used_are_told_with_the_reason(bench: TurnBench) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hob.app.subsystems import TOOL_GROUPS
+from hob.cli.setup.tool_words import TOOL_WORDS
 from hob.cli.setup.tools import explain, list_, try_
 from hob.core.errors import HobError
 
@@ -23,6 +25,15 @@ def test_tools_stand_in_their_groups_and_those_always_shown_first(capsys: pytest
     assert lines[0] == "always shown"
     assert lines.index("web") > lines.index(next(each for each in lines if each.startswith("  load_tools ")))
     assert any(each.startswith("  web_fetch ") for each in lines[lines.index("web") :])
+
+
+def test_tools_are_listed_in_words_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    list_()
+    told = capsys.readouterr().out
+    assert "Groups:" not in told
+    assert "Tell the user" not in told
+    assert "…" not in told
+    assert {spec.name for group in TOOL_GROUPS for spec in group.tools} <= set(TOOL_WORDS)
 
 
 def test_explanation_tells_arguments_with_their_roles_and_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:

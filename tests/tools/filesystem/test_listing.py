@@ -10,6 +10,7 @@ import pytest
 from hob.core.errors import ToolFailed, ToolRefused
 from hob.tools.filesystem.files import FileTools
 from hob.tools.filesystem.grep import Wanted, find_ripgrep, grep
+from hob.tools.filesystem.ignore_rules import ALWAYS
 from tests.tools.calling import text_of
 from tests.tools.keeping import file_tools, roots_of
 
@@ -55,6 +56,19 @@ async def test_text_is_found_file_by_file(finder: FileTools, tree: Path) -> None
     assert await does(finder, "grep", pattern=r"one\b") == (
         ".github/ci.yml\n1: run: one\n\na.py\n3: def one():\n\nkeep.log\n1: one\n\nsrc/b.py\n2:     return one() + 1"
     )
+
+
+async def test_folders_that_are_always_skipped_are_named_once_for_ripgrep_too(
+    ws: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_ripgrep() is None:
+        pytest.skip("ripgrep is not installed")
+    (ws / "vendor").mkdir()
+    (ws / "vendor" / "a.py").write_text("one\n")
+    files = file_tools(tmp_path, find_ripgrep())
+    assert await does(files, "grep", pattern="one", mode="files") == "vendor/a.py"
+    monkeypatch.setattr("hob.tools.filesystem.grep.ALWAYS", ALWAYS | {"vendor"})
+    assert await does(files, "grep", pattern="one", mode="files") == "(nothing fits)"
 
 
 async def test_search_is_narrowed_by_names_and_folders(finder: FileTools, tree: Path) -> None:

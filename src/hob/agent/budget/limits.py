@@ -17,17 +17,17 @@ from hob.core.values import dataclass
 class PeriodLimits:
     """Limits of one model, or of all whose references begin alike, in dollars."""
 
-    daily: float | None = setting(None, "Dollars per day.", at_least=0)
-    monthly: float | None = setting(None, "Dollars per month.", at_least=0)
+    daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0)
+    monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class SenderLimits:
     """Limits of all senders of one class together, in dollars."""
 
-    daily: float | None = setting(None, "Dollars per day.", at_least=0)
-    monthly: float | None = setting(None, "Dollars per month.", at_least=0)
-    per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0)
+    daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0)
+    monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0)
+    per_turn: float | None = setting(None, "Most dollars one turn may spend; not set: no limit.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,19 @@ class SenderClasses:
 class SpendingSettings:
     """How much may be spent, in dollars; a limit that is not set does not exist. Days are those of `agent.timezone`."""
 
-    daily: float | None = setting(None, "Dollars per day.", at_least=0, stored=True)
-    monthly: float | None = setting(None, "Dollars per month.", at_least=0, stored=True)
-    per_session: float | None = setting(None, "Dollars one conversation may ever spend.", at_least=0, stored=True)
-    per_turn: float | None = setting(None, "Dollars one turn may spend.", at_least=0, stored=True)
+    daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0, stored=True)
+    monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0, stored=True)
+    per_session: float | None = setting(
+        None, "Most dollars one conversation may ever spend; not set: no limit.", at_least=0, stored=True
+    )
+    per_turn: float | None = setting(
+        None, "Most dollars one turn may spend; not set: no limit.", at_least=0, stored=True
+    )
     daily_tokens: int | None = setting(
-        None, "Tokens per day, sent and received; it is looked at before each call.", at_least=0, stored=True
+        None,
+        "Most tokens per day, sent and received, looked at before each call; not set: no limit.",
+        at_least=0,
+        stored=True,
     )
     models: dict[str, PeriodLimits] = setting(
         {}, "Limits by model: provider/model, or its bare name; a name may end in *."

@@ -107,6 +107,8 @@ class FoldedTurn:
     """All that the steps so far amount to."""
 
     turn: TurnId
+    message: str = ""
+    """The id of the message that opened it: people know it by that one."""
     background: bool = False
     rounds: int = 0
     asked: ModelAsked | None = None
@@ -178,7 +180,8 @@ Command = AskModel | RunTools | WriteSteps | Park | Say
 def start(turn: Turn) -> FoldedTurn:
     """The state before the first step."""
     words = "\n".join(inbound.text for inbound in turn.inbounds)
-    return FoldedTurn(turn.id, background=all(inbound.background for inbound in turn.inbounds), words=words)
+    message = next((inbound.id for inbound in turn.inbounds), "")
+    return FoldedTurn(turn.id, message, background=all(inbound.background for inbound in turn.inbounds), words=words)
 
 
 def fold(state: FoldedTurn, step: Step) -> FoldedTurn:  # noqa: C901 - one case per kind of step
@@ -280,7 +283,7 @@ def _after_failure(state: FoldedTurn, failed: ModelFailed, rules: TurnRules) -> 
     values: Mapping[str, object] = {
         "detail": failed.detail,
         "wait": span(failed.retry_after or 0, rules.language),
-        "id": state.turn,
+        "id": state.message or state.turn,
     }
     return Say(say(sentence, rules.language, **values), OutboundKind.ERROR, TurnState.FAILED, failed.fault)
 

@@ -1,4 +1,4 @@
-"""Letting running work end before Hob does."""
+"""How long running turns may end before the daemon stops (`bus.drain_seconds`)."""
 
 import asyncio
 

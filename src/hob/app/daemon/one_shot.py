@@ -19,6 +19,7 @@ from hob.bus.settings import BusSettings
 from hob.core.errors import NotConfigured
 from hob.core.ids import InboundId
 from hob.core.lazy import Lazy
+from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import translatable
 from hob.core.turns import WaitsFor
 from hob.gateway.approvals import settled_view
@@ -127,8 +128,9 @@ async def _need_model(app: App, id: InboundId) -> None:
     if result is not None and not result.settled and app.choice.line().startswith(NONE):
         raise NotConfigured(
             translatable(
-                "no model is connected in this environment; the message is kept for a Hob that has one: "
+                "{state} in this environment; the message is kept for a Hob that has one: "
                 "start it, then hob ask --resume {id}",
+                state=NO_MODEL,
                 id=id,
             )
         )

@@ -35,14 +35,16 @@ class RetentionSettings:
     """
 
     details_days: int = setting(
-        0, "Steps of turns that ended well: what models and tools were asked and gave.", at_least=0
+        0, "Steps of turns that ended well: what models and tools were asked and gave; 0 keeps them.", at_least=0
     )
     once_days: int = setting(
         7, "What programs said without naming a conversation, and what they were answered.", at_least=0
     )
-    blobs_days: int = setting(0, "Files of messages, and outputs too long for a conversation.", at_least=0)
+    blobs_days: int = setting(
+        0, "Files of messages, and outputs too long for a conversation; 0 keeps them.", at_least=0
+    )
     uploads_days: int = setting(1, "Files that were handed in and that no message has named.", at_least=0)
     logs_days: int = setting(30, "Full files of the log.", at_least=0)
     snapshots_days: int = setting(
-        0, "What commands changed in files, for undoing; never more than 100 turns.", at_least=0
+        0, "What commands changed in files, for undoing; never more than 100 turns; 0 keeps those.", at_least=0
     )

@@ -1,13 +1,14 @@
 """`hob tasks`: messages and what became of them."""
 
 from hob.app.daemon.daemon_client import reach
+from hob.cli.conversation.retry import kept_without_model
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, print_head, printed_json, state, status_word
+from hob.cli.output import line, paint, print_head, printed_json, state, status_word
 from hob.cli.translating import _
 
 
 def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  # noqa: A002 - the option's name
-    """List current and past tasks.
+    """List current and past tasks: each message is one, from when it is accepted until its answer is there.
 
     Parameters
     ----------
@@ -30,3 +31,5 @@ def tasks(*, all: bool = False, limit: int = 50, json: bool = False) -> None:  #
     for task in seen["tasks"]:
         reason = f"  [{status_word(task['reason'])}]" if task["reason"] else ""
         print(f"{task['id']}  {when(task['created'])}  {state(task['state'], 13)}  {line(task['title'], 60)}{reason}")
+    if kept := kept_without_model():
+        print(paint(kept, "yellow"))

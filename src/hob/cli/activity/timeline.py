@@ -9,6 +9,7 @@ from hob.cli.output import line, paint, print_head, printed_json, status_word
 from hob.cli.translating import _
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
+from hob.core.messages import OutboundKind
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
 from hob.guard.policy.rule_names import sentence_of
@@ -32,6 +33,12 @@ KIND_WORDS: Mapping[str, str] = {
     EventKind.SYSTEM: translatable("Hob"),
 }
 """What an event is about, for people."""
+REPLY_WORDS: Mapping[str, str] = {
+    OutboundKind.ERROR: translatable("(why there is no answer)"),
+    OutboundKind.NOTICE: translatable("(a notice)"),
+    OutboundKind.QUESTION: translatable("(a question)"),
+}
+"""What a reply is that is no answer."""
 
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
@@ -88,9 +95,13 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
     kind = paint(_(KIND_WORDS.get(event["kind"], event["kind"])).ljust(12), KIND_COLOURS.get(event["kind"], "dim"))
     told = line(_(sentence_of(event["status"])), 70) if event["kind"] == "policy" else ""
     status = "" if event["status"] == "ok" else " " + paint(told or status_word(event["status"]), "red")
+    if event["kind"] == EventKind.OUTBOUND:
+        status = f" {_(REPLY_WORDS[event['status']])}" if event["status"] in REPLY_WORDS else ""
     took = "" if event["seconds"] is None else paint(f" {number(event['seconds'] * 1000, 0)} ms", "dim")
     usage = event["usage"]
     name = _(STATE_WORDS.get(event["name"], event["name"])) if event["kind"] in ("turn", "session") else event["name"]
+    if event["kind"] in (EventKind.INBOUND, EventKind.OUTBOUND):
+        name = (_("from {channel}") if event["kind"] == EventKind.INBOUND else _("to {channel}")).format(channel=name)
     tokens = ""
     if usage is not None:
         told = _(" {input} tokens in, {output} out")
@@ -98,4 +109,4 @@ def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
         tokens = paint(told.format(input=put_in, output=came_out), "dim")
     trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
-    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {name}{status}{took}{tokens}{text}"
+    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {name or _('none')}{status}{took}{tokens}{text}"

@@ -61,7 +61,7 @@ ENGLISH: Mapping[ChatSentence, str] = {
     ChatSentence.NOT_WAITING: "not waiting any longer: hob ask --resume {id}",
     ChatSentence.WENT_AWAY: "Hob went away; your message is kept: hob ask --resume {id}",
     ChatSentence.YES_OR_NO: "yes or no? {ways}",
-    ChatSentence.NO_MODEL: "none yet; `hob onboard` finds one",
+    ChatSentence.NO_MODEL: "none; `hob onboard` connects one",
     ChatSentence.KEYS: "/help lists commands, Alt-Enter begins a line, Ctrl-C stops, Ctrl-D leaves.",
     ChatSentence.AGAIN: "again:",
     ChatSentence.LEAVE_HINT: "Ctrl-C again leaves the chat",

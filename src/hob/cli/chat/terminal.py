@@ -1,4 +1,4 @@
-"""The chat at a terminal: keys in, a conversation out, both at once."""
+"""The chat at a terminal: what is typed goes in, the conversation comes out, and Ctrl-C stops the answer or leaves."""
 
 import asyncio
 import io
@@ -186,6 +186,7 @@ class TerminalChat:
             self.conversation.send(letter, own_help(self.conversation.language) if name == "/help" else "")
 
     def interrupt(self) -> None:
+        """Ctrl-C: stop the answer, else empty the input, else say how to leave; pressed once more then, leave."""
         conversation = self.conversation
         if (conversation.busy or conversation.questions) and not conversation.stopping:
             conversation.stop()

@@ -31,7 +31,7 @@ SECTION_WORDS = (
 
 
 def prompt(*, session: str = "main", json: bool = False) -> None:
-    """Show the next request to the model, by section.
+    """Show what the model would be sent next, part by part.
 
     Parameters
     ----------

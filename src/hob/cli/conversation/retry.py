@@ -6,17 +6,29 @@ from urllib.parse import quote
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import socket_of
-from hob.cli.translating import _
+from hob.cli.translating import _, ngettext
 from hob.config.environment import find_home, process_environment
 
 NO_MODEL = "no_model"
 """The code of what failed because no model could be asked (`hob.core.errors.ModelFault`)."""
 
 
-def retry(id: str = "", /) -> None:
-    """Bring back what failed or was quarantined.
+def kept_without_model() -> str:
+    """A line about the messages that were kept because no model was connected; empty where there are none."""
+    failed = reach("GET", "/tasks", {"state": "failed", "limit": "1000"})["tasks"]
+    kept = sum(each["reason"] == NO_MODEL for each in failed)
+    told = ngettext(
+        "{count} message is kept without an answer, as no model was connected; `hob retry` answers it",
+        "{count} messages are kept without an answer, as no model was connected; `hob retry` answers them",
+        kept,
+    )
+    return told if kept else ""
 
-    Without an ID: all that found no model.
+
+def retry(id: str = "", /) -> None:
+    """Try again what failed, or what crashes quarantined.
+
+    Without an ID: every message that was kept because no model was connected.
 
     Parameters
     ----------
@@ -29,7 +41,9 @@ def retry(id: str = "", /) -> None:
         retried = reach("POST", "/retry", {"code": NO_MODEL})["retried"]
     alone = not socket_of(find_home(process_environment())).exists()
     for each in retried:
-        print(_("{id} is brought back{where}").format(id=each["id"], where=_where(each, alone=alone)))
+        print(
+            _("{id} is brought back{where}").format(id=each["message"] or each["id"], where=_where(each, alone=alone))
+        )
     if not retried:
         print(_("Nothing waits for a model; `hob tasks --all` shows what failed for another reason."))
 

@@ -27,8 +27,9 @@ def doctor(
 ) -> int:
     """Look at settings, files, database, machine, service and models; tell what to do about what is wrong.
 
-    Works with and without a running Hob, and changes nothing without --fix. Exit status 1 while anything critical is
-    found.
+    Works with and without a running Hob, and changes nothing without --fix. Each finding is critical (Hob does not
+    work, or loses something), a warning (something does not work, or soon will not) or a note (good to know). What
+    cannot be looked at now is skipped. Exit status 1 while anything critical is found, else 0.
     """
     logging.basicConfig(level=logging.CRITICAL)  # what is wrong is told as a finding
     environ = process_environment()

@@ -19,6 +19,7 @@ from hob.app.settings.sections import choose_models, read_config
 from hob.cli.translating import _
 from hob.core.errors import HomeTaken
 from hob.core.events.tracing import OWN
+from hob.core.translation.code_words import NO_MODEL
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,8 @@ def serve() -> None:
         told = _("hob {version} ready: {address}, model {model}, home {home}")
         print(told.format(version=__version__, address=url or socket_of(home), model=_(line), home=home), flush=True)
         if line == "none":
-            print(_("No model is connected yet: run `hob onboard`. Messages are kept until then."), flush=True)
+            told = _("Note: {state}. Messages are kept until `hob onboard` connects one.")
+            print(told.format(state=_(NO_MODEL)), flush=True)
 
     take_over(home)
     with own(home, ROLE), log_file(home, config[LogSettings]):

@@ -6,6 +6,7 @@ from typing import Any
 
 from hob.app.daemon.daemon_client import reach
 from hob.app.home import holder_of
+from hob.cli.conversation.retry import kept_without_model
 from hob.cli.dates_and_figures import age, number
 from hob.cli.output import line, paint, print_json
 from hob.cli.translating import _, model_line, ngettext, terminal_language
@@ -15,7 +16,7 @@ from hob.core.translation.code_words import FAULT_WORDS
 LATE = 300.0
 """Seconds; what waits longer is late."""
 DAY = 86_400.0
-LABELS = ("turns", "replies", "model", "settings", "files", "store", "follower", "job", "live", "backup")
+LABELS = ("turns", "replies", "model", "settings", "files", "database", "follower", "job", "live", "backup")
 
 
 def status(*, json: bool = False) -> None:
@@ -48,7 +49,8 @@ def status(*, json: bool = False) -> None:
         since = age(time.time() - seen["halted"])
         _row("turns", _("all stopped for {age}; `hob resume` lets Hob go on by itself").format(age=since), "red")
     _show_messages(seen)
-    _row("model", model_line(seen["model"], terminal_language()))
+    none = _("none; `hob onboard` connects one")
+    _row("model", none if seen["model"] == "none" else model_line(seen["model"], terminal_language()))
     for row in seen["resting"]:
         told = _("{model} (key {key}) rests for {left}: {reason}")
         left = age(max(0.0, row["until"] - time.time()))
@@ -83,9 +85,11 @@ def _show_messages(seen: Mapping[str, Any]) -> None:
     told = _("{running} running, {waiting} waiting{oldest}")
     _row("turns", told.format(running=seen["running"], waiting=seen["waiting"], oldest=oldest))
     _show_held(seen["for_approval"], seen["for_answer"], seen["parked"])
+    if kept := kept_without_model():
+        _row("", kept, "yellow")
     oldest = _aged(_(", the oldest for {age}"), seen["oldest_pending_seconds"], 60)
     unread = _(", {count} not fetched yet").format(count=seen["unread"]) if seen["unread"] else ""
-    _row("replies", _("{count} pending{oldest}{unread}").format(count=seen["pending"], oldest=oldest, unread=unread))
+    _row("replies", _("{count} to be sent{oldest}{unread}").format(count=seen["pending"], oldest=oldest, unread=unread))
     if seen["undeliverable"]:
         _row("", _("{count} could not be delivered:").format(count=seen["undeliverable"]), "red")
         for row in seen["stuck"]:
@@ -99,7 +103,7 @@ def _show_store(seen: Mapping[str, Any]) -> None:
     told = _("{state}, {size} MB, {free} GB free{writes}")
     writes = ngettext(", {count} write waits", ", {count} writes wait", seen["writer_queue"])
     _row(
-        "store",
+        "database",
         told.format(
             state=paint(_(seen["store"]), "green" if seen["store"] == "ok" else "red"),
             size=number(health["size"] / 1e6),
@@ -163,7 +167,7 @@ def _show_backups(backups: Mapping[str, Any]) -> None:
         _row("backup", _("automatic backups are off (backups.daily)"), "yellow")
     elif not backups["problem"]:
         first = time.strftime(_("%a %H:%M"), time.localtime(backups["next_at"]))
-        told = _("none yet; the first is made after {time}, when Hob runs")
+        told = _("none yet; Hob makes the first after {time}, if it runs then")
         _row("backup", told.format(time=first))
 
 

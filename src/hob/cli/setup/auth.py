@@ -15,7 +15,7 @@ from hob.core.errors import NotFound
 from hob.core.lazy import Lazy
 from hob.core.translation.language import translatable
 
-app = App(name="auth", help="List, add and remove logins.", result_action="return_value")
+app = App(name="auth", help="List, add and remove logins of MCP servers.", result_action="return_value")
 
 Name = Annotated[str, Parameter(help="The server that wants the login.")]
 

@@ -35,7 +35,7 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def show_settings(config: Config, part: str = "", *, origin: bool = False, as_json: bool = False) -> int:
-    """Print settings, secrets hidden; with `origin` also the layer, file and line each came from.
+    """Print settings, secrets hidden, each with what it means; with `origin` the layer, file and line it came from.
 
     `part` is how the keys begin of those to print.
     """
@@ -52,12 +52,19 @@ def show_settings(config: Config, part: str = "", *, origin: bool = False, as_js
     coloured = sys.stdout.isatty() and not process_environment().get("NO_COLOR")
     for key, value, source in chosen:
         line = f"{key} = {as_text(value)}"
-        note = f"  # {_(str(source))}" if origin else ""
+        note = _(str(source)) if origin else _meaning(config, key)
+        note = f"  # {note}" if note else ""
         if coloured:
             weight = _PLAIN if source.layer is ConfigLayer.DEFAULT else _BOLD
             line, note = f"{weight}{line}{_PLAIN}", f"{_DIM}{note}{_PLAIN}"
         print(line + note)
     return 0
+
+
+def _meaning(config: Config, key: str) -> str:
+    """What a setting is for, and what it means that it is empty, 0 or not set: its line of the manual."""
+    found = find_setting(config.sections, parse_key(key))
+    return "" if found is None else _(found.rules.doc)
 
 
 def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
@@ -213,14 +220,16 @@ app = App(name="config", help="Show, check and change settings.", result_action=
 
 @app.command
 def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
-    """Show every setting; secrets stay hidden.
+    """Show every setting and what it means; secrets stay hidden.
+
+    "" is an empty text, [] and {} an empty list and table, (not set) no value at all.
 
     Parameters
     ----------
     part
         Only keys that begin with this: gateway, or model.providers.
     origin
-        Also show where each value came from.
+        Show where each value came from instead of what it means.
     json
         Write JSON.
     """

@@ -31,7 +31,9 @@ from hob.tools.mcp.files import read_servers
 from hob.tools.mcp.guessing import told
 from hob.tools.mcp.settings import McpServer, McpSettings
 
-app = App(name="mcp", help="Add, list, test and accept MCP servers.", result_action="return_value")
+app = App(
+    name="mcp", help="Add, list, test and accept MCP servers, which offer more tools.", result_action="return_value"
+)
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,23}")
 _REFERENCE = re.compile(r"(env|file|keyring|command):")

@@ -13,7 +13,7 @@ from hob.app.daemon.daemon_client import reach, reload_running, running_model
 from hob.app.models.probe import Here, open_here, try_media
 from hob.app.settings.sections import SECTIONS, choose_models, read_config
 from hob.cli.dates_and_figures import number
-from hob.cli.output import line, paint, print_head, tame
+from hob.cli.output import line, paint, print_head, sentence, tame
 from hob.cli.setup.config import set_setting
 from hob.cli.translating import _, model_line, ngettext, terminal_language
 from hob.config.environment import process_environment
@@ -62,7 +62,7 @@ async def _list(config: Config, *, as_json: bool) -> int:
     for row in rows:
         trouble = paint(f"  {line(_(row['trouble']), 100)}", "red") if row["trouble"] else ""
         print(f"  {_(row['role']):<16}  {tame(row['model']):<36}  {_facts(row)}{trouble}")
-    none = _("No model is available: {reason}.").format(reason=_(NOTHING))
+    none = sentence(_(NOTHING))
     print(f"\n{_('Available:') if providers else none}")
     if providers:
         print_head(("  " + _("provider"), 18), (_("key or login"), 26), (_("address"), 0))

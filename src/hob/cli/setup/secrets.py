@@ -21,7 +21,7 @@ from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 
 app = App(
-    name="secrets", help="Keys and passwords: kept by reference, never shown.",
+    name="secrets", help="Keep API keys and passwords out of the settings file.",
     result_action="return_value",
 )  # fmt: skip
 

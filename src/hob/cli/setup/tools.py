@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.output import confirm, line, paint, print_json, printed_json, tame
+from hob.cli.output import confirm, line, paint, print_json, printed_json, tame, width_of_screen
+from hob.cli.setup.tool_words import TOOL_WORDS
 from hob.cli.translating import _
 from hob.core.tools import Effect, Restart
 from hob.core.translation.language import translatable
@@ -58,14 +59,16 @@ Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
 @app.default
 @app.command(name="list")
 def list_(*, json: Json = False) -> None:
-    """List every tool by group: those always shown first, then those that a conversation opens when it needs them."""
+    """List every tool by group: those always shown to the model first, then those that it opens when it needs them."""
     seen = reach("GET", "/tools")
     if printed_json(seen, json):
         return
     for group, tools in groupby(seen["tools"], lambda tool: tool["group"]):
         print(paint(group or _("always shown"), "bold"))
         for tool in tools:
-            print(f"  {tool['name']:22} {line(_(tool['about'].split(chr(10), 1)[0]), 90)}")
+            about = TOOL_WORDS.get(tool["name"]) or tool["about"].split("\n", 1)[0]
+            print(f"  {tool['name']:22} {line(_(about), max(40, width_of_screen() - 25))}")
+    print(paint(_("`hob tools explain NAME` shows what a tool takes, may do and costs."), "dim"))
 
 
 @app.command
@@ -74,7 +77,11 @@ def explain(name: Name, /, *, json: Json = False) -> None:
     seen = reach("GET", f"/tools/{name}")
     if printed_json(seen, json):
         return
-    print(f"{paint(seen['name'], 'bold')}  {tame(_(seen['about']))}")
+    about = tame(_(seen["about"]))
+    told = _(TOOL_WORDS.get(seen["name"], ""))
+    print(f"{paint(seen['name'], 'bold')}  {told or about}")
+    if told:
+        print(f"  {paint(_('the model is told:'), 'dim')} {about}")
     for label, value in _facts(seen):
         print(f"  {paint(f'{label:10}', 'dim')} {line(value, 300)}")
     required = seen["schema"].get("required", ())

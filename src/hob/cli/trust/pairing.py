@@ -9,7 +9,7 @@ from hob.cli.dates_and_figures import when
 from hob.cli.output import class_word, line, paint, printed_json, tame
 from hob.cli.translating import _
 
-app = App(name="pairing", help="Let people in, or refuse them.")
+app = App(name="pairing", help="Let new people write to Hob, or refuse them.")
 
 Code = Annotated[str, Parameter(help="The code that they received.")]
 

@@ -20,6 +20,8 @@ STATE_WORDS: Mapping[str, str] = {
     "cancelled": translatable("stopped"),
 }
 """States for people."""
+NO_MODEL = translatable("no model is connected")
+"""The state in which no model can be asked; whoever tells of it takes it from here."""
 FAULT_WORDS: Mapping[str, str] = {
     "auth": translatable("its key was refused"),
     "billing": translatable("its account has no credit"),
@@ -34,7 +36,7 @@ FAULT_WORDS: Mapping[str, str] = {
     "cut_stream": translatable("the model's answer broke off"),
     "empty_answer": translatable("the model gave no answer"),
     "filtered": translatable("the model's provider blocked it"),
-    "no_model": translatable("no model is set up"),
+    "no_model": NO_MODEL,
     "model_settings": translatable("the model's settings are wrong"),
     "budget": translatable("the budget does not allow it"),
     "quarantined": translatable("quarantined"),

@@ -145,8 +145,8 @@ ENGLISH: Mapping[Sentence, str] = {
         "Ask in other words, or choose another model with `/model`."
     ),
     Sentence.NO_MODEL: (
-        "No model can be asked yet, so your message is kept ({detail}).\n"
-        "`hob onboard` connects one; then `hob retry` answers all that was kept, `hob retry {id}` this message alone."
+        "There is no answer yet, and your message is kept: {detail}.\n"
+        "Once a model is connected, `hob retry {id}` answers this message, and `hob retry` all that were kept."
     ),
     Sentence.MODEL_SETTINGS: (
         "The model cannot be asked as it is set up, so there is no answer.\n{detail}\n`hob config check` looks "

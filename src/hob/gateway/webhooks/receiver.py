@@ -1,4 +1,4 @@
-"""Receiving a delivery: is it the sender's, is it new, is it not too much; and the message it becomes."""
+"""Receiving an incoming webhook: its signature, whether it is new and not too large; the message it becomes."""
 
 import hashlib
 import hmac

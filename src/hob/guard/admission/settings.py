@@ -84,7 +84,7 @@ class AdmissionSettings:
     group_strangers: bool = setting(False, "Unknown people are answered in such groups too.")
     mention: bool = setting(True, "In groups Hob answers only when it is meant.")
     names: list[str] = setting([], "Words that mean Hob in groups, beside the platform's own mentions.")
-    trigger: str = setting("", "Only messages that begin with this word are for Hob; it is taken off.")
+    trigger: str = setting("", "Only messages that begin with this word are for Hob; it is taken off; empty: all are.")
     passphrase: Secret | None = setting(None, "A sender who sends /pass and this word directly is let in for a while.")
     passphrase_hours: float = setting(12.0, "Hours for which the passphrase lets somebody in.", at_least=0.01)
     drop_unauthorized: bool = setting(True, "Say nothing to people who may not come in.")

@@ -17,15 +17,15 @@ from hob.guard.policy.rule_names import sentence_of
 
 STAGE_NAMES: Mapping[str, str] = {
     "hard rules": "what is never allowed",
-    "profile": "tools of the profile",
-    "provider": "the model's provider",
-    "group": "groups",
-    "sandbox": "the sandbox",
-    "sub-agent depth": "sub-agents",
-    "sender": "who asked",
+    "profile": "the profile (policy.profile)",
+    "provider": "the model's provider (policy.providers)",
+    "group": "group chats (policy.groups)",
+    "sandbox": "the sandbox (policy.sandbox)",
+    "sub-agent depth": "sub-agents (policy.subagents)",
+    "sender": "who asks (policy.senders)",
     "mode": "the conversation's mode",
-    "effects and taint": "effects, after text of others was read",
-    "unattended": "nobody is there to be asked",
+    "effects and taint": "text of others was read",
+    "unattended": "no one can be asked",
 }
 RISK_WORDS: Mapping[Tier, str] = {
     Tier.READ: translatable("low (it only reads)"),
@@ -76,7 +76,10 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         if not analysis.complete:
             yield translatable("where its arguments lead is not known, so the owner's words exempt it from nothing")
     for stage, verdict in decided.trail:
-        values = {"stage": STAGE_NAMES[stage], "said": "-" if verdict is None else _said(verdict)}
+        values = {
+            "stage": STAGE_NAMES[stage],
+            "said": translatable("no objection") if verdict is None else _said(verdict),
+        }
         yield Translatable("  {stage:45} {said}", values)
     if isinstance(decided.verdict, Ask):
         if may_be_granted(decided.rule):

@@ -50,10 +50,10 @@ class ModeVerdict(StrEnum):
 
 
 ACTS: Mapping[Act, str] = {
-    Act.READ: "read what the owner opened to tools",
+    Act.READ: "read files and pages that you opened to tools",
     Act.FETCH: "fetch an address in the web, ask the search provider",
     Act.WRITE: "write files so that it can be undone",
-    Act.RUN: "run a command in the sandbox, without network, on files that are versioned",
+    Act.RUN: "run a command in the sandbox, without network, on files under version control",
     Act.ONLINE: "run a command that reaches hosts the owner's settings allow",
     Act.PERSIST: "remember, schedule, write skills: what later turns read as instruction",
     Act.FINAL: "do what cannot be undone",

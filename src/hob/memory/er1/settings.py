@@ -10,5 +10,5 @@ class Er1Settings:
 
     url: str = setting("", "Where your ER1 is, as https://er1.example.org; empty: nothing is fetched.")
     api_key: Secret | None = setting(None, "Its key.")
-    user: str = setting("", "Who you are there.")
+    user: str = setting("", "Who you are there; empty: nothing is fetched.")
     sync_seconds: float = setting(300.0, "How often what is new is fetched.", at_least=10)

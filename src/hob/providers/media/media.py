@@ -20,6 +20,7 @@ from hob.core.ids import BlobId
 from hob.core.models import ExtraCall, Image, ModelEvent, ModelReply, ModelRequest, Usage, UserMessage
 from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
+from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import FASTEMBED, HERE, LOCAL, provider_at
 from hob.providers.http.server import server_of
@@ -274,7 +275,7 @@ class Media:
     def _usual(self, kind: str) -> ModelRef:
         usual = self._choice.default()
         if usual is None:
-            raise self._missing(kind, translatable("no model is connected"))
+            raise self._missing(kind, NO_MODEL)
         connected = self._choice.connect(usual.provider)
         known = provider_at(connected.base_url) or connected.provider
         if kind == VISION and known.id in _SIGHTED:

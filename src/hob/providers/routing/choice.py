@@ -14,6 +14,7 @@ from hob.core.errors import ModelError, ModelFault
 from hob.core.models import ModelRequest
 from hob.core.settings import Secret
 from hob.core.spelling import close_names
+from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import joined, translatable
 from hob.core.values import dataclass
 from hob.providers.catalog.catalog import (
@@ -421,10 +422,10 @@ class Choice:
 _CONFIGURED = translatable("from your settings")
 _OFFICIAL = "https://api.openai.com/v1"
 CONNECT = translatable(
-    "run `hob onboard`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
-    " OPENROUTER_API_KEY, start Ollama, install a CLI such as claude, or set model.base_url"
+    "`hob onboard` connects one: by an API key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or"
+    " OPENROUTER_API_KEY), Ollama, a CLI such as claude, or a server of your own (model.base_url)"
 )
-NOTHING = translatable("no model is connected; {advice}", advice=CONNECT)
+NOTHING = joined("; ", (NO_MODEL, CONNECT))
 
 
 def _here(name: str) -> ModelRef | None:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from hob.core.errors import ModelError, ModelFault
-from hob.core.translation.language import joined, translatable
+from hob.core.translation.code_words import NO_MODEL
+from hob.core.translation.language import joined
 from hob.core.values import dataclass
 
 # What is known of the ways to ask a model: which of them rest after a fault, and until when. No I/O, no clock.
@@ -304,7 +305,7 @@ class FailoverPlan:
         found = [(ref, self._failure_of(ref)) for ref in dict.fromkeys(route.ref for route in self._chain)]
         failures = {ref: failure.error for ref, failure in found if failure is not None}
         if not failures:
-            return ModelError(ModelFault.NOT_CONFIGURED, translatable("no model is connected"), attempts=0)
+            return ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL, attempts=0)
         chosen = next(iter(failures))
         if failures[chosen].fault in _STANDING:
             chosen = next((ref for ref, error in failures.items() if error.fault in _BUSY), chosen)

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 from hob.core.errors import ToolFailed
 from hob.core.values import dataclass
 from hob.tools.filesystem.globs import Glob
+from hob.tools.filesystem.ignore_rules import ALWAYS
 from hob.tools.filesystem.listing import rules_above
 from hob.tools.filesystem.names import shown
 from hob.tools.filesystem.paths import Place, Roots
@@ -220,7 +221,7 @@ def _ripgrep_command(ripgrep: Path, roots: Roots, wanted: Wanted, place: Place) 
     options += [f"--context={wanted.context}"] if wanted.context else []
     options += ["--max-count=1"] if wanted.mode == "files" else []
     top = place.path.rstrip("/")
-    left_out = [".git", *(each[len(top) :] for each in roots.forbidden if each.startswith(top + "/"))]
+    left_out = [*sorted(ALWAYS), *(each[len(top) :] for each in roots.forbidden if each.startswith(top + "/"))]
     options += ["--glob=!" + _MAGIC.sub(r"\\\1", path) for path in left_out]
     return [str(ripgrep), *options, f"--regexp={wanted.pattern}", "."]
 

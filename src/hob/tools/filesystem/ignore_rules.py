@@ -1,4 +1,4 @@
-"""`.gitignore`: which files a project does not count as its own, as git reads it."""
+"""Which folders and files a file search skips: `.git`, and what `.gitignore` names, as git reads it."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ LARGEST_IGNORE_FILE = 500_000
 """Bytes of such a file that are read."""
 
 ALWAYS = frozenset({".git"})
-"""Never looked into."""
+"""Names of folders that no search or list looks into, whoever searches: ripgrep too."""
 
 _MOST_RULES = 5_000
 

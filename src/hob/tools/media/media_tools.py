@@ -12,6 +12,7 @@ from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.errors import ModelError, ModelFault, NotFound, ToolFailed
 from hob.core.ids import BlobId, SessionKey
 from hob.core.ports.tools import Blobs, CallContext
+from hob.core.translation.code_words import NO_MODEL
 from hob.core.trust.labels import HOB_LABEL, Label, Origin, SenderClass, Trust
 from hob.tools.filesystem.paths import Roots
 from hob.tools.filesystem.whole_files import read_whole, write_new
@@ -47,13 +48,13 @@ class NoMedia:
     async def describe(
         self, image: bytes, media_type: str, question: str, session: SessionKey, sender: SenderClass
     ) -> Description:
-        raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
+        raise ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL)
 
     async def speak(self, text: str, voice: str, session: SessionKey, sender: SenderClass) -> Speech:
-        raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
+        raise ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL)
 
     async def draw(self, prompt: str, size: str, session: SessionKey, sender: SenderClass) -> GeneratedImage:
-        raise ModelError(ModelFault.NOT_CONFIGURED, "no model is connected here")
+        raise ModelError(ModelFault.NOT_CONFIGURED, NO_MODEL)
 
 
 class MediaTools:

@@ -98,7 +98,7 @@ class SandboxSettings:
     )
     git_name: str = setting("", "The name in the commits that commands make; empty: Hob.")
     git_email: str = setting("", "The address in the commits that commands make; empty: hob@localhost.")
-    image: str = setting("", "The image in which docker or podman runs commands.")
+    image: str = setting("", "The image in which docker or podman runs commands; empty: neither is used.")
     memory_mib: int = setting(4096, "Memory a command may use, in MiB.", at_least=64)
     scratch_mib: int = setting(1024, "Room in /tmp, in MiB; it is memory too.", at_least=16)
     cpu_seconds: int = setting(1800, "CPU seconds a process may use.", at_least=1)

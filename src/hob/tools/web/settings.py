@@ -25,4 +25,6 @@ class WebSettings:
 
     search: str = setting("", "Who searches the web; empty: Hob cannot.", one_of=PROVIDERS)
     search_key: Secret | None = setting(None, "The key of brave or tavily.")
-    searxng_url: str = setting("", "Where your SearXNG is, as http://localhost:8888.", problem=_address_problem)
+    searxng_url: str = setting(
+        "", "Where your SearXNG is, as http://localhost:8888; empty: nowhere.", problem=_address_problem
+    )

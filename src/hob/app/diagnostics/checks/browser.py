@@ -10,17 +10,21 @@ from hob.tools.browser.finding import EXTRA, find_program, is_library_there
 from hob.tools.browser.settings import BrowserSettings
 
 
+def _install() -> str:
+    return translatable("`{command}` installs it", command=install_command(EXTRA))
+
+
 def _browser(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     named = diagnostics.config[BrowserSettings].program
     if not is_library_there():
-        yield info("Hob cannot use web pages: the library that drives a browser is missing", install_command(EXTRA))
+        yield info("Hob cannot open web pages: the library that drives a browser is not installed", _install())
     elif find_program(named, diagnostics.environ.get("PATH", "")):
         return
     elif named:
         advice = "`hob config set browser.program PATH`, or empty for the one that is installed"
         yield warn(translatable("its program {program} is not there", program=named), advice, "browser.program")
     else:
-        yield warn("the library that drives a browser is there, and Chromium is not", "install the package chromium")
+        yield warn("Hob cannot open web pages: Chromium is not installed", "install the package chromium")
 
 
 CHECKS = (Check("browser", "Can pages be opened in a browser?", _browser),)

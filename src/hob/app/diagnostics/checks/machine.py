@@ -216,7 +216,10 @@ def _sandbox(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
 def _credentials(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     settings = diagnostics.config[SandboxSettings]
     if settings.credentials and find_spec("cryptography") is None:
-        yield warn("sandbox.credentials is set, and the library for it is missing", install_command("cryptography"))
+        yield warn(
+            "sandbox.credentials is set, and the library for it is missing",
+            translatable("`{command}` installs it", command=install_command("cryptography")),
+        )
     for name, credential in settings.credentials.items():
         where = f"sandbox.credentials.{name}"
         if not credential.host or credential.value is None:

@@ -16,7 +16,10 @@ def _servers(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
     config = diagnostics.config
     servers = {name: server for name, server in config[McpSettings].items() if server.on}
     if servers and find_spec("mcp") is None:
-        yield warn("MCP servers are set, and the library that talks to them is missing", install_command("hob[mcp]"))
+        yield warn(
+            "MCP servers are set, and the library that talks to them is missing",
+            translatable("`{command}` installs it", command=install_command("hob[mcp]")),
+        )
     for name, server in servers.items():
         if load_accepted(config.home, name) is None:
             advice = translatable("`hob mcp accept {name}` shows its tools and accepts them", name=name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from hob.app.diagnostics.check import Check, CheckResult, critical, warn
 from hob.app.diagnostics.context import DiagnosticContext
 from hob.core.errors import ModelError
+from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_COMMANDS, CLI_WIRES, HERE
 from hob.providers.http.wire import ListedModel
@@ -24,7 +25,7 @@ def _none(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         return
     try:
         if diagnostics.choice.default() is None:
-            yield critical("no model is connected", CONNECT)
+            yield critical(NO_MODEL, CONNECT)
     except ModelError as error:
         yield critical(
             str(error),

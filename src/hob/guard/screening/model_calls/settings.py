@@ -41,7 +41,7 @@ class PromptGuardSettings:
     deny_words: list[str] = setting([], "A request with one of these words goes to no model that is not local.")
     ignore: list[str] = setting([], "Kinds that are not looked for.", one_of=_KINDS)
     allow: list[str] = setting([], "Values that may always be sent, e.g. your public e-mail address.")
-    local_model: str = setting("", "The model that `local` sends a request to.")
+    local_model: str = setting("", "The model that `local` sends a request to; empty: none, the request is refused.")
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():

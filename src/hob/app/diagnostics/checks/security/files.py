@@ -112,7 +112,7 @@ FILES: tuple[Check, ...] = (
         lambda facts: when(_lies_in(facts.files.user_home, facts.files.workspace), facts.files.workspace),
     ),
     security_check(
-        "fs.running_as_root", Severity.WARN, "Hob runs as root, so a mistake reaches the whole machine",
+        "fs.running_as_root", Severity.WARN, "Hob runs as root, so a mistake can damage the whole machine",
         "run Hob as a user of its own, or in a container", lambda facts: when(facts.files.root, "root"),
     ),
     security_check(

@@ -99,7 +99,7 @@ SECRETS: tuple[Check, ...] = (
         lambda facts: when(facts.model.secrets_action in {"off", "warn"}, facts.model.secrets_action),
     ),
     security_check(
-        "model.no_limit", Severity.INFO, "nothing limits what may be spent in a day or a month",
+        "model.no_limit", Severity.INFO, "spending has no daily or monthly limit",
         "set spending.daily or spending.monthly", lambda facts: when(not facts.model.limited),
     ),
     security_check(
@@ -112,8 +112,8 @@ SECRETS: tuple[Check, ...] = (
         lambda facts: when(_strangers(facts) and not facts.model.strangers_limited),
     ),
     security_check(
-        "model.images_elsewhere", Severity.INFO, "a picture in an answer may carry what it says to any host",
-        "set sanitizer.images to defuse where answers are shown in a browser or a chat that loads pictures",
+        "model.images_elsewhere", Severity.INFO, "a picture in an answer can leak what you said to any host",
+        "if you read answers in a browser or a chat that loads pictures, set sanitizer.images = defuse",
         lambda facts: when(facts.model.images == "keep", "sanitizer.images = keep"),
     ),
 )  # fmt: skip

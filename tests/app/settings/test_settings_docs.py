@@ -1,0 +1,26 @@
+"""What `hob config show` says of settings."""
+
+import re
+
+from hob.app.settings.sections import SECTIONS
+from hob.config.fields import walk
+
+_SAYS = {"": r"\bempty[:,]|empty:", 0: r"\b0\b", -1: r"-1"}
+
+
+def test_setting_that_is_empty_or_0_by_default_says_what_that_means() -> None:
+    silent = [
+        ".".join(path)
+        for path, each in walk(SECTIONS)
+        if isinstance(each.default, (str, int, float))
+        and not isinstance(each.default, bool)
+        and each.default in _SAYS
+        and not re.search(_SAYS[each.default], each.rules.doc)
+    ]
+    assert silent == []
+
+
+def test_limit_of_money_that_is_not_set_says_that_there_is_none() -> None:
+    told = [each.rules.doc for path, each in walk(SECTIONS) if path[0] == "spending" and each.default is None]
+    assert told
+    assert all(text.endswith("not set: no limit.") for text in told)
