@@ -39,7 +39,7 @@ def german(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("sessions --help", "Unterhaltungen auflisten"),
         ("undo --help", "[Vorgabe: main]"),
         ("status", "nicht; `hob serve` startet es"),
-        ("security audit", "nichts begrenzt, was am Tag"),
+        ("security audit", "kein Tages- oder Monatslimit"),
     ],
 )
 def test_german_terminal_is_spoken_to_in_german(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
