@@ -7,17 +7,14 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.ids import ApprovalId, CallId, SessionKey, TurnId
 from hob.core.messages import Address
 from hob.core.states import APPROVAL_MOVES, ApprovalState
 from hob.core.values import dataclass
-from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.part import TimedStorePart
-from hob.store.database.readers import Readers
+from hob.store.audit.audit import AuditedPart, AuditEntry
 from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.database.state_moves import check_move
-from hob.store.database.writer import Job, Writer
+from hob.store.database.writer import Job
 from hob.store.erasure.content import ContentWriter
 
 _INSERT = (
@@ -125,15 +122,11 @@ def _dumped(bound: Bound | None) -> str:
     return json.dumps([bound.directory, bound.files] if bound is not None else ["", []], ensure_ascii=False)
 
 
-class StoredApprovals(TimedStorePart):
+class StoredApprovals(AuditedPart):
     """The questions and their answers. Each answer is used at most once.
 
     Where a step is `told`, the audit log has it in the same transaction.
     """
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
-        super().__init__(writer, readers, clock)
-        self._audit = audit
 
     async def _step(self, told: Told | None, job: Job[Approval | None]) -> Approval | None:
         return await self._audit.write(job, lambda found: () if told is None or found is None else (told(found),))
@@ -226,7 +219,7 @@ class StoredApprovals(TimedStorePart):
         An approval stands for `remaining` seconds more, where that is given. One of scope `session` or `always` also
         makes a grant.
         """
-        at = self._clock.now().timestamp()
+        at = self._now()
         state = ApprovalState.ALLOWED if allowed else ApprovalState.DENIED
 
         def job(connection: apsw.Connection) -> Approval | None:
@@ -282,7 +275,7 @@ class StoredApprovals(TimedStorePart):
 
     async def revoke(self, id: str, *entries: AuditEntry) -> bool:
         """Take a grant back, which the audit log tells in the same transaction; False if there is none such."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         sql = "UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL"
         return bool(await self._audit.write(lambda c: changed(c, sql, (at, id)), lambda n: entries if n else ()))
 

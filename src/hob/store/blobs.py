@@ -9,15 +9,12 @@ from pathlib import Path
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound, StoreError, StoreFull
 from hob.core.ids import BlobId, digest
 from hob.core.translation.language import translatable
 from hob.store.database.disk import sync
-from hob.store.database.part import TimedStorePart
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import find_row
-from hob.store.database.writer import Writer
 
 # What was erased and is put again is newer than its tombstone, whatever the wall clock says: else the tombstone would
 # erase it once more.
@@ -55,17 +52,17 @@ def write_blob(folder: Path, id: str, data: bytes) -> None:
         raise (StoreFull if error.errno in _NO_ROOM else StoreError)(f"{path}: {error.strerror}") from error
 
 
-class FileBlobs(TimedStorePart):
+class FileBlobs(StorePart):
     """Implements the port `Blobs`."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, folder: Path) -> None:
-        super().__init__(writer, readers, clock)
+    def __init__(self, access: DatabaseAccess, folder: Path) -> None:
+        super().__init__(access)
         self._folder = folder
 
     async def put(self, data: bytes, media_type: str) -> BlobId:
         """Keep these bytes; they are on disk when this returns. Raises StoreFull."""
         id = BlobId(await asyncio.to_thread(digest, data))
-        at = self._clock.now().timestamp()
+        at = self._now()
         known = "SELECT 1 FROM blobs WHERE id = ? AND erased IS NULL"
         if await self._readers.read(lambda c: find_row(c, known, (id,))) is None:
             await asyncio.to_thread(write_blob, self._folder, id, data)

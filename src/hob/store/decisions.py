@@ -1,10 +1,8 @@
 """Decisions of the policy, as rows: what was allowed and refused, and by which rule."""
 
-from hob.core.clock import Clock
 from hob.core.ids import CallId, TurnId
 from hob.core.values import dataclass
-from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.readers import Readers
+from hob.store.audit.audit import AuditedPart, AuditEntry
 from hob.store.database.rows import all_rows
 
 _INSERT = (
@@ -29,18 +27,13 @@ class PolicyDecision:
     tier: int | None = None
 
 
-class PolicyDecisions:
+class PolicyDecisions(AuditedPart):
     """The verdicts, in the order of their commits."""
-
-    def __init__(self, audit: AuditLog, readers: Readers, clock: Clock) -> None:
-        self._audit = audit
-        self._readers = readers
-        self._clock = clock
 
     async def add(self, decision: PolicyDecision, *entries: AuditEntry) -> None:
         """Record one, with what the audit log tells of it; a time of 0 means now."""
         d = decision
-        at = d.at or self._clock.now().timestamp()
+        at = d.at or self._now()
         values = (d.turn, d.call, d.tool, d.hash, d.verdict, d.rule, d.reason, at, d.tier)
         await self._audit.write(lambda connection: connection.execute(_INSERT, values).fetchall(), lambda _: entries)
 

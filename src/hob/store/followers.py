@@ -6,7 +6,7 @@ from typing import TypeAlias
 import apsw
 
 from hob.core.values import dataclass
-from hob.store.database.part import TimedStorePart, transaction
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 
 Effect: TypeAlias = Callable[[apsw.Connection], None]
@@ -30,7 +30,7 @@ class Quarantined:
     reason: str
 
 
-class StoredFollowers(TimedStorePart):
+class StoredFollowers(StorePart):
     """A cursor for each, moved in one transaction with what the follower writes."""
 
     @transaction
@@ -53,7 +53,7 @@ class StoredFollowers(TimedStorePart):
     @transaction
     def quarantine(self, connection: apsw.Connection, name: str, places: Sequence[int], upto: int, reason: str) -> None:
         """It cannot take these events and goes on behind them. Raises StoreErrors."""
-        rows = [(name, place, self._clock.now().timestamp(), reason) for place in places]
+        rows = [(name, place, self._now(), reason) for place in places]
         connection.executemany(_QUARANTINE, rows)
         connection.execute(_MOVE, (upto, name))
 

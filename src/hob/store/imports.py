@@ -16,7 +16,7 @@ from hob.core.ids import SessionKey, TurnId, new_event_id, new_span_id, new_trac
 from hob.core.models import Entry
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
-from hob.store.database.part import TimedStorePart, transaction
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.transcript import insert_entry
@@ -35,7 +35,7 @@ class PastEntry:
     entry: Entry
 
 
-class Imports(TimedStorePart):
+class Imports(StorePart):
     """Takes over past messages. The same message twice is one; what came later is appended."""
 
     @transaction

@@ -6,16 +6,13 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.people import PairingRequest, Person, SenderAddress
-from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.part import TimedStorePart, transaction
-from hob.store.database.readers import Readers
+from hob.store.audit.audit import AuditedPart, AuditEntry
+from hob.store.database.part import transaction
 from hob.store.database.rows import all_rows, changed, find_row
-from hob.store.database.writer import Writer
 
 _REQUESTS = "SELECT code, channel, address, account, name, asked, expires, denied FROM pairing_requests"
 _LINK = "INSERT INTO person_addresses (channel, account, address, person, linked) VALUES (?, ?, ?, ?, ?)"
@@ -24,15 +21,11 @@ _WHOSE = "SELECT person FROM person_addresses WHERE channel = ? AND account = ? 
 _SETTLE = "DELETE FROM pairing_requests WHERE channel = ? AND account = ? AND address = ?"
 
 
-class StoredPeople(TimedStorePart):
+class StoredPeople(AuditedPart):
     """Who the owner has let in. Changes are the owner's alone to ask for.
 
     Each takes what the audit log tells of it, in the same transaction.
     """
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
-        super().__init__(writer, readers, clock)
-        self._audit = audit
 
     async def persons(self) -> tuple[Person, ...]:
         """Everybody, the owner first."""
@@ -43,7 +36,7 @@ class StoredPeople(TimedStorePart):
 
         Raises InvalidRequest if the address is somebody else's.
         """
-        at = self._clock.now().timestamp()
+        at = self._now()
 
         def job(connection: apsw.Connection) -> Person:
             _link(connection, address, person, name, at)
@@ -87,14 +80,14 @@ class StoredPeople(TimedStorePart):
     async def requests(self) -> tuple[PairingRequest, ...]:
         """Who waits for an answer and who was denied, oldest first."""
         sql = f"{_REQUESTS} WHERE denied OR expires > ? ORDER BY seq"
-        now = self._clock.now().timestamp()
+        now = self._now()
         rows = await self._readers.read(lambda connection: all_rows(connection, sql, (now,)))
         return tuple(map(_request, rows))
 
     @transaction
     def ask(self, connection: apsw.Connection, request: PairingRequest) -> None:
         """Somebody was told a code; what has expired is removed."""
-        r, now = request, self._clock.now().timestamp()
+        r, now = request, self._now()
         sql = (
             "INSERT OR IGNORE INTO pairing_requests (code, channel, account, address, name, asked, expires)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -5,14 +5,11 @@ from typing import NamedTuple
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest
 from hob.core.ids import SessionKey, TurnId
 from hob.core.translation.language import translatable
-from hob.store.database.part import TimedStorePart
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.followers import Effect
 
@@ -44,11 +41,11 @@ class PluginRecord(NamedTuple):
     at: float = 0.0
 
 
-class PluginRecords(TimedStorePart):
+class PluginRecords(StorePart):
     """Those of one feature. They are in backups, and erased and let go of even while the feature is off."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, feature: str) -> None:
-        super().__init__(writer, readers, clock)
+    def __init__(self, access: DatabaseAccess, feature: str) -> None:
+        super().__init__(access)
         self._feature = feature
 
     async def find(self, key: str) -> PluginRecord | None:
@@ -68,7 +65,7 @@ class PluginRecords(TimedStorePart):
         if not record.key or len(record.value) > LONGEST:
             told = translatable("a record needs a key and has {most:,} characters at most", most=LONGEST)
             raise InvalidRequest(told)
-        at = self._clock.now().timestamp()
+        at = self._now()
 
         def write(connection: apsw.Connection) -> None:
             self._remove(connection, record.key, at)
@@ -80,7 +77,7 @@ class PluginRecords(TimedStorePart):
 
     async def drop(self, key: str) -> bool:
         """Forget the row of this key; whether there was one. Raises StoreErrors."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         return await self._writer.write(lambda connection: self._remove(connection, key, at))
 
     def _remove(self, connection: apsw.Connection, key: str, at: float) -> bool:
@@ -89,6 +86,6 @@ class PluginRecords(TimedStorePart):
         return bool(old)
 
     async def _found(self, prefix: str, limit: int) -> Sequence[PluginRecord]:
-        values = {"plugin": self._feature, "key": prefix, "now": self._clock.now().timestamp(), "limit": limit}
+        values = {"plugin": self._feature, "key": prefix, "now": self._now(), "limit": limit}
         rows: list[Row] = await self._readers.read(lambda connection: all_rows(connection, _FOUND, values))
         return [PluginRecord(*row) for row in rows]

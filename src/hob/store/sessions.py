@@ -8,17 +8,14 @@ from typing import Any, Unpack
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import ONE_TURN, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Inbound
 from hob.core.models import Thinking
 from hob.core.turns import QueueMode, Session, SessionChange
-from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.part import TimedStorePart, transaction
-from hob.store.database.readers import Readers
+from hob.store.audit.audit import AuditedPart, AuditEntry
+from hob.store.database.part import transaction
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
 from hob.store.titles import title_of
@@ -174,12 +171,8 @@ def _load(row: Sequence[Any]) -> Session:
     )
 
 
-class StoredSessions(TimedStorePart):
+class StoredSessions(AuditedPart):
     """Implements the port `Sessions`."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, audit: AuditLog) -> None:
-        super().__init__(writer, readers, clock)
-        self._audit = audit
 
     async def get(self, key: SessionKey) -> Session:
         """The session; a new one has defaults."""

@@ -24,6 +24,7 @@ from hob.store.database.check import OK, PENDING, DamageCheck
 from hob.store.database.database import OpenedDatabase, check_note, connect, open_database
 from hob.store.database.disk import SIDES, free_bytes
 from hob.store.database.faults import close_quietly
+from hob.store.database.part import DatabaseAccess
 from hob.store.database.readers import Readers
 from hob.store.database.rows import all_rows
 from hob.store.database.writer import Writer
@@ -111,58 +112,59 @@ class Store:
         self._path, self._connection = opened.path, opened.connection
         self._connect = partial(connect, opened.path, settings, vfs, writes=False)
         self._check = check = DamageCheck(self._connect, check_note(opened.path))
-        self._writer = writer = Writer(opened.connection, loop, settings.group, check)
-        self._readers = readers = Readers(self._connect, loop, settings.readers, check)
+        self._writer = Writer(opened.connection, loop, settings.group, check)
+        self._readers = Readers(self._connect, loop, settings.readers, check)
+        self._access = access = DatabaseAccess(self._writer, self._readers, clock)
         self._clock = clock
         self._closed = False
         self.run_id = opened.run
         self.unclean = opened.unclean
-        self.inbox = Inbox(writer, readers, clock, opened.run)
-        self.turns = TurnRows(writer, readers, clock, opened.run, opened.unclean)
-        self.journal = StoredJournal(writer, readers, clock)
-        self.requests = StoredRequests(writer, readers)
-        self.transcript = StoredTranscript(writer, readers, clock)
-        self.outbox = Outbox(writer, readers, clock)
-        self.tasks = Tasks(writer, readers, clock)
-        self.timeline = Timeline(writer, readers)
-        self.ledger = StoredLedger(writer, readers)
-        self.channel_state = StoredChannelState(writer, readers)
-        self.audit = AuditLog(writer, readers, clock, home)
-        self.settings = StoredSettings(self.audit, readers, clock)
-        self.sessions = StoredSessions(writer, readers, clock, self.audit)
-        self.approvals = StoredApprovals(writer, readers, clock, self.audit)
-        self.decisions = PolicyDecisions(self.audit, readers, clock)
-        self.people = StoredPeople(writer, readers, clock, self.audit)
-        self.blobs = FileBlobs(writer, readers, clock, home / "blobs")
-        self.erasure = Erasure(writer, clock, home, partial(connect, opened.path, settings, vfs, writes=True))
-        self.retention = Retention(writer, readers, home)
+        self.inbox = Inbox(access, opened.run)
+        self.turns = TurnRows(access, opened.run, opened.unclean)
+        self.journal = StoredJournal(access)
+        self.requests = StoredRequests(access)
+        self.transcript = StoredTranscript(access)
+        self.outbox = Outbox(access)
+        self.tasks = Tasks(access)
+        self.timeline = Timeline(access)
+        self.ledger = StoredLedger(access)
+        self.channel_state = StoredChannelState(access)
+        self.audit = AuditLog(access, home)
+        self.settings = StoredSettings(access, self.audit)
+        self.sessions = StoredSessions(access, self.audit)
+        self.approvals = StoredApprovals(access, self.audit)
+        self.decisions = PolicyDecisions(access, self.audit)
+        self.people = StoredPeople(access, self.audit)
+        self.blobs = FileBlobs(access, home / "blobs")
+        self.erasure = Erasure(access, home, partial(connect, opened.path, settings, vfs, writes=True))
+        self.retention = Retention(access, home)
         self._backing_up = asyncio.Lock()
-        self.belongings = StoredPersonData(writer, readers)
-        self.imports = Imports(writer, readers, clock)
-        self._open_memory(writer, readers, clock)
-        self.tainted_writes = StoredTaintedWrites(writer, readers)
-        self.command_log = StoredCommandLog(writer, readers)
-        self.file_changes = StoredFileChanges(writer, readers)
-        self.undo_log = StoredUndoLog(writer, readers)
-        self.followers = StoredFollowers(writer, readers, clock)
-        self.late_results = StoredLateResults(writer, readers)
-        self.subagents = StoredSubagents(writer, readers, clock)
+        self.belongings = StoredPersonData(access)
+        self.imports = Imports(access)
+        self._open_memory(access)
+        self.tainted_writes = StoredTaintedWrites(access)
+        self.command_log = StoredCommandLog(access)
+        self.file_changes = StoredFileChanges(access)
+        self.undo_log = StoredUndoLog(access)
+        self.followers = StoredFollowers(access)
+        self.late_results = StoredLateResults(access)
+        self.subagents = StoredSubagents(access)
         self.canvas = StoredCanvas(self.records_of("canvas"), clock)
-        self.open_groups = StoredOpenGroups(writer, opened.connection)
-        self._export = Export(readers, clock)
+        self.open_groups = StoredOpenGroups(access, opened.connection)
+        self._export = Export(access)
 
-    def _open_memory(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        self.items = StoredItems(writer, readers, clock)
-        self.facts = StoredFacts(writer, readers, clock)
-        self.goals = StoredGoals(writer, readers, clock)
-        self.memory_carrier = MemoryTransfer(self.items, self.facts, self.goals, writer)
-        self.memory_work = StoredWork(writer, readers, clock)
-        self.expertise = StoredExpertise(writer, readers, self.timeline)
-        self.memory_index = StoredIndex(writer, readers)
-        self.memory_vectors = StoredVectors(writer, readers)
-        self.memory_lifecycle = MemoryLifecycle(writer, readers, clock)
-        self.memories = StoredMemories(writer, readers, clock)
-        self.working_notes = StoredWorkingNotes(writer, readers, clock)
+    def _open_memory(self, access: DatabaseAccess) -> None:
+        self.items = StoredItems(access)
+        self.facts = StoredFacts(access)
+        self.goals = StoredGoals(access)
+        self.memory_carrier = MemoryTransfer(access, self.items, self.facts, self.goals)
+        self.memory_work = StoredWork(access)
+        self.expertise = StoredExpertise(access, self.timeline)
+        self.memory_index = StoredIndex(access)
+        self.memory_vectors = StoredVectors(access)
+        self.memory_lifecycle = MemoryLifecycle(access)
+        self.memories = StoredMemories(access)
+        self.working_notes = StoredWorkingNotes(access)
 
     @property
     def commits(self) -> int:
@@ -203,7 +205,7 @@ class Store:
 
     def records_of(self, feature: str) -> PluginRecords:
         """The rows of a feature that has no tables of its own."""
-        return PluginRecords(self._writer, self._readers, self._clock, feature)
+        return PluginRecords(self._access, feature)
 
     def layer(self, layer: MemoryLayer) -> KeptLayer:
         """What a plug-in's layer of memory holds."""

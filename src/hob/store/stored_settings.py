@@ -4,10 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.events.timeline import TimelineEvent
-from hob.store.audit.audit import AuditEntry, AuditLog
-from hob.store.database.readers import Readers
+from hob.store.audit.audit import AuditedPart, AuditEntry
 from hob.store.database.rows import all_rows
 from hob.store.erasure.content import ContentWriter
 from hob.store.timeline import write_events
@@ -18,13 +16,8 @@ _PUT = (
 )
 
 
-class StoredSettings:
+class StoredSettings(AuditedPart):
     """Key paths and their values as text."""
-
-    def __init__(self, audit: AuditLog, readers: Readers, clock: Clock) -> None:
-        self._audit = audit
-        self._readers = readers
-        self._clock = clock
 
     async def load(self) -> Mapping[str, str]:
         """All of them."""
@@ -34,7 +27,7 @@ class StoredSettings:
         self, values: Mapping[str, str | None], entries: Iterable[AuditEntry] = (), events: Iterable[TimelineEvent] = ()
     ) -> None:
         """Store these, and forget those that are None, with what the audit log and the timeline tell of it."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         kept = [(key, value, at) for key, value in values.items() if value is not None]
         gone = [(key,) for key, value in values.items() if value is None]
 

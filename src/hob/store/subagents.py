@@ -13,7 +13,7 @@ from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolResult
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbound
-from hob.store.database.part import TimedStorePart, transaction
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.turns.late_results import put_result
@@ -85,7 +85,7 @@ class QueuedMessage:
     inbound: Inbound
 
 
-class StoredSubagents(TimedStorePart):
+class StoredSubagents(StorePart):
     """Runs and the messages they begin with."""
 
     @transaction
@@ -94,7 +94,7 @@ class StoredSubagents(TimedStorePart):
 
         Raises ToolFailed where its parent has that many open children, StoreErrors.
         """
-        at = self._clock.now().timestamp()
+        at = self._now()
         to = row.origin
         origin = dump_json([to.channel, to.chat, to.account, to.thread])
         if find_row(connection, "SELECT 1 FROM subagents WHERE id = ?", (row.id,)) is not None:

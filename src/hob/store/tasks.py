@@ -8,7 +8,7 @@ import apsw
 from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
 from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
 from hob.core.values import dataclass
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, marks
 from hob.store.database.state_moves import sources
 from hob.store.titles import title_of
@@ -83,7 +83,7 @@ def _load(row: Sequence[Any]) -> TaskRow:
     )  # fmt: skip
 
 
-class Tasks(TimedStorePart):
+class Tasks(StorePart):
     """What Hob has been asked to do."""
 
     async def get(self, id: str) -> TaskRow | None:

@@ -17,10 +17,9 @@ from hob.core.values import dataclass
 from hob.store.audit.chain import BREAK, EMPTY, ChainCheck, Checked, Head, Sealed, seal
 from hob.store.database.database import NAME, connect
 from hob.store.database.faults import close_quietly, translate
-from hob.store.database.part import TimedStorePart
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
-from hob.store.database.writer import Job, Writer
+from hob.store.database.writer import Job
 from hob.store.erasure.content import ContentWriter
 from hob.store.settings import StoreSettings
 
@@ -74,11 +73,11 @@ class AuditRow:
     hash: str
 
 
-class AuditLog(TimedStorePart):
+class AuditLog(StorePart):
     """Appends and checks. The head lies in `audit.head` in the home and never runs ahead of the log."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, home: Path) -> None:
-        super().__init__(writer, readers, clock)
+    def __init__(self, access: DatabaseAccess, home: Path) -> None:
+        super().__init__(access)
         self._file = home / HEAD_FILE
         self._last: Head | None = None
         """What this run wrote last; undone with its transaction, then it is not what the log ends with."""
@@ -94,7 +93,7 @@ class AuditLog(TimedStorePart):
         Where the log has lost what the head names (an older backup was restored, or somebody cut it), an entry that
         says so comes first: the loss stays visible for ever.
         """
-        now = self._clock.now().timestamp()
+        now = self._now()
 
         def both(connection: apsw.Connection) -> tuple[T, Head | None]:
             result = job(connection)
@@ -125,6 +124,14 @@ class AuditLog(TimedStorePart):
         """Check every entry and the head. Takes about a second for 100,000 entries; others read and write meanwhile."""
         kept = read_head(self._file)  # first: entries that come meanwhile are newer than it, which is no fault
         return await self._readers.read(lambda connection: check_log(connection, kept))
+
+
+class AuditedPart(StorePart):
+    """A part that the audit log tells of."""
+
+    def __init__(self, access: DatabaseAccess, audit: AuditLog) -> None:
+        super().__init__(access)
+        self._audit = audit
 
 
 def show_audit(home: Path, limit: int, kind: str = "") -> tuple[AuditRow, ...]:

@@ -7,12 +7,11 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.ids import SessionKey
 from hob.core.translation.language import translatable
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, dump_json
-from hob.store.database.readers import Readers
+from hob.store.database.part import StorePart
 from hob.store.database.rows import Row, all_rows, find_row
 
 VERSION = 1
@@ -33,12 +32,8 @@ _SUMMARIES = (
 )
 
 
-class Export:
+class Export(StorePart):
     """Writes what was said in a form that outlives Hob."""
-
-    def __init__(self, readers: Readers, clock: Clock) -> None:
-        self._readers = readers
-        self._clock = clock
 
     async def session(self, key: SessionKey) -> AsyncIterator[str]:
         """The lines of one session, without line ends. What was erased is named as such. Raises NotFound."""
@@ -71,7 +66,7 @@ class Export:
                 "type": "hob-export", "version": VERSION, "session": key, "chat": chat, "title": title or "",
                 "title_erased": erased, "model": model, "mode": mode, "thinking": thinking, "permission": permission,
                 "autonomy": autonomy, "archived": bool(archived), "entries": entries, "since": since,
-                "created": created, "updated": updated, "exported": self._clock.now().timestamp(),
+                "created": created, "updated": updated, "exported": self._now(),
             }
         )  # fmt: skip
 

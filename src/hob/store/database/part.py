@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import apsw
 
 from hob.core.clock import Clock
+from hob.core.values import dataclass
 from hob.store.database.readers import Readers
 from hob.store.database.writer import Writer
 
@@ -15,12 +16,25 @@ S = TypeVar("S", bound="StorePart")
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class DatabaseAccess:
+    """What each part of the store works with; the clock tells when something was written."""
+
+    writer: Writer
+    readers: Readers
+    clock: Clock
+
+
 class StorePart:
     """Writes through the one writer and reads through the readers."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer = writer
-        self._readers = readers
+    def __init__(self, access: DatabaseAccess) -> None:
+        self._writer = access.writer
+        self._readers = access.readers
+        self._clock = access.clock
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
 
     async def _write(self, job: Callable[[apsw.Connection], T]) -> T:
         return await self._writer.write(job)
@@ -51,14 +65,3 @@ def snapshot(
 
     update_wrapper(read, method)
     return read
-
-
-class TimedStorePart(StorePart):
-    """Notes too when something was written."""
-
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        super().__init__(writer, readers)
-        self._clock = clock
-
-    def _now(self) -> float:
-        return self._clock.now().timestamp()

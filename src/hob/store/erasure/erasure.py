@@ -15,15 +15,14 @@ from pathlib import Path
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import InvalidRequest, StoreError
 from hob.core.ids import SessionKey, TraceId, TurnId
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.blobs import blob_path
 from hob.store.database.faults import translate
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.erasure.copies import Copies, erase_in
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
 from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
@@ -133,27 +132,26 @@ ErasureParticipant = Callable[[Collection[TurnId]], Awaitable[object]]
 """Forgets what it keeps of these turns outside of the database; again does no harm."""
 
 
-class Erasure:
+class Erasure(StorePart):
     """Erases what was said. What is still being worked on or sent cannot be erased yet."""
 
     def __init__(
         self,
-        writer: Writer,
-        clock: Clock,
+        access: DatabaseAccess,
         home: Path,
         connect_writing: Callable[[], apsw.Connection],
         keepers: Sequence[ErasureParticipant] = (),
     ) -> None:
         """`keepers` forget too what is erased here."""
-        self._writer = writer
-        self._clock = clock
+        super().__init__(access)
+        self._access = access
         self._home = home
         self._connect = connect_writing
         self._keepers = keepers
 
     def with_keepers(self, keepers: Sequence[ErasureParticipant]) -> "Erasure":
         """The same that calls these after each erasure: they forget what is kept elsewhere and has no row any more."""
-        return Erasure(self._writer, self._clock, self._home, self._connect, keepers)
+        return Erasure(self._access, self._home, self._connect, keepers)
 
     async def erase_trace(self, trace: TraceId, reason: str) -> int:
         """Forget one message with all that came of it; how many pieces those were.

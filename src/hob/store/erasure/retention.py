@@ -14,10 +14,8 @@ import apsw
 from hob.core.ids import ONE_TURN, BlobId
 from hob.core.undo import with_undoing
 from hob.store.blobs import blob_path
-from hob.store.database.part import StorePart
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, changed, marks
-from hob.store.database.writer import Writer
 from hob.store.erasure.selection import named_blobs
 from hob.store.turns.requests import drop_requests, drop_requests_of
 
@@ -101,8 +99,8 @@ _WITHDRAW = "UPDATE blobs SET erased = ? WHERE erased IS NULL AND id = ?"
 class Retention(StorePart):
     """Lets go of what is older than a time (Unix seconds). A few at a time, so that no message waits for it."""
 
-    def __init__(self, writer: Writer, readers: Readers, home: Path) -> None:
-        super().__init__(writer, readers)
+    def __init__(self, access: DatabaseAccess, home: Path) -> None:
+        super().__init__(access)
         self._blobs = home / "blobs"
 
     async def drop_details(self, before: float) -> int:

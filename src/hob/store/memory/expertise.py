@@ -7,10 +7,8 @@ from typing import NamedTuple
 import apsw
 
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.store.database.part import StorePart
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import all_rows, find_row
-from hob.store.database.writer import Writer
 from hob.store.memory.work import PLACE, move_on
 from hob.store.timeline import Timeline
 
@@ -47,8 +45,8 @@ class SkillRecord(NamedTuple):
 class StoredExpertise(StorePart):
     """Counts what happened since it was looked last."""
 
-    def __init__(self, writer: Writer, readers: Readers, timeline: Timeline) -> None:
-        super().__init__(writer, readers)
+    def __init__(self, access: DatabaseAccess, timeline: Timeline) -> None:
+        super().__init__(access)
         self._timeline = timeline
 
     async def count(self, use_of: Callable[[TimelineEvent], Use | None]) -> Sequence[SkillRecord]:

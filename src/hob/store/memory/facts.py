@@ -17,7 +17,7 @@ from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import EventId, SessionKey, TraceId, TurnId, new_event_id, new_span_id, new_trace_id
 from hob.core.memory import Fact, FactChange, FactState, GoalMove, Layer, MemoryItem, Scope
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart, transaction
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, masked
 from hob.store.memory.goals import KIND as GOAL
@@ -84,7 +84,7 @@ _DECISIONS = "SELECT about, place FROM memory_work WHERE name = 'decided'"
 _TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
 
 
-class StoredFacts(TimedStorePart):
+class StoredFacts(StorePart):
     """Keeps facts. Every call names whose they are."""
 
     async def known(self, scope: Scope) -> list[Fact]:
@@ -126,7 +126,7 @@ class StoredFacts(TimedStorePart):
 
         Gives what is recorded anew, goals as facts; what came of such work is told in the timeline. Raises StoreErrors.
         """
-        now = self._clock.now().timestamp()
+        now = self._now()
         made: list[Fact] = []
         for decide in decisions:
             known = [_load(row) for row in all_rows(connection, _NOW, (scope.person, scope.agent))]
@@ -165,7 +165,7 @@ class StoredFacts(TimedStorePart):
     @transaction
     def undo(self, connection: apsw.Connection, scope: Scope, change: str, by: str) -> list[Fact]:
         """What was known before the change is known again; what it had recorded. Raises StoreErrors."""
-        now = self._clock.now().timestamp()
+        now = self._now()
         whose = (scope.person, scope.agent, change)
         gone = [_load(row) for row in all_rows(connection, _OF_CHANGE, whose)]
         back = [_load(row) for row in all_rows(connection, _CLOSED_BY, whose)]

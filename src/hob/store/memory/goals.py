@@ -9,7 +9,7 @@ from hob.core.errors import NotFound
 from hob.core.memory import OWNER, Fact, Goal, GoalMove, GoalNote, GoalState, Layer, MemoryItem, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart, snapshot
+from hob.store.database.part import StorePart, snapshot
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.memory.items import add_items
 
@@ -50,7 +50,7 @@ _CLOSED = "UPDATE memory_items SET valid_to = ? WHERE seq = ?"
 _SHORTEST = 6
 
 
-class StoredGoals(TimedStorePart):
+class StoredGoals(StorePart):
     """Implements `Goals`. Every call names whose they are."""
 
     @snapshot
@@ -69,7 +69,7 @@ class StoredGoals(TimedStorePart):
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
         """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""
-        now = self._clock.now().timestamp()
+        now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
             if (known := _standing(connection, scope, goal.text)) is not None:
@@ -84,7 +84,7 @@ class StoredGoals(TimedStorePart):
         self, scope: Scope, id: str, state: GoalState | None, due: float | None, note: GoalNote | None, label: Label
     ) -> Goal:
         """Another state or day, and what shows it; what is None stays. Raises NotFound, StoreErrors."""
-        now = self._clock.now().timestamp()
+        now = self._now()
 
         def job(connection: apsw.Connection) -> Goal:
             values = (scope.person, scope.agent, id, f"{id}g")

@@ -9,7 +9,7 @@ import apsw
 
 from hob.core.memory import Layer, MemoryItem, Scope, layer_named
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import StorePart
 from hob.store.database.readers import Readers
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.erasure.content import ContentWriter, WriteConnection, masked
@@ -183,7 +183,7 @@ def load_item(row: Row) -> MemoryItem:
     )  # fmt: skip
 
 
-class StoredItems(TimedStorePart):
+class StoredItems(StorePart):
     """Keeps items. What is read of them is read through `of`, which names whose they are."""
 
     def of(self, scope: Scope) -> "ScopedItems":
@@ -196,7 +196,7 @@ class StoredItems(TimedStorePart):
 
     async def replace_source(self, scope: Scope, source: str, items: Sequence[MemoryItem]) -> int:
         """From now on the source holds these items; how many are new. Raises StoreErrors."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         return await self._writer.write(lambda connection: replace_source(connection, scope, source, items, at))
 
 

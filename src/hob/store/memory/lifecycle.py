@@ -7,7 +7,7 @@ import apsw
 
 from hob.core.memory import Scope, layer_named
 from hob.core.values import dataclass
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, marks
 from hob.store.memory.items import erase_items
 
@@ -35,7 +35,7 @@ class LayerCount:
     newest: float
 
 
-class MemoryLifecycle(TimedStorePart):
+class MemoryLifecycle(StorePart):
     """Counts and lets go. What goes by itself leaves no tombstone: it may be taken up again."""
 
     async def count(self, scope: Scope) -> Sequence[LayerCount]:
@@ -49,7 +49,7 @@ class MemoryLifecycle(TimedStorePart):
 
     async def prune(self, most: int) -> int:
         """Let go of what has expired, and of the oldest beyond `most` that expire; how many. Raises StoreErrors."""
-        now = self._clock.now().timestamp()
+        now = self._now()
         gone = await self._drop(_EXPIRED, (now, _AT_ONCE))
         return gone + await self._drop(_TOO_MANY, (_AT_ONCE, most))
 
@@ -66,5 +66,5 @@ class MemoryLifecycle(TimedStorePart):
 
     def _drop_some(self, sql: str, values: Sequence[object], connection: apsw.Connection) -> int:
         seqs = [row[0] for row in all_rows(connection, sql, values)]
-        erase_items(connection, seqs, self._clock.now().timestamp())
+        erase_items(connection, seqs, self._now())
         return len(seqs)

@@ -7,7 +7,7 @@ import apsw
 from hob.core.ids import SessionKey
 from hob.core.memory import Layer, Memory, MemoryItem, Scope
 from hob.core.trust.labels import Label
-from hob.store.database.part import TimedStorePart
+from hob.store.database.part import StorePart
 from hob.store.database.rows import find_row
 from hob.store.erasure.content import masked
 from hob.store.memory.items import add_items
@@ -23,12 +23,12 @@ _KNOWN = (
 )
 
 
-class StoredMemories(TimedStorePart):
+class StoredMemories(StorePart):
     """Implements `Remember`: each session keeps its own."""
 
     async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
         """Keep it, once. Raises StoreErrors."""
-        memory = Memory(text, source, label, self._clock.now().timestamp())
+        memory = Memory(text, source, label, self._now())
         await self._writer.write(lambda c: keep_memory(c, session, memory))
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import apsw
 
 from hob.core.memory import Fact, Goal, MemoryItem, Scope
-from hob.store.database.writer import Writer
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.memory.facts import StoredFacts, put_fact, stone_of_fact
 from hob.store.memory.goals import StoredGoals, put_goal
 from hob.store.memory.items import StoredItems, add_items
@@ -20,14 +20,14 @@ class TransferredItem(NamedTuple):
     goal: Goal | None = None
 
 
-class MemoryTransfer:
+class MemoryTransfer(StorePart):
     """Carries memory out and in."""
 
-    def __init__(self, items: StoredItems, facts: StoredFacts, goals: StoredGoals, writer: Writer) -> None:
+    def __init__(self, access: DatabaseAccess, items: StoredItems, facts: StoredFacts, goals: StoredGoals) -> None:
+        super().__init__(access)
         self._items = items
         self._facts = facts
         self._goals = goals
-        self._writer = writer
 
     async def carried(self, scope: Scope) -> Sequence[TransferredItem]:
         """All of it, the oldest first, in the same order wherever it was carried in. Raises StoreErrors."""

@@ -11,7 +11,7 @@ from itertools import takewhile
 import apsw
 
 from hob.core.memory import MemoryItem, Scope
-from hob.store.database.part import TimedStorePart, snapshot, transaction
+from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.memory.items import COLUMNS, MINE, TABLES, add_items, load_item
 
@@ -51,7 +51,7 @@ _REPLACE = (
 )
 
 
-class StoredWork(TimedStorePart):
+class StoredWork(StorePart):
     """Reads what waits for work, and keeps how far it has come."""
 
     async def place(self, name: str, about: str = "") -> int:

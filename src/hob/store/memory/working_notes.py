@@ -8,7 +8,7 @@ from hob.core.errors import StoreError
 from hob.core.ids import SessionKey
 from hob.core.memory import WorkingNote
 from hob.core.trust.labels import Label, Origin, Trust
-from hob.store.database.part import TimedStorePart, transaction
+from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.memory.tombstones import stone_of, unused_moment
@@ -28,7 +28,7 @@ _DROP_NOTE = "DELETE FROM working_notes WHERE session = ? RETURNING text"
 _PUT_NOTE = "INSERT INTO working_notes (session, turn, at, stone, origin, trust, text) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-class StoredWorkingNotes(TimedStorePart):
+class StoredWorkingNotes(StorePart):
     """Implements `WorkingNotes`."""
 
     async def load(self, *sessions: SessionKey) -> WorkingNote | None:
@@ -56,7 +56,7 @@ class StoredWorkingNotes(TimedStorePart):
 
     async def put(self, session: SessionKey, note: WorkingNote) -> None:
         """Keep this one in place of the old; an empty text keeps none. Raises StoreErrors."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         note = WorkingNote(note.text, note.label, at, note.turn)
         await self._writer.write(lambda c: keep_note(c, session, note))
 

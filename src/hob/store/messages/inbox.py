@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import Busy, BusyScope, InvalidRequest
 from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import ApprovalId, InboundId, OutboxId, SessionKey, SpanId, TraceId, TurnId, new_span_id, new_turn_id
@@ -19,10 +18,8 @@ from hob.core.translation.language import translatable
 from hob.core.turns import Session, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import INBOUND_VERSION, dump_inbound, load_inbound
-from hob.store.database.part import TimedStorePart, snapshot, transaction
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row, marks
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.outbox import write_outbounds
 from hob.store.sessions import chosen_session, load_session, touch_session
@@ -210,11 +207,11 @@ def waiting_rows(connection: apsw.Connection, session: SessionKey) -> tuple[Wait
     return tuple(load_waiting(row) for row in all_rows(connection, f"{_SELECT_WAITING} ORDER BY i.seq", (session,)))
 
 
-class Inbox(TimedStorePart):
+class Inbox(StorePart):
     """The messages that were accepted."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int) -> None:
-        super().__init__(writer, readers, clock)
+    def __init__(self, access: DatabaseAccess, run: int) -> None:
+        super().__init__(access)
         self._run = run
 
     @transaction

@@ -13,7 +13,7 @@ from hob.core.states import OUTBOX_MOVES, OutboxState
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.store.codec import dump_form, load_form
-from hob.store.database.part import TimedStorePart, snapshot, transaction
+from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
 from hob.store.erasure.content import ContentWriter
@@ -136,7 +136,7 @@ def _load(row: Sequence[Any]) -> OutboxRow:
     )
 
 
-class Outbox(TimedStorePart):
+class Outbox(StorePart):
     """The chunks that wait to be sent, one open row per chat at a time."""
 
     async def enqueue(self, outbounds: Sequence[Outbound], events: Sequence[TimelineEvent] = ()) -> None:

@@ -11,7 +11,7 @@ from hob.core.ids import SessionKey
 from hob.core.models import Entry
 from hob.core.turns import Summary, View
 from hob.store.codec import ENTRY_COLUMNS, ENTRY_TABLES, ENTRY_VERSION, dump_extra, load_entry, load_label
-from hob.store.database.part import TimedStorePart, snapshot, transaction
+from hob.store.database.part import StorePart, snapshot, transaction
 from hob.store.database.rows import all_rows, changed, find_row
 from hob.store.erasure.content import ContentWriter
 from hob.store.sessions import next_entries
@@ -95,7 +95,7 @@ def _load_summary(row: Sequence[Any] | None) -> Summary | None:
     return Summary(upto, text, load_label(origin, trust), model)
 
 
-class StoredTranscript(TimedStorePart):
+class StoredTranscript(StorePart):
     """Implements the port `Transcript`. What it costs depends on what is shown, not on the length of the history."""
 
     @snapshot
@@ -122,7 +122,7 @@ class StoredTranscript(TimedStorePart):
         self, connection: apsw.Connection, session: SessionKey, summary: Summary, event: TimelineEvent
     ) -> None:
         """Let the summary stand for the entries up to `summary.upto`; they stay stored."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         keep = ContentWriter(connection)
         label = summary.label
         connection.execute(
@@ -133,7 +133,7 @@ class StoredTranscript(TimedStorePart):
 
     async def undo_summary(self, session: SessionKey) -> bool:
         """Take the newest summary back, so that what it stood for shows again; False if there is none."""
-        at = self._clock.now().timestamp()
+        at = self._now()
         return bool(await self._writer.write(lambda c: changed(c, _UNDO_SUMMARY, (at, session))))
 
     @transaction
@@ -164,7 +164,7 @@ class StoredTranscript(TimedStorePart):
         How many entries that are. Their turns stay those in which they were said, so that whatever erases or explains
         one finds both. Raises StoreErrors.
         """
-        at = self._clock.now().timestamp()
+        at = self._now()
         keep = ContentWriter(connection)
         values = (session, 2**62 if before is None else before)
         entries = [load_entry(row) for row in all_rows(connection, _FORKED, values)]

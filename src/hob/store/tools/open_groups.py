@@ -3,17 +3,17 @@
 import apsw
 
 from hob.core.ids import SessionKey
+from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import all_rows
-from hob.store.database.writer import Writer
 
 OPEN_GROUP = "INSERT OR IGNORE INTO open_groups (session, name) VALUES (?, ?)"
 
 
-class StoredOpenGroups:
+class StoredOpenGroups(StorePart):
     """Implements the tools' `OpenGroups`: read once, since each request of a model asks for them."""
 
-    def __init__(self, writer: Writer, connection: apsw.Connection) -> None:
-        self._writer = writer
+    def __init__(self, access: DatabaseAccess, connection: apsw.Connection) -> None:
+        super().__init__(access)
         self._opened: dict[SessionKey, tuple[str, ...]] = {}
         for session, name in all_rows(connection, "SELECT session, name FROM open_groups ORDER BY seq"):
             self._opened[session] = (*self.opened(session), name)

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import InboundId, SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id
@@ -28,11 +27,9 @@ from hob.core.steps import (
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Origin
 from hob.core.turns import Finish
-from hob.store.database.part import TimedStorePart, transaction
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart, transaction
 from hob.store.database.rows import all_rows, find_row, marks
 from hob.store.database.state_moves import IllegalMove, check_move
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.inbox import claim_rows, waiting_rows
 from hob.store.messages.outbox import write_outbounds
@@ -85,11 +82,11 @@ def write_steps(
     return SessionKey(session), calls
 
 
-class StoredJournal(TimedStorePart):
+class StoredJournal(StorePart):
     """Implements the port `Journal`."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
-        super().__init__(writer, readers, clock)
+    def __init__(self, access: DatabaseAccess) -> None:
+        super().__init__(access)
         self._hashes = PartHashes()
 
     async def load_steps(self, turn: TurnId, since: int = 0) -> tuple[Step, ...]:

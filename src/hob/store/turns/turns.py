@@ -7,7 +7,6 @@ from typing import Any
 
 import apsw
 
-from hob.core.clock import Clock
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import SessionKey, SpanId, TraceId, TurnId, new_event_id, new_span_id, new_turn_id, outbox_id
@@ -17,11 +16,9 @@ from hob.core.translation.language import translatable
 from hob.core.turns import Parked, Turn, WaitsFor
 from hob.core.values import dataclass
 from hob.store.codec import load_inbound
-from hob.store.database.part import TimedStorePart, transaction
-from hob.store.database.readers import Readers
+from hob.store.database.part import DatabaseAccess, StorePart, transaction
 from hob.store.database.rows import Row, all_rows, find_row, marks
 from hob.store.database.state_moves import check_move
-from hob.store.database.writer import Writer
 from hob.store.erasure.content import ContentWriter
 from hob.store.messages.outbox import revive, write_outbounds
 from hob.store.spending.model_calls import settle_rest
@@ -209,11 +206,11 @@ def _load(row: Sequence[Any]) -> TurnRow:
     )  # fmt: skip
 
 
-class TurnRows(TimedStorePart):
+class TurnRows(StorePart):
     """The turns and their states."""
 
-    def __init__(self, writer: Writer, readers: Readers, clock: Clock, run: int, unclean: bool) -> None:
-        super().__init__(writer, readers, clock)
+    def __init__(self, access: DatabaseAccess, run: int, unclean: bool) -> None:
+        super().__init__(access)
         self._run = run
         self._unclean = unclean
 
