@@ -29,7 +29,7 @@ _SELECT = (
 )
 _STANDING = "SELECT seq FROM approvals WHERE state = 'open' UNION ALL SELECT seq FROM approvals WHERE state = 'allowed'"
 _GRANTS = (
-    "SELECT g.id, g.session, g.tool, g.hash, g.requester, b.text, g.given, g.given_by, g.revoked"
+    "SELECT g.id, g.session, g.tool, g.hash, g.requester, b.text, g.given, g.given_by"
     " FROM grants g LEFT JOIN content b ON b.id = g.bound"
 )
 
@@ -85,7 +85,6 @@ class Grant:
     bound: Bound | None
     given: float
     by: str
-    revoked: float | None = None
 
 
 Told = Callable[[Approval], AuditEntry]
@@ -103,9 +102,9 @@ def _load(row: Sequence[Any]) -> Approval:
 
 
 def _load_grant(row: Sequence[Any]) -> Grant:
-    id, session, tool, command, requester, bound, given, by, revoked = row
+    id, session, tool, command, requester, bound, given, by = row
     where = None if session is None else SessionKey(session)
-    return Grant(ApprovalId(id), where, tool, command, requester, _bound(bound), given, by, revoked)
+    return Grant(ApprovalId(id), where, tool, command, requester, _bound(bound), given, by)
 
 
 _OF_TURN = f"{_SELECT} WHERE turn = ? ORDER BY a.seq"

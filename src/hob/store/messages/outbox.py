@@ -26,7 +26,7 @@ _INSERT = (
     " created, text, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 )
 _COLUMNS = (
-    "o.id, o.turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,"
+    "o.id, o.turn, trace_id, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats,"
     " created, reason, receipt, c.text, x.text"
 )
 _TABLES = "outbox o JOIN content c ON c.id = o.text LEFT JOIN content x ON x.id = o.extra"
@@ -49,13 +49,12 @@ _MOVE = (
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """One chunk on its way. `next_at` is when it may be tried (Unix seconds)."""
+    """One chunk on its way."""
 
     outbound: Outbound
     state: OutboxState
     attempts: int
     repeats: int
-    next_at: float
     created: float
     reason: str
     receipt: str
@@ -119,7 +118,7 @@ def write_outbounds(
 
 
 def _load(row: Sequence[Any]) -> OutboxRow:
-    (id, turn, trace, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats, next_at,
+    (id, turn, trace, channel, account, chat, thread, chunk, kind, previews, state, attempts, repeats,
      created, reason, receipt, text, form) = row  # fmt: skip
     outbound = Outbound(
         id=OutboxId(id),
@@ -131,9 +130,7 @@ def _load(row: Sequence[Any]) -> OutboxRow:
         chunk=chunk,
         previews=bool(previews),
     )
-    return OutboxRow(
-        load_form(outbound, form), OutboxState(state), attempts, repeats, next_at, created, reason, receipt
-    )
+    return OutboxRow(load_form(outbound, form), OutboxState(state), attempts, repeats, created, reason, receipt)
 
 
 class Outbox(StorePart):

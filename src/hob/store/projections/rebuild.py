@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from hob.core.clock import Clock, SystemClock
+from hob.core.clock import SystemClock
 from hob.core.errors import InvalidRequest, NotFound, StoreNewer
 from hob.core.models import Usage
 from hob.core.translation.language import translatable
@@ -132,25 +132,23 @@ def compare(connection: apsw.Connection) -> tuple[Compared, ...]:
     return tuple(found)
 
 
-def check_projections(home: Path, settings: StoreSettings | None = None) -> tuple[Compared, ...]:
+def check_projections(home: Path) -> tuple[Compared, ...]:
     """Compare, in one snapshot; the owner of the home goes on meanwhile. Raises NotFound and StoreErrors."""
-    with _opened(home, settings or StoreSettings(), writes=False) as connection:
+    with _opened(home, writes=False) as connection:
         connection.execute("BEGIN")
         return compare(connection)
 
 
-def rebuild_projections(home: Path, settings: StoreSettings | None = None, clock: Clock | None = None) -> Rebuilt:
+def rebuild_projections(home: Path) -> Rebuilt:
     """Write the tables that differ again, in one transaction, after a backup into `backups/`.
 
     The caller owns the home and no one else uses it. Raises NotFound and StoreErrors; then nothing was changed.
     """
-    settings = settings or StoreSettings()
-    now = (clock or SystemClock()).now()
-    with _opened(home, settings, writes=True) as connection:
+    with _opened(home, writes=True) as connection:
         compared = compare(connection)
         if not any(table.differences for table in compared):
             return Rebuilt(compared, None)
-        backup = back_up_aside(connection, home, "rebuild", now, settings.upgrade_backups)
+        backup = back_up_aside(connection, home, "rebuild", SystemClock().now(), StoreSettings().upgrade_backups)
         connection.execute("BEGIN IMMEDIATE")
         _rewrite(connection, [table.table for table in compared if table.differences])
         connection.execute("COMMIT")
@@ -184,13 +182,13 @@ def _events(connection: apsw.Connection) -> Iterator[ProjectedEvent]:
 
 
 @contextmanager
-def _opened(home: Path, settings: StoreSettings, *, writes: bool) -> Iterator[apsw.Connection]:
+def _opened(home: Path, *, writes: bool) -> Iterator[apsw.Connection]:
     # Not `open_store`: this is no run of Hob, after which the end of the last one would look clean.
     path = home / NAME
     if not path.is_file():
         raise NotFound(translatable("There is no database in {home}.", home=home))
     try:
-        with closing(connect(path, settings, None, writes=writes)) as connection:
+        with closing(connect(path, StoreSettings(), None, writes=writes)) as connection:
             version, known = version_of(connection), len(migrations())
             if version > known:
                 raise StoreNewer(translatable("{path} was written by a newer Hob; upgrade Hob first.", path=path))

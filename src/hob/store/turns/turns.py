@@ -34,7 +34,7 @@ _OPEN = "state IN ('ready', 'running', 'parked')"
 _INDEXED = "turns t INDEXED BY turns_open"  # an order by `seq` makes SQLite walk through all turns instead
 _INSERT = "INSERT INTO turns (id, session, trace_id, span_id, state, run, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT = (
-    "SELECT t.id, session, trace_id, span_id, state, position, attempts, waits_for, wake_at, l.text, created, ended,"
+    "SELECT t.id, session, trace_id, span_id, state, position, attempts, waits_for, l.text, created, ended,"
     " reason, kind, c.text, retried_by, q.text FROM turns t LEFT JOIN content c ON c.id = t.reply"
     " LEFT JOIN content l ON l.id = t.line LEFT JOIN content q ON q.id = t.question"
 )
@@ -82,7 +82,6 @@ class TurnRow:
     position: int
     attempts: int
     waits_for: WaitsFor | None
-    wake_at: float | None
     line: str
     created: float
     ended: float | None
@@ -197,11 +196,11 @@ def load_inbounds(connection: apsw.Connection, turn: TurnId, *, steered: bool) -
 
 
 def _load(row: Sequence[Any]) -> TurnRow:
-    (id, session, trace, span, state, position, attempts, waits_for, wake_at, line, created, ended, reason, kind,
+    (id, session, trace, span, state, position, attempts, waits_for, line, created, ended, reason, kind,
      reply, retried_by, question) = row  # fmt: skip
     return TurnRow(
         TurnId(id), SessionKey(session), TraceId(trace), SpanId(span), TurnState(state), position, attempts,
-        None if waits_for is None else WaitsFor(waits_for), wake_at, line or "", created, ended, reason,
+        None if waits_for is None else WaitsFor(waits_for), line or "", created, ended, reason,
         None if kind is None else OutboundKind(kind), reply or "", retried_by, question or "",
     )  # fmt: skip
 
