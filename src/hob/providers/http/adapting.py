@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from hob.core.errors import ModelError
 from hob.core.models import Beat, ModelEvent, ModelRequest, UserMessage
@@ -77,15 +77,21 @@ def lacks_thinking(request: ModelRequest, error: ModelError) -> bool:
     return request.thinking is not None and _NO_THINKING.search(str(error)) is not None
 
 
-class WithoutThinking:
-    """A model that is told nothing about thinking."""
+class Asking:
+    """Implements `Model` by asking `model` with these fields of every request changed."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, /, **changes: Any) -> None:
         self._model = model
+        self._changes = changes
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """As the model."""
-        return self._model.stream(replace(request, thinking=None))
+        return self._model.stream(replace(request, **self._changes))
+
+
+def without_thinking(model: Model) -> Model:
+    """The model, told nothing about thinking."""
+    return Asking(model, thinking=None)
 
 
 def has_images(request: ModelRequest) -> bool:

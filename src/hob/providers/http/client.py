@@ -42,20 +42,19 @@ class Client:
         self, servers: Sequence[Server], clock: Clock, patiently: Retrying, key_headers: KeyHeaders = bearer
     ) -> None:
         self._key_headers = key_headers
-        self._connections = [(server, ServerConnection(server, clock)) for server in servers]
+        self._connections = [ServerConnection(server, clock) for server in servers]
         self._patiently = patiently
 
     @property
     def host(self) -> str:
         """Who is asked, for people."""
-        return self._connections[0][1].host
+        return self._connections[0].host
 
     async def fetch_json(self, url: Callable[[str], str], body: Mapping[str, Any] | Form) -> Any:
         """The answer's JSON."""
 
-        async def ask(server: Server, connection: ServerConnection) -> Any:
-            request = await _prepare(server, connection, url, body, self._key_headers)
-            return await connection.fetch_json(**request)
+        async def ask(connection: ServerConnection, key: str) -> Any:
+            return await connection.fetch_json(**self._request(connection, key, url, body))
 
         return await self._ask(ask)
 
@@ -69,34 +68,34 @@ class Client:
 
     def garbage(self, what: str) -> ModelError:
         """The error of a server that sent what it should not."""
-        return self._connections[0][1].garbage(what)
+        return self._connections[0].garbage(what)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for _, connection in self._connections:
+        for connection in self._connections:
             await connection.aclose()
 
-    async def _ask(self, ask: Callable[[Server, ServerConnection], Awaitable[_T]]) -> _T:
+    async def _ask(self, ask: Callable[[ServerConnection, str], Awaitable[_T]]) -> _T:
         """One request with each key while the keys are at fault; then, with one of them, as patiently as ever."""
         *others, last = self._connections
-        for route in others:
+        for connection in others:
             try:
-                return await _once(ask, *route)
+                return await _once(ask, connection)
             except ModelError as error:
                 if error.fault not in _OTHER_KEY:
-                    last = route
+                    last = connection
                     break
-        return await self._patiently(partial(_once, ask, *last))
+        return await self._patiently(partial(_once, ask, last))
 
     async def _begin(
         self,
         stack: AsyncExitStack,
         url: Callable[[str], str],
         body: Mapping[str, Any],
-        server: Server,
         connection: ServerConnection,
+        key: str,
     ) -> tuple[bytes, AsyncGenerator[bytes]]:
-        request = await _prepare(server, connection, url, body, self._key_headers)
+        request = self._request(connection, key, url, body)
         async with AsyncExitStack() as opened:
             response = await opened.enter_async_context(connection.open(**request))
             if response.headers.get("content-type", "").startswith(("text/", "application/json")):
@@ -108,39 +107,18 @@ class Client:
             stack.push_async_exit(opened.pop_all())
         return first, pieces
 
+    def _request(
+        self, connection: ServerConnection, key: str, url: Callable[[str], str], body: Mapping[str, Any] | Form
+    ) -> dict[str, Any]:
+        """What `ServerConnection.open` takes."""
+        headers = dict(self._key_headers(key))
+        secrets = connection.secrets(key)
+        request = {"method": "POST", "url": connection.address(url), "headers": headers, "secrets": secrets}
+        if isinstance(body, Form):
+            return {**request, "form": body}
+        headers["content-type"] = "application/json"
+        return {**request, "content": json_bytes(body)}
 
-async def _once(
-    ask: Callable[[Server, ServerConnection], Awaitable[_T]], server: Server, connection: ServerConnection
-) -> _T:
-    """One request; one more where its key turns out to have been rotated since it was read."""
-    key = await connection.key()
-    try:
-        return await ask(server, connection)
-    except ModelError as error:
-        if await connection.renewed(key, error) is None:
-            raise
-        return await ask(server, connection)
 
-
-async def _prepare(
-    server: Server,
-    connection: ServerConnection,
-    url: Callable[[str], str],
-    body: Mapping[str, Any] | Form,
-    key_headers: KeyHeaders,
-) -> dict[str, Any]:
-    """What `Connection.open` takes."""
-    key = await connection.key()
-    try:
-        address = url(server.base_url)
-    except ValueError as error:
-        raise ModelError(
-            ModelFault.SETTINGS,
-            translatable("the base URL is no address: {error}; check {advice}", error=error, advice=server.advice),
-        ) from error
-    headers = dict(key_headers(key))
-    request = {"method": "POST", "url": address, "headers": headers, "secrets": connection.secrets(key)}
-    if isinstance(body, Form):
-        return {**request, "form": body}
-    headers["content-type"] = "application/json"
-    return {**request, "content": json_bytes(body)}
+async def _once(ask: Callable[[ServerConnection, str], Awaitable[_T]], connection: ServerConnection) -> _T:
+    return await connection.with_key(await connection.key(), partial(ask, connection))

@@ -6,9 +6,9 @@ Importing this module costs 80 ms of CPU for httpx2; `hob.providers.opening` doe
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -34,6 +34,7 @@ class Form:
     file: tuple[str, bytes, str]
 
 
+_T = TypeVar("_T")
 _MOST_ERROR_BODY = 64 * 1024
 _MOST_BODY = 64 * 1024 * 1024
 _DRAIN_SECONDS = 0.25
@@ -79,7 +80,17 @@ class ServerConnection:
             )
         return key
 
-    async def renewed(self, key: str, error: ModelError) -> str | None:
+    async def with_key(self, key: str, ask: Callable[[str], Awaitable[_T]]) -> _T:
+        """What is asked with this key; once more where it turns out to have been rotated since it was read."""
+        try:
+            return await ask(key)
+        except ModelError as error:
+            renewed = await self._renewed(key, error)
+            if renewed is None:
+                raise
+            return await ask(renewed)
+
+    async def _renewed(self, key: str, error: ModelError) -> str | None:
         """The key that stands in this one's place by now, if the server refused it and it was rotated meanwhile."""
         if error.fault is not ModelFault.AUTH or self._server.api_key is None:
             return None
@@ -88,6 +99,18 @@ class ServerConnection:
         except ModelError:  # why it was refused says more
             return None
         return new if new and new != key else None
+
+    def address(self, build: Callable[[str], str]) -> str:
+        """What `build` makes of the server's base URL. Raises ModelError."""
+        try:
+            return build(self._server.base_url)
+        except ValueError as error:
+            raise ModelError(
+                ModelFault.SETTINGS,
+                translatable(
+                    "the base URL is no address: {error}; check {advice}", error=error, advice=self._server.advice
+                ),
+            ) from error
 
     def secrets(self, key: str) -> tuple[str, ...]:
         """What no error may show: the key, and what the owner's headers and the address hold."""

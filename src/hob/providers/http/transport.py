@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ class HttpModel:
         body = await self._body(request)
         sent = hashlib.sha256(body).hexdigest()
         key = await connection.key()
-        url = self._url(wire.chat_url, request.model)
+        url = connection.address(lambda base: wire.chat_url(base, request.model))
         secrets = connection.secrets(key)
         taken = {call.id for said in request.messages if isinstance(said, AssistantMessage) for call in said.calls}
         decoder = wire.decoder(host=connection.host, salt=os.urandom(8).hex(), taken=taken, secrets=secrets)
@@ -91,19 +91,13 @@ class HttpModel:
             )
             return await opened.enter_async_context(answer)
 
-        try:
-            return await post(key)
-        except ModelError as error:
-            renewed = await connection.renewed(key, error)
-            if renewed is None:
-                raise
-            return await post(renewed)
+        return await connection.with_key(key, post)
 
     async def list_models(self) -> tuple[ListedModel, ...]:
         """The models the server has. Raises ModelError."""
         connection = self._connection
         key = await connection.key()
-        url = self._url(lambda base, _: self._wire.models_url(base), "")
+        url = connection.address(self._wire.models_url)
         listing = await connection.fetch_json(
             "GET", url, headers=self._headers(key), read_seconds=10.0, secrets=connection.secrets(key)
         )
@@ -127,17 +121,6 @@ class HttpModel:
             "content-type": "application/json",
             **self._wire.headers(key),
         }
-
-    def _url(self, build: Callable[[str, str], str], model: str) -> str:
-        try:
-            return build(self._server.base_url, model)
-        except ValueError as error:
-            raise ModelError(
-                ModelFault.SETTINGS,
-                translatable(
-                    "the base URL is no address: {error}; check {advice}", error=error, advice=self._server.advice
-                ),
-            ) from error
 
     async def _images(self, request: ModelRequest) -> dict[BlobId, bytes]:
         wanted = {image.blob for said in request.messages if isinstance(said, UserMessage) for image in said.images}

@@ -2,20 +2,19 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from hob.core.clock import Clock
 from hob.core.errors import ModelError, ModelFault
-from hob.core.models import ModelEvent, ModelProfile, ModelRequest
+from hob.core.models import ModelProfile, ModelRequest
 from hob.core.ports.model import Model, Profiles
 from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, HERE
-from hob.providers.http.adapting import Adapting, WithoutThinking, lacks_sight, lacks_thinking, lacks_tools
+from hob.providers.http.adapting import Adapting, Asking, lacks_sight, lacks_thinking, lacks_tools, without_thinking
 from hob.providers.http.server import server_of
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.image_descriptions import DescribingModel, ImageDescriptions
@@ -88,9 +87,11 @@ class ModelRoutes:
             ref = self.ref(route.ref)
             connected = self._choice.connect(ref.provider)
             profile = self._profiles.find_profile(route.ref) if self._profiles is not None else ModelProfile()
-            served: Model = Adapting(self._provider(ref.provider, route.key), WithoutThinking, lacks_thinking)
+            served: Model = Adapting(self._provider(ref.provider, route.key), without_thinking, lacks_thinking)
             served = self._with_tools(connected, profile, served)
-            model = self._named[route] = _Named(self._with_sight(connected, profile, served), ref.model)
+            model = self._named[route] = Asking(
+                self._with_sight(connected, profile, served), model=ref.model, models=()
+            )
         return model
 
     async def list_models(self, id: str) -> tuple[ListedModel, ...]:
@@ -121,7 +122,7 @@ class ModelRoutes:
             how = "text"
         if how == "text":
             return in_text(model)
-        return _Without(model) if how == "none" else model
+        return Asking(model, tools=()) if how == "none" else model
 
     def _with_sight(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
         sight = self._sight
@@ -204,29 +205,8 @@ def most_output(connected: ConnectedProvider, model: str, request: ModelRequest)
     return request.most_output if cli else open_wire(connected).most_output(model, request)
 
 
-class _Named:
-    """A provider's model under the name its server knows."""
-
-    def __init__(self, model: Model, name: str) -> None:
-        self._model = model
-        self._name = name
-
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        return self._model.stream(replace(request, model=self._name, models=()))
-
-
 def in_text(model: Model) -> Model:
     """The model with tools in text form."""
     from hob.providers.text_tools.model import TextTools  # only models without calls of their own need it
 
     return TextTools(model)
-
-
-class _Without:
-    """A model that is shown no tools."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        return self._model.stream(replace(request, tools=()))
