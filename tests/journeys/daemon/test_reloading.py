@@ -91,7 +91,7 @@ async def test_model_that_is_connected_while_hob_runs_answers_at_once_and_what_w
         kept = [(await daemon.post(text)).json()["id"] for text in ("first", "second")]
         assert [(await daemon.get(id))["error"]["code"] for id in kept] == ["no_model", "no_model"]
         for command in ("status", "tasks"):
-            assert "2 messages are kept without an answer" in (await world.hob(command, **nothing)).out
+            assert "2 messages are kept without an answer" in (await world.hob(command, stdin=None, **nothing)).out
         begin = ("onboard", "--json", "--base-url", world.model.url, "--model", "fake-1", "--key", "-")
         done = await world.hob(*begin, stdin=b"sk-connected-0123456789\n", **nothing)
         assert done.status == 0, done.err

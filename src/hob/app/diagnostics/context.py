@@ -171,4 +171,4 @@ class DiagnosticContext:
     def need_network(self) -> None:
         """Raises CheckSkipped where nothing may be asked over the network."""
         if not self._online:
-            raise CheckSkipped("of --offline")
+            raise CheckSkipped("--offline leaves them out")

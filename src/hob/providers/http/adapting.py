@@ -77,7 +77,7 @@ def lacks_thinking(request: ModelRequest, error: ModelError) -> bool:
     return request.thinking is not None and _NO_THINKING.search(str(error)) is not None
 
 
-class Asking:
+class ChangedRequests:
     """Implements `Model` by asking `model` with these fields of every request changed."""
 
     def __init__(self, model: Model, /, **changes: Any) -> None:
@@ -91,7 +91,7 @@ class Asking:
 
 def without_thinking(model: Model) -> Model:
     """The model, told nothing about thinking."""
-    return Asking(model, thinking=None)
+    return ChangedRequests(model, thinking=None)
 
 
 def has_images(request: ModelRequest) -> bool:

@@ -14,7 +14,14 @@ from hob.core.ports.processes import ProcessRecords
 from hob.core.ports.tools import Blobs
 from hob.core.translation.language import translatable
 from hob.providers.catalog.catalog import CLI_WIRES, HERE
-from hob.providers.http.adapting import Adapting, Asking, lacks_sight, lacks_thinking, lacks_tools, without_thinking
+from hob.providers.http.adapting import (
+    Adapting,
+    ChangedRequests,
+    lacks_sight,
+    lacks_thinking,
+    lacks_tools,
+    without_thinking,
+)
 from hob.providers.http.server import server_of
 from hob.providers.http.wire import ListedModel, Wire
 from hob.providers.media.image_descriptions import DescribingModel, ImageDescriptions
@@ -89,7 +96,7 @@ class ModelRoutes:
             profile = self._profiles.find_profile(route.ref) if self._profiles is not None else ModelProfile()
             served: Model = Adapting(self._provider(ref.provider, route.key), without_thinking, lacks_thinking)
             served = self._with_tools(connected, profile, served)
-            model = self._named[route] = Asking(
+            model = self._named[route] = ChangedRequests(
                 self._with_sight(connected, profile, served), model=ref.model, models=()
             )
         return model
@@ -122,7 +129,7 @@ class ModelRoutes:
             how = "text"
         if how == "text":
             return in_text(model)
-        return Asking(model, tools=()) if how == "none" else model
+        return ChangedRequests(model, tools=()) if how == "none" else model
 
     def _with_sight(self, connected: ConnectedProvider, profile: ModelProfile, model: Model) -> Model:
         sight = self._sight
