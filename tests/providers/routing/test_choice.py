@@ -171,7 +171,7 @@ def test_provider_without_a_key_says_where_to_put_one() -> None:
     with pytest.raises(ModelError, match=r"set GROQ_API_KEY or model\.providers\.groq\.api_key") as caught:
         choose(environ={"OPENAI_API_KEY": "k"}).resolve("groq/x")
     assert caught.value.fault is ModelFault.NOT_CONFIGURED
-    with pytest.raises(ModelError, match="start Ollama"):
+    with pytest.raises(ModelError, match="Ollama"):
         choose().resolve("x")
 
 
