@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from hob.testing.model_server import Reply
@@ -131,3 +133,52 @@ async def test_page_of_a_file_does_not_even_connect_until_the_owner_lets_its_scr
         await tab.page.get_by_role("button", name="Let them run").click()
         await expect(tab.page.get_by_text("Its scripts are off")).to_have_count(0)
         assert not any(heard)
+
+
+async def test_page_of_an_mcp_server_calls_its_tools_and_the_owner_decides_what_asks(
+    world: World, browser: Browser
+) -> None:
+    pytest.importorskip("mcp")
+    from hob.tools.mcp.accepted import save_accepted
+    from hob.tools.mcp.settings import McpServer
+    from tests.tools.mcp.reaching import accept, connected, on_loopback
+
+    async with on_loopback(world.root) as url:
+        world.home.mkdir(exist_ok=True)
+        async with connected(world.home, McpServer(url=url)) as connection:
+            save_accepted(world.home, await accept(connection))
+        (world.home / "config.toml").write_text(f'[mcp.notes]\nurl = "{url}"\n')
+        (world.home / "config.toml").chmod(0o600)
+        await _decide(world, browser)
+
+
+async def _decide(world: World, browser: Browser) -> None:
+    world.model.script.extend(
+        [
+            Reply(calls=(("load_tools", '{"names": ["notes__oven"]}'),)),
+            Reply(calls=(("notes__oven", '{"room": "kitchen"}'),)),
+            Reply("It is hot."),
+        ]
+    )
+    async with world.serve(HOB_POLICY_MODE="full", HOB_POLICY_AUTONOMY="autonomous") as daemon:
+        await daemon.post("How hot is it?", session="main")
+        tab = await open_tab(world, browser, "/canvas")
+        page, inside = tab.page, tab.page.frame_locator("iframe")
+        await page.get_by_role("button", name="Let them run").click()
+        said = inside.locator("#said")
+        await inside.get_by_role("button", name="Read").click()
+        await expect(said).to_have_text("Buy green tea.")
+        await inside.get_by_role("button", name="Bake").click()
+        question = page.get_by_role("alertdialog", name="This page wants to use notes__bake")
+        await expect(question).to_contain_text('"what": "pie"')
+        if shot := os.environ.get("HOB_TEST_SHOT"):
+            await page.screenshot(path=shot)
+        await question.get_by_role("button", name="Deny").click()
+        await expect(said).to_have_text("the user did not allow it")
+        await inside.get_by_role("button", name="Bake").click()
+        await question.get_by_role("button", name="Allow once").click()
+        await expect(said).to_have_text("pie is baked")
+        await expect(question).to_have_count(0)
+        await inside.get_by_role("button", name="Run").click()
+        await expect(said).to_contain_text("offers no tool exec")
+        assert tab.errors == []

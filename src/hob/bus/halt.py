@@ -7,6 +7,7 @@ import logging
 
 from hob.bus.session_queues import SessionQueues
 from hob.bus.turn_runner import BusContext
+from hob.store.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +47,13 @@ async def lift(queues: SessionQueues) -> bool:
 
 async def load_halt(around: BusContext) -> None:
     """Whether an earlier run was stopped so. Raises StoreErrors."""
-    kept = (await around.store.channel_state.get(_CHANNEL, "")).get(_KEY)
-    around.halted = float(kept) if kept else None
+    around.halted = await halted_since(around.store)
+
+
+async def halted_since(store: Store) -> float | None:
+    """Since when everything self-made is held (Unix seconds); None: it is not. Raises StoreErrors."""
+    kept = (await store.channel_state.get(_CHANNEL, "")).get(_KEY)
+    return float(kept) if kept else None
 
 
 async def end_halted(queues: SessionQueues, reason: str) -> None:

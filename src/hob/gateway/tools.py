@@ -52,6 +52,32 @@ class ToolTriedAnswer(DecisionView):
     seconds: NotRequired[float]
 
 
+class PageCallAnswer(DecisionView):
+    """What the policy said of a call that a page makes, and what came of it where it was made (`done`).
+
+    told: the decision in words
+    tool: what is called, by its name here
+    shown: its arguments, as people are shown them
+    result: what the server answered, as MCP has it (`CallToolResult`); untrusted
+    """
+
+    told: list[str]
+    tool: str
+    shown: str
+    done: bool
+    result: NotRequired[dict[str, Any]]
+
+
+class PageCall(NamedTuple):
+    """A call that a page of an MCP server makes: of which page, and a tool by the name that the server gave it."""
+
+    page: str
+    version: int
+    tool: str
+    arguments: str
+    confirmed: bool
+
+
 class ToolCatalog(Protocol):
     """Shows tools, and tries them."""
 
@@ -66,6 +92,12 @@ class ToolCatalog(Protocol):
 
         `arguments` are JSON, or the one that matters most as it is. What the policy asks about is done if it is
         `confirmed`; else nothing is done, and the verdict says so. Raises NotFound, InvalidRequest.
+        """
+
+    async def call_for_page(self, asked: PageCall) -> PageCallAnswer:
+        """One call that a page makes, judged as after having read what others wrote, and what came of it.
+
+        Raises NotFound, InvalidRequest where the page may call nothing.
         """
 
 

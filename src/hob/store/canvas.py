@@ -28,7 +28,8 @@ class StoredCanvas:
         """Keep it as the newest version; the same again changes nothing."""
         versions = await self.versions(page.id)
         if versions:
-            same = (versions[-1].scripts, versions[-1].hidden) == (page.scripts, False)
+            last = versions[-1]
+            same = (last.scripts, last.hidden, last.server) == (page.scripts, False, page.server)
             if same and await self.html(versions[-1]) == html:
                 return versions[-1]
             page = replace(page, version=versions[-1].version)
@@ -78,6 +79,7 @@ class StoredCanvas:
     async def _put(self, page: CanvasPage, html: str) -> None:
         expires = self._clock.now().timestamp() + HIDDEN_SECONDS if page.hidden else None
         kept = {"name": page.name, "title": page.title, "at": page.at, "scripts": page.scripts, "hidden": page.hidden}
+        kept |= {"server": page.server} if page.server else {}
         for kind, value in ((_HTML, html), (_PAGE, json.dumps(kept))):
             row = PluginRecord(_key(kind, page), value, page.turn, page.session, expires=expires)
             await self._records.put(row)

@@ -12,13 +12,17 @@ import pytest
 
 from hob.app.composition import App, open_app
 from hob.app.settings.sections import SECTIONS
+from hob.app.tools import catalog
 from hob.config.loading import Config, load_config
+from hob.core.content.canvas import CanvasPage
+from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey
 from hob.core.models import ModelReply, ModelRequest, Usage
 from hob.core.steps import UserAsked
 from hob.core.turns import WaitsFor
 from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
+from hob.gateway.tools import LazyTools, PageCall
 from hob.testing.model import ScriptedModel, calls
 from hob.tools.mcp.accepted import save_accepted
 from tests.bus.bench import until
@@ -142,3 +146,81 @@ async def test_server_asks_the_model_within_its_own_tokens_of_a_day(tmp_path: Pa
         assert len(model.background_requests) == 1
         noted = await app.store.audit.latest(50, "action")
         assert [row.entry.outcome for row in noted if row.entry.name == "sampling"] == ["done", "refused"]
+
+
+OVEN_PAGE = (
+    calls(("load_tools", '{"names": ["notes__oven"]}')),
+    calls(("notes__oven", '{"room": "kitchen"}')),
+    "It is hot.",
+)
+
+
+async def until_page(app: App) -> None:
+    async with asyncio.timeout(20):
+        while not await app.store.canvas.pages():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def shown_oven(app: App) -> CanvasPage:
+    """The app's page, which the owner has let run."""
+    asked = await said(app, "how hot is it?")
+    await said(app, f"approve:{asked['approvals'][0]}")
+    await until_page(app)
+    (page,) = await app.store.canvas.pages()
+    return await app.store.canvas.let_run(page)
+
+
+async def called(app: App, page: CanvasPage, tool: str, arguments: str, *, confirmed: bool = False) -> Any:
+    asked = PageCall(page.id, page.version, tool, arguments, confirmed)
+    return await app.api.port(LazyTools).get().call_for_page(asked)
+
+
+async def test_page_of_a_server_calls_its_tools_as_far_as_the_policy_allows(tmp_path: Path) -> None:
+    async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
+        page = await shown_oven(app)
+        read = await called(app, page, "get_note", '{"name": "tea"}')
+        assert (read["done"], read["result"]["content"][0]["text"]) == (True, "Buy green tea.")
+        asked = await called(app, page, "bake", '{"what": "pie"}')
+        assert (asked["done"], asked["verdict"], asked["tool"]) == (False, "ask", "notes__bake")
+        assert '"what": "pie"' in asked["shown"]
+        baked = await called(app, page, "bake", '{"what": "pie"}', confirmed=True)
+        assert baked["result"]["content"][0]["text"] == "pie is baked"
+        noted = await app.store.audit.latest(50, "action")
+        assert [row.entry.outcome for row in noted if row.entry.name == "app_call"] == ["done", "done"]
+
+
+async def test_page_calls_no_tool_of_others_and_none_that_only_the_model_may(tmp_path: Path) -> None:
+    async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
+        page = await shown_oven(app)
+        for tool in ("exec", "notes__bake", "resources"):
+            with pytest.raises(NotFound):
+                await called(app, page, tool, "{}", confirmed=True)
+        secret = await called(app, page, "crash", "{}", confirmed=True)
+        assert "does not let its pages call" in secret["result"]["content"][0]["text"]
+
+
+async def test_page_calls_nothing_with_scripts_off_or_of_no_server_or_while_everything_is_stopped(
+    tmp_path: Path,
+) -> None:
+    async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
+        page = await shown_oven(app)
+        still = await app.store.canvas.present(replace(page, scripts=False), "<p>still")
+        own = await app.store.canvas.present(
+            CanvasPage(page.session, "notes: oven 2", page.turn, scripts=True), "<p>own"
+        )
+        for each in (still, own):
+            with pytest.raises(InvalidRequest, match="only a page of an MCP server"):
+                await called(app, each, "get_note", '{"name": "tea"}')
+        await app.operations.stop_all("test")
+        with pytest.raises(InvalidRequest, match="everything is stopped"):
+            await called(app, page, "get_note", '{"name": "tea"}')
+
+
+async def test_page_that_calls_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "MOST_PAGE_CALLS", 2)
+    async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
+        page = await shown_oven(app)
+        for _ in range(2):
+            await called(app, page, "get_note", '{"name": "tea"}')
+        with pytest.raises(InvalidRequest, match="a minute"):
+            await called(app, page, "get_note", '{"name": "tea"}')

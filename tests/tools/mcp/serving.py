@@ -110,7 +110,22 @@ def bake(what: str) -> str:
     raise NotImplementedError(what)
 
 
-OVEN = "<!doctype html><html><head><title>The oven</title></head><body><script>begin()</script></body></html>"
+OVEN = """<!doctype html><html><head><title>The oven</title></head><body><p id=said></p>
+<button data-tool=get_note data-give='{"name": "tea"}'>Read</button>
+<button data-tool=bake data-give='{"what": "pie"}'>Bake</button>
+<button data-tool=exec data-give='{"command": "id"}'>Run</button>
+<script>
+addEventListener("message", ({ data }) => {
+  if (data.id === 7) said.textContent = data.error ? data.error.message : data.result.content[0].text;
+});
+for (const each of document.querySelectorAll("button")) {
+  each.onclick = () => {
+    said.textContent = "waiting";
+    const params = { name: each.dataset.tool, arguments: JSON.parse(each.dataset.give) };
+    parent.postMessage({ jsonrpc: "2.0", id: 7, method: "tools/call", params }, "*");
+  };
+}
+</script></body></html>"""
 
 
 def oven(room: str) -> str:
@@ -162,7 +177,9 @@ def make(twist: str = "") -> MCPServer:
     server.add_tool(get_poem, description="A line of verse about a note.")
     server.add_tool(bake, description="Bake something.", structured_output=False)
     server.add_tool(reword, description="Describe a tool otherwise.")
-    server.add_tool(crash, description="End the server in the middle of a call.")
+    server.add_tool(
+        crash, description="End the server in the middle of a call.", meta={"ui": {"visibility": ["model"]}}
+    )
     server.resource("note://tea")(tea)
     server.prompt(description="Ask for a summary.")(summary)
     return server

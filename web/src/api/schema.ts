@@ -38,6 +38,14 @@ export interface AnAddress {
   address?: string | null;
 }
 
+/** A call that an app's page makes. */
+export interface AppCall {
+  version: number;
+  tool: string;
+  arguments?: string | null;
+  confirmed?: boolean | null;
+}
+
 /** A question for approval. */
 export interface ApprovalAnswer {
   id: string;
@@ -802,6 +810,21 @@ export interface PageAnswer {
   events: PlacedEvent[];
   before: number | null;
   newest: number;
+}
+
+/** What the policy said of a call that a page makes, and what came of it where it was made (`done`). */
+export interface PageCallAnswer {
+  verdict: string;
+  rule: string;
+  reason: string;
+  acts: string[];
+  tier: number | null;
+  stages: StageAnswer[];
+  told: string[];
+  tool: string;
+  shown: string;
+  done: boolean;
+  result?: Record<string, unknown>;
 }
 
 /** Who asks to be let in. */
@@ -2105,6 +2128,12 @@ export interface Routes {
     query: undefined;
     body: CanvasChange;
     answer: CanvasPageAnswer;
+  };
+  "POST /api/v1/canvas/{id}/call": {
+    path: { id: string };
+    query: undefined;
+    body: AppCall;
+    answer: PageCallAnswer;
   };
   "GET /api/v1/settings": {
     path: undefined;

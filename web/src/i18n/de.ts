@@ -513,6 +513,7 @@ export const GERMAN: Record<string, string> = {
   "Search the log": "Log durchsuchen",
   "Settings, files, database, machine and service were looked at.":
     "Einstellungen, Dateien, Datenbank, Rechner und Dienst wurden angesehen.",
+  "This page wants to use {tool}": "Diese Seite will {tool} benutzen",
   "This page, the terminal and the API reach Hob without one; channels bring messages from elsewhere.":
     "Diese Seite, das Terminal und die API erreichen Hob ohne einen; Kanäle bringen Nachrichten von anderswo.",
   "Try it": "Probieren",

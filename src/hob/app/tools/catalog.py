@@ -1,15 +1,19 @@
 """The tools of this Hob, listed, explained and tried: for `hob tools` and the API."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from time import perf_counter
-from typing import cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from hob.app.tools.lazy_runtime import LazyToolRuntime
 from hob.app.trust.explaining import guarding_over
+from hob.bus.halt import halted_since
 from hob.config.loading import Config
+from hob.core.content.canvas import CanvasPage
 from hob.core.errors import AnswerNeeded, InvalidRequest, NotFound, ResultPending, ToolFailed, ToolRefused
 from hob.core.ids import CallId, SessionKey, new_inbound_id, new_span_id, new_trace_id, new_turn_id
 from hob.core.messages import Address, Inbound, Sender
@@ -20,17 +24,35 @@ from hob.core.tools import ToolCall, ToolSpec
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import OWNER_LABEL, SenderClass, Trust
 from hob.core.turns import Turn
-from hob.gateway.tools import ToolAnswer, ToolTriedAnswer, WholeToolAnswer
+from hob.gateway.tools import PageCall, PageCallAnswer, ToolAnswer, ToolTriedAnswer, WholeToolAnswer
 from hob.guard.approvals.question_text import visible
 from hob.guard.audit.entries import of_action
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
+from hob.guard.policy.modes import Autonomy, Mode
 from hob.guard.screening.masking.known_secrets import KnownSecrets
 from hob.store.store import Store
 from hob.tools.registry.groups import Groups
 
 SESSION = SessionKey("local:tools")
 """The conversation in whose name tools are tried."""
+
+
+MOST_PAGE_CALLS = 60
+"""Of one minute."""
+_MINUTE = 60.0
+_PAGE_SECONDS = 120.0
+
+
+@runtime_checkable
+class PageTools(Protocol):
+    """Tools that pages of their server call."""
+
+    def spec_for_page(self, tool: str) -> ToolSpec | None:
+        """The tool that a page means; None where there is none."""
+
+    async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
+        """Make the call; the answer as MCP has it. Raises ToolFailed, ToolRefused, AnswerNeeded."""
 
 
 class OwnerTools:
@@ -43,6 +65,7 @@ class OwnerTools:
         self._guarding = guarding
         self._store = store
         self._mask = mask
+        self._page_calls: deque[float] = deque()
 
     def all(self) -> Sequence[ToolAnswer]:
         """Every tool, those that are always shown first."""
@@ -96,6 +119,61 @@ class OwnerTools:
             raise InvalidRequest(why) from error
         return result.text, result.is_error
 
+    async def call_for_page(self, asked: PageCall) -> PageCallAnswer:
+        """One call that a page of an MCP server makes, judged as after having read what others wrote."""
+        page = await self._store.canvas.find(asked.page, asked.version)
+        if not page.server or not page.scripts or page.hidden:
+            raise InvalidRequest("only a page of an MCP server whose scripts run can call its tools")
+        if await halted_since(self._store) is not None:
+            raise InvalidRequest("everything is stopped; `/resume` lets it go on")
+        toolset, spec = self._page_tool(page, asked.tool)
+        guarding, session = await self._guarding(), await self._store.sessions.get(page.session)
+        supposed = Supposed(
+            tainted=True,
+            mode=Mode(session.permission) if session.permission else None,
+            autonomy=Autonomy(session.autonomy) if session.autonomy else None,
+        )
+        context = context_of(guarding, supposed)
+        decided, analysis = explain(guarding.policy, guarding.reader, context, spec.name, asked.arguments, spec)
+        told = [visible(str(line)) for line in explanation(decided, analysis)]
+        view = {**decision_view(decided, analysis), "told": told, "tool": spec.name, "shown": _shown(asked.arguments)}
+        if not (isinstance(decided.verdict, Allow) or (asked.confirmed and isinstance(decided.verdict, Ask))):
+            return cast(PageCallAnswer, {**view, "done": False})
+        self._count_page_call()
+        call = ToolCall(CallId("page"), spec.name, asked.arguments)
+        result = await self._call_for_page(toolset, call, replace(_turn(""), session=page.session))
+        await self._store.audit.add(
+            of_action("app_call", "failed" if result.get("isError") else "done", SenderClass.OWNER, target=spec.name)
+        )
+        return cast(PageCallAnswer, {**view, "done": True, "result": json.loads(self._mask(json.dumps(result)))})
+
+    def _page_tool(self, page: CanvasPage, tool: str) -> tuple[PageTools, ToolSpec]:
+        group = self._tools.groups.get(f"mcp_{page.server}")
+        toolset: object = group.toolset if group is not None else None
+        if isinstance(toolset, PageTools) and (spec := toolset.spec_for_page(tool)) is not None:
+            return toolset, spec
+        raise NotFound(translatable("the MCP server {server} offers no tool {tool}", server=page.server, tool=tool))
+
+    async def _call_for_page(self, toolset: PageTools, call: ToolCall, turn: Turn) -> Mapping[str, Any]:
+        try:
+            async with asyncio.timeout(_PAGE_SECONDS):
+                return await toolset.call_for_page(call, CallContext(turn))
+        except (ToolFailed, ToolRefused) as error:
+            return _page_error(str(error))
+        except TimeoutError:
+            return _page_error(f"no answer within {_PAGE_SECONDS:g} s; it may have taken effect")
+        except AnswerNeeded:
+            return _page_error("the server asks something, which it can do in a conversation alone")
+
+    def _count_page_call(self) -> None:
+        """Raises InvalidRequest where pages call too often: a script can do so without end."""
+        now = perf_counter()
+        while self._page_calls and now - self._page_calls[0] > _MINUTE:
+            self._page_calls.popleft()
+        if len(self._page_calls) >= MOST_PAGE_CALLS:
+            raise InvalidRequest(translatable("pages call at most {most} tools a minute", most=MOST_PAGE_CALLS))
+        self._page_calls.append(now)
+
     def _view(self, spec: ToolSpec) -> ToolAnswer:
         return {
             "name": spec.name,
@@ -115,6 +193,21 @@ class OwnerTools:
             if close
             else translatable("there is no tool {name}; `hob tools list` shows all", name=name)
         )
+
+
+def _shown(arguments: str) -> str:
+    """The arguments with a line for each; InvalidRequest where they are no JSON object."""
+    try:
+        value = json.loads(arguments)
+    except ValueError as error:
+        raise InvalidRequest("the arguments are no JSON") from error
+    if not isinstance(value, dict):
+        raise InvalidRequest("the arguments are no JSON object")
+    return "\n".join(map(visible, json.dumps(value, indent=2, ensure_ascii=False).split("\n")))
+
+
+def _page_error(text: str) -> Mapping[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
 def _arguments(spec: ToolSpec, text: str) -> str:

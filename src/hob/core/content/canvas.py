@@ -8,7 +8,10 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CanvasPage:
-    """One version of a page. `at` is when it was presented (Unix seconds); `scripts`: they run in it."""
+    """One version of a page. `at` is when it was presented (Unix seconds); `scripts`: they run in it.
+
+    `server` is the MCP server whose app it is, and whose tools it may call; empty for every other page.
+    """
 
     session: SessionKey
     name: str
@@ -18,6 +21,7 @@ class CanvasPage:
     at: float = 0.0
     scripts: bool = False
     hidden: bool = False
+    server: str = ""
 
     @property
     def id(self) -> str:

@@ -13,6 +13,7 @@ from hob.gateway.dashboard.files import FRAMED, PackageFiles
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
+from hob.gateway.tools import LazyTools, PageCall, PageCallAnswer
 
 _FOLDER = "canvas_frame"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -103,6 +104,26 @@ async def change(call: EndpointCall[CanvasChange]) -> JsonResponse[CanvasPageAns
     if asked.hidden:
         await kept.hide(found)
     return json_response(_view(await kept.find(call.id, asked.version)))
+
+
+@dataclass(frozen=True, slots=True)
+class AppCall:
+    """A call that an app's page makes."""
+
+    version: int = field("the version of the page that calls", at_least=1)
+    tool: str = field("the tool, as its server calls it", characters=(1, 200))
+    arguments: str = field("its arguments as JSON", "{}", characters=(2, 200_000))
+    confirmed: bool = field("do it where the policy asks the owner first", False)
+
+
+async def call_tool(call: EndpointCall[AppCall]) -> JsonResponse[PageCallAnswer]:
+    """Call a tool of the MCP server whose app the page is: judged by the policy, and done if that allows it.
+
+    What it asks about is done only where it is `confirmed`, which a person does who has seen tool and arguments.
+    """
+    asked = call.asked
+    wanted = PageCall(call.id, asked.version, asked.tool, asked.arguments, asked.confirmed)
+    return json_response(await call.api.port(LazyTools).get().call_for_page(wanted))
 
 
 def _view(page: CanvasPage) -> CanvasPageAnswer:

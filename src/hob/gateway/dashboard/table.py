@@ -61,6 +61,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("GET", "/canvas", canvas.pages, READ),
     _own("GET", "/canvas/{id}", canvas.page, READ, canvas.WhichVersion, errors=("not_found",)),
     _own("POST", "/canvas/{id}", canvas.change, APPROVE, canvas.CanvasChange, errors=("not_found",)),
+    _own("POST", "/canvas/{id}/call", canvas.call_tool, ADMIN, canvas.AppCall, errors=("not_found", "invalid_request")),
     _own("GET", "/settings", setting_names.settings, ADMIN, setting_names.WhichSetting, errors=("not_found",)),
     _own("POST", "/settings", setting_names.put, ADMIN, setting_names.NewValue, errors=("not_found",)),
     _own("PATCH", "/settings", settings.change, ADMIN, settings.SettingsChange),

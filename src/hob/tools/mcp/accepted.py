@@ -28,7 +28,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class AcceptedTool:
-    """A tool as its server described it, and what the guard takes it for."""
+    """A tool as its server described it, and what the guard takes it for. `app_only`: models are not offered it."""
 
     name: str
     description: str
@@ -37,6 +37,7 @@ class AcceptedTool:
     tier: int
     effects: tuple[str, ...]
     roles: Mapping[str, Any] | None = None
+    app_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

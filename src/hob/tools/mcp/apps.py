@@ -1,14 +1,14 @@
 """Apps of servers: a page that belongs to a tool's result, shown like a canvas page whose author nobody knows.
 
-An app speaks in messages with what shows it. Hob shows it and does no more, so a small script in the page stands there:
-it hands over the call with its result, and refuses what else an app may ask for.
+An app speaks in messages with what shows it. A small script in the page stands there: it hands over the call with its
+result, passes calls of the server's tools on to the dashboard, and refuses what else an app may ask for.
 """
 
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from hob.core.content.canvas import CanvasPage
 from hob.core.turns import Turn
@@ -35,6 +35,13 @@ def address_of(tool: Any) -> str:
     return found if isinstance(found, str) and found.startswith("ui://") else ""
 
 
+def is_for(whom: Literal["app", "model"], tool: Any) -> bool:
+    """Whether the server means this tool to be called by its app, or by the model; both where it says nothing."""
+    about = (tool.meta or {}).get("ui")
+    said = about.get("visibility") if isinstance(about, Mapping) else None
+    return not isinstance(said, list) or whom in said
+
+
 def html_of(read: Any) -> str:
     """The page among what was read; empty where there is none that may be shown."""
     texts = (getattr(each, "text", None) for each in read.contents if (each.mime_type or "").startswith("text/html"))
@@ -42,10 +49,10 @@ def html_of(read: Any) -> str:
 
 
 def page_of(server: str, tool: str, turn: Turn, html: str) -> CanvasPage:
-    """The canvas page that shows it; its scripts are off until the owner lets them run."""
+    """The canvas page that shows it; its scripts are off, and call nothing, until the owner lets them run."""
     found = _TITLE.search(html)
     title = " ".join(found[1].split()) if found else ""
-    return CanvasPage(turn.session, f"{server}: {tool}"[:_LONGEST_NAME], turn.id, title=title)
+    return CanvasPage(turn.session, f"{server}: {tool}"[:_LONGEST_NAME], turn.id, title=title, server=server)
 
 
 def hosted(html: str, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ from hob.core.errors import AnswerNeeded, HobError, ToolFailed
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, hash_of
-from hob.tools.mcp.apps import APPS, MIME
+from hob.tools.mcp.apps import APPS, MIME, is_for
 from hob.tools.mcp.guessing import guess_effects, guess_roles, tier_of
 from hob.tools.mcp.questions import Answers, Asking, NotUnderstood
 from hob.tools.mcp.sampling import Sampling
@@ -378,4 +378,5 @@ def accepted_tool(server: str, tool: Tool) -> AcceptedTool:
         int(tier_of(effects)),
         tuple(sorted(effects)),
         {name: value for name, value in asdict(roles).items() if value},
+        app_only=not is_for("model", tool),
     )

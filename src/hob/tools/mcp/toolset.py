@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.content.images import Image
@@ -15,7 +15,7 @@ from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Turn
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
-from hob.tools.mcp.apps import Present, address_of, hosted, html_of, page_of
+from hob.tools.mcp.apps import Present, address_of, hosted, html_of, is_for, page_of
 from hob.tools.mcp.settings import McpServer
 
 MCP_LABEL = Label(Origin.MCP, Trust.UNTRUSTED)
@@ -63,7 +63,9 @@ class McpToolset:
         names, timeout = settings.rename, settings.timeout
         specs = [spec_of(server.name, each, names.get(each.name, each.name), timeout) for each in offered]
         self._by_name: Mapping[str, AcceptedTool] = {spec.name: each for spec, each in zip(specs, offered, strict=True)}
-        self._specs = (*{spec.name: spec for spec in specs}.values(), *_further(server, timeout))
+        self._all = {spec.name: spec for spec in specs}
+        shown = [spec for name, spec in self._all.items() if not self._by_name[name].app_only]
+        self._specs = (*shown, *_further(server, timeout))
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What was accepted; the very same tuple each time."""
@@ -92,6 +94,20 @@ class McpToolset:
                 raise OutcomeUnknown from error
             raise
         return await self._told(tool, call, arguments, result, connection, context)
+
+    def spec_for_page(self, tool: str) -> ToolSpec | None:
+        """The tool that a page of the server means by its own name; None where there is none."""
+        return next((self._all[name] for name, each in self._by_name.items() if each.name == tool), None)
+
+    async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
+        """A call that a page of the server makes, as the server answers it (`CallToolResult`). Raises as `call`."""
+        tool, connection = self._by_name[call.name], await self._connect()
+        await self._check(tool, connection)
+        if not is_for("app", (await connection.tools())[tool.name]):
+            raise ToolRefused(f"{self._server.name} does not let its pages call {tool.name}")
+        task = self._task_of(call, context, "")
+        result = await connection.call(tool.name, json.loads(call.arguments), context.turn, task)
+        return cast("Mapping[str, Any]", result.model_dump(by_alias=True, mode="json", exclude_none=True))
 
     def _is_once(self, name: str) -> bool:
         return any(spec.name == name and spec.restart is Restart.RESUME for spec in self._specs)
@@ -144,7 +160,7 @@ class McpToolset:
         page = await self._present(page, hosted(html, arguments, told))
         return (
             f"(the user sees it as a page in the dashboard, /canvas/{page.id}, where they can let its scripts run; "
-            "what they do there you are not told)"
+            "what they do there, and call, you are not told)"
         )
 
     async def _check(self, tool: AcceptedTool, connection: Any) -> None:

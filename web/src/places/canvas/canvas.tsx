@@ -6,7 +6,7 @@ import { Link, useLocation } from "wouter";
 import { call } from "../../api/client";
 import { live } from "../../api/live";
 import { useCanvas, useConnection } from "../../api/queries";
-import type { CanvasPageAnswer } from "../../api/schema";
+import type { CanvasPageAnswer, PageCallAnswer } from "../../api/schema";
 import { t } from "../../i18n";
 import { Button, Empty, Failure, Page, Skeleton, When } from "../../parts/basics";
 
@@ -85,15 +85,39 @@ function Head({ page, pages, onVersion }: { page: CanvasPageAnswer; pages: Canva
   );
 }
 
-type Told = { ready?: boolean; shown?: boolean; ask?: string; text?: string; failed?: boolean };
+type AppCall = { id: string | number; tool: string; arguments: unknown };
+type Told = { ready?: boolean; shown?: boolean; ask?: string; text?: string; failed?: boolean; app?: AppCall };
+const MOST_WAITING = 3;
+type Asked = { call: AppCall; answer: PageCallAnswer };
 
-/** The page, in a frame that reaches nothing and no one. Hob asks it through here, while it is open. */
+/** The page, in a frame that reaches nothing and no one. Hob asks it through here, while it is open; an app's calls go to Hob. */
 function Frame({ page }: { page: CanvasPageAnswer }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [shown, setShown] = useState(false);
+  const [asked, setAsked] = useState<Asked[]>([]);
+  const waiting = useRef(0);
+  waiting.current = asked.length;
   const connected = useConnection().state === "open";
   const { id, version, scripts, html = "" } = page;
   const content = useMemo(() => (scripts ? html : DOMPurify.sanitize(html, { WHOLE_DOCUMENT: true })), [scripts, html]);
+
+  const answer = (id: AppCall["id"], told: object) => frame.current?.contentWindow?.postMessage({ app: { id, ...told } }, "*");
+  const make = async (made: AppCall, confirmed: boolean) => {
+    try {
+      const body = { version, tool: made.tool, arguments: JSON.stringify(made.arguments), confirmed };
+      const told = await call("POST /api/v1/canvas/{id}/call", { path: { id }, body });
+      if (told.done) answer(made.id, { result: told.result });
+      else if (told.verdict === "ask" && waiting.current < MOST_WAITING) setAsked((before) => [...before, { call: made, answer: told }]);
+      else answer(made.id, refusal(told.reason));
+    } catch (error) {
+      answer(made.id, refusal(String(error)));
+    }
+  };
+  const settle = (one: Asked, allowed: boolean) => {
+    setAsked((before) => before.filter((each) => each !== one));
+    if (allowed) void make(one.call, true);
+    else answer(one.call.id, refusal("the user did not allow it"));
+  };
 
   useEffect(() => {
     const hear = (event: MessageEvent) => {
@@ -102,6 +126,7 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
       const told = event.data as Told | null;
       if (told?.ready) inside.postMessage({ html: content }, "*"); // a sandboxed frame has no origin to name
       if (told?.shown) setShown(true);
+      if (told?.app && scripts) void make(told.app, false);
       if (typeof told?.ask === "string") {
         live.ask({ type: "canvas_answer", ask: told.ask, text: String(told.text), failed: !!told.failed }, () => undefined);
       }
@@ -122,12 +147,32 @@ function Frame({ page }: { page: CanvasPageAnswer }) {
   }, [shown, connected, id, version]);
 
   return (
-    <iframe
-      ref={frame}
-      title={page.title}
-      src={scripts ? "/views/canvas/" : "/views/canvas-still/"}
-      sandbox="allow-scripts"
-      className="min-h-0 w-full flex-1 bg-[#fff]"
-    />
+    <>
+      {asked.map((one) => <Question key={String(one.call.id)} asked={one} settle={(allowed) => settle(one, allowed)} />)}
+      <iframe
+        ref={frame}
+        title={page.title}
+        src={scripts ? "/views/canvas/" : "/views/canvas-still/"}
+        sandbox="allow-scripts"
+        className="min-h-0 w-full flex-1 bg-[#fff]"
+      />
+    </>
+  );
+}
+
+const refusal = (message: string) => ({ error: { code: -32000, message } });
+
+/** A call that the page wants to make and the policy asks about: tool and arguments whole, as they would be sent. */
+function Question({ asked, settle }: { asked: Asked; settle: (allowed: boolean) => void }) {
+  return (
+    <section role="alertdialog" aria-label={t("This page wants to use {tool}", { tool: asked.answer.tool })} className="border-b border-line bg-warn-soft px-4 py-3 sm:px-8">
+      <p className="flex items-center gap-2 font-semibold text-warn"><ShieldAlert size={18} aria-hidden />{t("This page wants to use {tool}", { tool: asked.answer.tool })}</p>
+      <pre dir="auto" tabIndex={0} className="mt-2 max-h-48 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs whitespace-pre-wrap">{asked.answer.shown}</pre>
+      <p className="mt-2 text-sm text-muted">{asked.answer.reason}</p>
+      <div className="mt-2 flex gap-2">
+        <Button look="danger" onClick={() => settle(true)}>{t("Allow once")}</Button>
+        <Button onClick={() => settle(false)}>{t("Deny")}</Button>
+      </div>
+    </section>
   );
 }
