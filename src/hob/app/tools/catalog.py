@@ -59,13 +59,18 @@ class OwnerTools:
     """Implements the gateway's `ToolCatalog`. `mask` takes known secrets out of what a call gives."""
 
     def __init__(
-        self, tools: Groups, guarding: Callable[[], Awaitable[Guarding]], store: Store, mask: Callable[[str], str]
+        self,
+        tools: Groups,
+        guarding: Callable[[], Awaitable[Guarding]],
+        store: Store,
+        mask: Callable[[str], str],
+        page_calls: deque[float],
     ) -> None:
         self._tools = tools
         self._guarding = guarding
         self._store = store
         self._mask = mask
-        self._page_calls: deque[float] = deque()
+        self._page_calls = page_calls
 
     def all(self) -> Sequence[ToolAnswer]:
         """Every tool, those that are always shown first."""
@@ -123,9 +128,9 @@ class OwnerTools:
         """One call that a page of an MCP server makes, judged as after having read what others wrote."""
         page = await self._store.canvas.find(asked.page, asked.version)
         if not page.server or not page.scripts or page.hidden:
-            raise InvalidRequest("only a page of an MCP server whose scripts run can call its tools")
+            raise InvalidRequest(translatable("only a page of an MCP server whose scripts run can call its tools"))
         if await halted_since(self._store) is not None:
-            raise InvalidRequest("everything is stopped; `/resume` lets it go on")
+            raise InvalidRequest(translatable("everything is stopped; `/resume` lets it go on"))
         toolset, spec = self._page_tool(page, asked.tool)
         guarding, session = await self._guarding(), await self._store.sessions.get(page.session)
         supposed = Supposed(
@@ -200,9 +205,9 @@ def _shown(arguments: str) -> str:
     try:
         value = json.loads(arguments)
     except ValueError as error:
-        raise InvalidRequest("the arguments are no JSON") from error
+        raise InvalidRequest(translatable("the arguments are no JSON")) from error
     if not isinstance(value, dict):
-        raise InvalidRequest("the arguments are no JSON object")
+        raise InvalidRequest(translatable("the arguments are no JSON object"))
     return "\n".join(map(visible, json.dumps(value, indent=2, ensure_ascii=False).split("\n")))
 
 
@@ -219,10 +224,15 @@ def _arguments(spec: ToolSpec, text: str) -> str:
 
 
 def open_tool_catalog(
-    config: Config, tools: Groups, tool_runtime: LazyToolRuntime, store: Store, known: KnownSecrets
+    config: Config,
+    tools: Groups,
+    tool_runtime: LazyToolRuntime,
+    store: Store,
+    known: KnownSecrets,
+    page_calls: deque[float],
 ) -> OwnerTools:
-    """The tools of this Hob with these settings."""
-    return OwnerTools(tools, partial(guarding_over, config, tool_runtime, known), store, known)
+    """The tools of this Hob with these settings. `page_calls`: when pages called tools lately, in seconds."""
+    return OwnerTools(tools, partial(guarding_over, config, tool_runtime, known), store, known, page_calls)
 
 
 def _turn(words: str) -> Turn:

@@ -1,6 +1,6 @@
 """Hob's tools and those of features, as turns and the gateway see them."""
 
-from collections import ChainMap, Counter
+from collections import ChainMap, Counter, deque
 from collections.abc import Callable, ItemsView, Mapping
 from typing import cast
 
@@ -58,9 +58,11 @@ def restricted(kernel: Kernel, toolset: Toolset) -> Toolset:
     return toolset if kernel.one_shot else SubagentTools(toolset, settings.tools, settings.max_depth)
 
 
-def open_catalog(kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload) -> ToolCatalog:
-    """The tools that are there, as the gateway shows them."""
-    return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known)
+def open_catalog(
+    kernel: Kernel, tools: Groups, tool_runtime: LazyToolRuntime, settings: SettingsReload, page_calls: deque[float]
+) -> ToolCatalog:
+    """The tools that are there, as the gateway shows them. `page_calls` outlives it: when pages called tools lately."""
+    return _tool_catalog()(settings.config, tools, tool_runtime, kernel.store, kernel.known, page_calls)
 
 
 @Lazy

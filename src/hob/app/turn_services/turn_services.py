@@ -1,5 +1,6 @@
 """The turn services: what turns are made with, over the kernel and the features. They begin nothing."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial, reduce
@@ -107,7 +108,7 @@ async def make_turn_services(
         followers,
         prepare,
         BackgroundCalls(models.model, models.budget, kernel.clock, models.default_model),
-        LazyTools(partial(open_catalog, kernel, registry, tool_runtime, reloading)),
+        LazyTools(partial(open_catalog, kernel, registry, tool_runtime, reloading, deque())),
     )
 
 
