@@ -8,11 +8,13 @@ import hashlib
 import json
 import tarfile
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from hob.testing.model_server import ModelServer
@@ -47,6 +49,7 @@ async def context(request: pytest.FixtureRequest) -> AsyncIterator[House]:
             archive.extractall(root)  # noqa: S202 (our own archive)
         known = json.loads((root / "known.json").read_text())
         move(root, known["root"])
+        wait_again(root / "home" / "hob.db")
         async with ModelServer() as model:
             yield House(World(root, model), known)
 
@@ -60,6 +63,14 @@ def move(root: Path, former: str) -> None:
     for tree in list((root / "home" / "tools" / "snapshots" / "trees").iterdir()):
         path = json.loads(next(tree.glob("*.json")).read_bytes())["tree"]
         tree.rename(tree.with_name(hashlib.sha256(path.encode()).hexdigest()[:24]))
+
+
+def wait_again(database: Path) -> None:
+    """What was asked in the recording is asked now: an approval expires after a day, and the recording is older."""
+    connection = apsw.Connection(str(database))
+    connection.execute("UPDATE approvals SET asked = ?, expires = ?", (time.time(), time.time() + 86_400))
+    connection.execute("UPDATE turns SET wake_at = ? WHERE wake_at IS NOT NULL", (time.time() + 86_400,))
+    connection.close()
 
 
 async def told(daemon: Daemon, text: str, session: str) -> str:

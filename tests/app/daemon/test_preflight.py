@@ -99,7 +99,7 @@ def test_config_refuses_a_time_zone_that_is_unknown(home: Path, name: str, capsy
         assert "no such time zone" in said
         assert name in said
     assert run(["doctor", "--offline"]) != 0
-    assert "no such time zone" in " ".join(capsys.readouterr().out.split())
+    assert "no such time zone" in " ".join(capsys.readouterr().out.split()).lower()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_config_check_and_doctor_name_a_folder_that_commands_cannot_be_given(
     assert f"{key}: no command can run: " in capsys.readouterr().err
     run(["doctor", "--offline"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "no command can run: " in said
+    assert "no command can run" in said.lower()
     assert key in said
 
 

@@ -242,4 +242,4 @@ async def use_each(house: House, postbox: Path, daemon: asyncio.subprocess.Proce
     assert set(problems.values()) == {None}
     told = await said("doctor")
     assert "broken on purpose" in told
-    assert "the sundial shows the hour of Greenwich" in told
+    assert "sundial shows the hour of Greenwich" in told

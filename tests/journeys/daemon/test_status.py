@@ -32,7 +32,7 @@ async def test_status_names_where_a_question_was_asked(world: World) -> None:
 
 async def test_queue_and_what_lags_are_told_when_nothing_does(world: World) -> None:
     said = (await world.hob("status")).out
-    assert re.search(r"^store +ok, [0-9.]+ MB, [0-9.]+ GB free$", said, re.MULTILINE)
+    assert re.search(r"^database +ok, [0-9.]+ MB, [0-9.]+ GB free$", said, re.MULTILINE)
 
 
 async def test_status_without_a_daemon_names_a_changed_identity_file_once(world: World) -> None:

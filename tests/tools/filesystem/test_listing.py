@@ -63,7 +63,7 @@ async def test_folders_that_are_always_skipped_are_named_once_for_ripgrep_too(
 ) -> None:
     if find_ripgrep() is None:
         pytest.skip("ripgrep is not installed")
-    (ws / "vendor").mkdir()
+    (ws / "vendor").mkdir(parents=True)
     (ws / "vendor" / "a.py").write_text("one\n")
     files = file_tools(tmp_path, find_ripgrep())
     assert await does(files, "grep", pattern="one", mode="files") == "vendor/a.py"
