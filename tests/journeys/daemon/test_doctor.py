@@ -136,7 +136,7 @@ async def test_people_see_what_is_wrong_and_what_to_do() -> None:
         assert (said.status, said.err) == (1, "")
         assert re.search(r"^critical  Others on this machine may .*: \S+  \[home\.permissions\]$", said.out, re.M)
         assert "`hob doctor --fix` restricts its permissions" in said.out
-        assert "skipped    " in said.out
+        assert "skipped   " in said.out
         assert re.match(r"\d+ checks: 1 critical, ", said.out.splitlines()[-1])
         fixed = await world.hob("doctor", "--offline", "--fix")
         assert (fixed.status, f"fixed     restricted the permissions of {world.home}" in fixed.out) == (0, True)
