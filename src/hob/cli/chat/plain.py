@@ -9,10 +9,10 @@ from hob.agent.commands.table import parse
 from hob.app.daemon.unix_http import ConnectionLost, text_of
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import InputDraft
-from hob.cli.chat.language import chat_language
 from hob.cli.chat.own_commands import ATTACH, LEAVE, attach, own_help
 from hob.cli.chat.rendering.tool_calls import RunningCall
 from hob.cli.chat.sentences import ChatSentence, say
+from hob.cli.chat.startup import chat_config, chat_language, find_no_commands
 from hob.cli.chat.unseen_messages import find_earlier
 from hob.cli.conversation.questions import show_question
 from hob.cli.output import LiveOutput, line, paint, shows_colours, tame, width_of_screen
@@ -25,10 +25,13 @@ _WORDS = {"y": "yes", "j": "ja", "n": "no"}
 
 def talk(connection: ChatConnection, body: dict[str, Any]) -> int:
     """Read lines and show what comes of each; the command's exit status."""
-    language = chat_language()
+    config = chat_config()
+    language = chat_language(config)
     if sys.stdin.isatty():
         hello = say(ChatSentence.HELLO_PLAIN, language, model=connection.model(language))
         print(paint(hello, "dim"))
+        if told := find_no_commands(config):
+            print(paint(tame(told), "dim"))
     return _talk(connection, body, _catch_up(connection, body, language), language)
 
 
@@ -44,7 +47,7 @@ def _catch_up(connection: ChatConnection, body: dict[str, Any], language: str) -
             shown = _see(connection, connection.follow(earlier.id), body, language)
             waiting |= {shown.first} if shown.asks else set()
         else:  # it would keep the prompt away until it ends
-            going = f"{say(ChatSentence.STILL_GOING, 'en', title=title)}; hob ask --resume {earlier.id}"
+            going = f"{say(ChatSentence.STILL_GOING, language, title=title)}; hob ask --resume {earlier.id}"
             print(paint(going, "dim"), file=sys.stderr, flush=True)
     if elsewhere:
         count, sessions = sum(elsewhere.values()), ", ".join(elsewhere)

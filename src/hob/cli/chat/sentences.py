@@ -39,6 +39,7 @@ class ChatSentence(StrEnum):
     EARLIER = auto()
     STILL_GOING = auto()
     ELSEWHERE = auto()
+    NO_COMMANDS = auto()
     HIDDEN_OUTPUT = auto()
     LOST = auto()
     NOT_SENT = auto()
@@ -88,6 +89,7 @@ ENGLISH: Mapping[ChatSentence, str] = {
     ChatSentence.ELSEWHERE: (
         "{count} not seen yet in other conversations: {sessions}; `hob chat --session NAME` shows them"
     ),
+    ChatSentence.NO_COMMANDS: "no command can run: {why}",
     ChatSentence.HIDDEN_OUTPUT: "… {count} more lines",
     ChatSentence.LOST: "Hob went away and did not come back; your message is kept: hob ask --resume {id}",
     ChatSentence.NOT_SENT: "not sent: {reason}",

@@ -1,22 +1,31 @@
-"""What a chat finds when it begins: the settings, the model, and what was not seen yet."""
+"""What a chat finds when it begins: the settings, the model, whether commands can run, and what was not seen yet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hob.agent.settings import AgentSettings
 from hob.app.settings.sections import read_config
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.input.input_draft import one_line
 from hob.cli.chat.input.masks import secrets_out
+from hob.cli.chat.sentences import ChatSentence, say
 from hob.cli.chat.unseen_messages import UnseenMessage, find_earlier
+from hob.config.environment import process_environment
 from hob.config.loading import Config
 from hob.core.errors import NotConfigured
+from hob.core.translation.language import translated
 from hob.core.values import dataclass
 from hob.providers.settings import ModelSettings
+from hob.tools.sandbox.backends.detection import try_backend
+from hob.tools.sandbox.settings import SandboxSettings
 
 
 @dataclass(frozen=True, slots=True)
 class StartupState:
-    """What was found. `model` is empty where there is none; `elsewhere` counts what other conversations hold."""
+    """What was found. `model` is empty where there is none; `elsewhere` counts what other conversations hold.
+
+    `no_commands` says why no command can run, and what helps; empty where commands can.
+    """
 
     config: Config | None
     mask: Callable[[str], str]
@@ -24,18 +33,42 @@ class StartupState:
     models: Sequence[str]
     earlier: Sequence[UnseenMessage]
     elsewhere: Mapping[str, int]
+    no_commands: str
+
+
+def chat_config() -> Config | None:
+    """The settings; None where they cannot be read: the daemon that is attached to was started before that."""
+    try:
+        return read_config()
+    except NotConfigured:
+        return None
+
+
+def chat_language(config: Config | None) -> str:
+    """The chat's language: `agent.language`, not the terminal's."""
+    return config[AgentSettings].language if config else "en"
 
 
 def arrive(connection: ChatConnection, session: str) -> StartupState:
     """Look around; takes some tenths of a second."""
-    try:
-        config = read_config()
-    except NotConfigured:  # the daemon that is attached to was started before that
-        config = None
+    config = chat_config()
     earlier, others = find_earlier(connection, session)
     line = str(connection.look("/status").get("model", "none"))
     model = "" if line == "none" else one_line(line)
-    return StartupState(config, secrets_out(config), model, _models(config), earlier, others)
+    return StartupState(config, secrets_out(config), model, _models(config), earlier, others, find_no_commands(config))
+
+
+def find_no_commands(config: Config | None) -> str:
+    """Why no command can run here and what helps, as the chat tells it; empty where commands can. Starts a process."""
+    if config is None:
+        return ""
+    settings = config[SandboxSettings]
+    try:
+        try_backend(settings.backend, process_environment().get("PATH", ""), settings.image)
+    except NotConfigured as error:
+        language = chat_language(config)
+        return say(ChatSentence.NO_COMMANDS, language, why=translated(error.args[0], language))
+    return ""
 
 
 def _models(config: Config | None) -> Sequence[str]:

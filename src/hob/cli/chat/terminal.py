@@ -17,7 +17,6 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.input import create_input
 
 from hob.agent.commands.table import parse
-from hob.agent.settings import AgentSettings
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.chat.conversation import ChatQuestion, Conversation
 from hob.cli.chat.follower import MessageFollower
@@ -32,7 +31,7 @@ from hob.cli.chat.rendering.answer import load
 from hob.cli.chat.rendering.fragments import plain
 from hob.cli.chat.screen import Screen
 from hob.cli.chat.sentences import ChatSentence, say
-from hob.cli.chat.startup import StartupState, arrive
+from hob.cli.chat.startup import StartupState, arrive, chat_language
 from hob.cli.chat.status_bar import StatusBar
 from hob.cli.chat.transcript import ScreenTranscript, TranscriptLineKind
 from hob.cli.conversation.questions import DECISIONS
@@ -140,7 +139,7 @@ class TerminalChat:
         self._follower.do(lambda: arrive(self._connection, self._chat), self._arrived, failed)
 
     def _arrived(self, arrival: StartupState) -> None:
-        language = arrival.config[AgentSettings].language if arrival.config else "en"
+        language = chat_language(arrival.config)
         self.conversation.language = self._draft.language = self._names.language = language
         self._mask = arrival.mask
         self._names.models = arrival.models
@@ -153,6 +152,8 @@ class TerminalChat:
         if arrival.elsewhere:
             count, sessions = sum(arrival.elsewhere.values()), ", ".join(arrival.elsewhere)
             self.conversation.note(say(ChatSentence.ELSEWHERE, language, count=count, sessions=sessions))
+        if arrival.no_commands:
+            self.conversation.note(tame(arrival.no_commands))
         self._settled()
         self._follower.do(load, lambda _: None)
 

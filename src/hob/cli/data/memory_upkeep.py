@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from hob.app.daemon.daemon_client import reach, reach_lines
 from hob.cli.data.memory_output import Json, followed, labelled, show_problem
 from hob.cli.dates_and_figures import number
-from hob.cli.output import confirm, line, paint, printed_json
+from hob.cli.output import confirm, line, paint, print_head, printed_json
 from hob.cli.translating import _
 from hob.core.errors import InvalidRequest
 from hob.core.translation.language import translatable
@@ -38,11 +38,12 @@ def stats(*, json: Json = False) -> None:
     seen = reach("GET", "/memory/status")
     if printed_json(seen, json):
         return
+    print_head((_("layer"), 13), (_("items"), -8), (_("kept"), 9), (_("what it holds"), 0))
     for layer in seen["layers"]:
         if layer["name"] == "er1" and not layer["chunk_count"]:
             continue  # nobody has to know of a recorder that is not theirs
         told = LAYER_WORDS.get(layer["name"], layer["description"])
-        days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("stays")
+        days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good")
         print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
     totals = seen["totals"]
     print(_("{total:,} items; at most {most:,} of those that expire").format(
