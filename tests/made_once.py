@@ -20,7 +20,7 @@ from hob.store.settings import StoreSettings
 from hob.tools.sandbox import places
 
 _apply = migration.apply_migrations
-_write_etc = places.write_etc
+make_etc = places.write_etc
 make_prices = PriceTable._make
 connect_durably = database.connect
 _files = migration.migrations()
@@ -35,7 +35,7 @@ def made_once() -> Iterator[None]:
         @cache
         def etc_of(written: frozenset[tuple[str, str]]) -> Path:
             folder = shared / str(len(list(shared.iterdir())))
-            _write_etc(folder, dict(written))
+            make_etc(folder, dict(written))
             return folder
 
         def link_etc(folder: Path, written: Mapping[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Backends that this machine may not have: what they are asked to do; and what is found where nothing works."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,14 +8,16 @@ import pytest
 
 from hob.core.clock import SystemClock
 from hob.core.errors import NotConfigured, ToolFailed
+from hob.tools.sandbox import places
 from hob.tools.sandbox.backends.containers import Containers
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.backends.seatbelt import profile
 from hob.tools.sandbox.job import MIB, JobRoot, Limits, SandboxJob, Window
-from hob.tools.sandbox.running_command import run
+from hob.tools.sandbox.running_command import OutputCallbacks, run
 from hob.tools.sandbox.sandbox_environment import sandbox_environment_of
 from hob.tools.sandbox.settings import SandboxSettings
-from tests.tools.sandbox.conftest import PATH, sandbox_environment
+from tests.made_once import make_etc
+from tests.tools.sandbox.conftest import PATH, Place, sandbox_environment
 
 FAKE = """#!/bin/sh
 if [ "$1" = info ]; then echo 1; exit 0; fi
@@ -157,3 +160,34 @@ def test_settings_that_would_open_the_sandbox_are_refused(tmp_path: Path, settin
     owner.mkdir()
     with pytest.raises((NotConfigured, ToolFailed)):
         sandbox_environment_of(settings, {}, caches=tmp_path / "c", state=tmp_path / "s", owner=owner)
+
+
+async def test_what_runs_keeps_its_etc_when_another_is_made(
+    wrapped: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "write_etc", make_etc)
+    etc = wrapped.sandbox_environment.state / "etc"
+    assert etc.is_symlink()  # of the tests; a link is no obstacle
+    named = [replace(wrapped.sandbox_environment, git_name=name) for name in ("one", "two")]
+    began = asyncio.Event()
+    callbacks = OutputCallbacks(output=lambda _: began.set())
+    running = replace(wrapped, backend=find_backend("bubblewrap", named[0], PATH).backend, callbacks=callbacks)
+    async with asyncio.TaskGroup() as tasks:
+        said = tasks.create_task(running.sh("echo began; until [ -e go ]; do sleep 0.02; done; cat /etc/gitconfig"))
+        async with asyncio.timeout(20):
+            await began.wait()
+        for around in (named[0], named[1]):
+            find_backend("bubblewrap", around, PATH)
+        (wrapped.work / "go").touch()
+    assert 'name = "one"' in said.result()
+    assert 'name = "two"' in (etc / "gitconfig").read_text()
+    find_backend("bubblewrap", wrapped.sandbox_environment, PATH)
+    assert len(list(etc.parent.glob("etc-*"))) == 2  # this one and the one before
+
+
+def test_etc_is_made_where_earlier_hobs_had_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "old").touch()
+    make_etc(tmp_path / "etc", {"passwd": "x"})
+    assert (tmp_path / "etc" / "passwd").read_text() == "x"
+    assert sorted(each.name[:4] for each in tmp_path.iterdir()) == ["etc", "etc-"]
