@@ -10,9 +10,10 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.OUTBOUND: "what a turn says; `name` is the channel, `status` says reply, error, notice or question",
     EventKind.TURN: "a whole turn, written at its end (`name` is the model), or its move (`name` is the state)",
     EventKind.MODEL: "one call of a model, with tokens and cost; `status` is `ok` or the fault",
-    EventKind.TOOL: "one call of a tool, or why it was not made",
+    EventKind.TOOL: "one call of a tool, or why it was not made; the text is what it was about and, on a second line,"
+    " what came of it",
     EventKind.APPROVAL: "the owner was asked",
-    EventKind.POLICY: "a call was not allowed; `status` is the rule",
+    EventKind.POLICY: "a call was not allowed; `status` is the rule, the text as a tool's",
     EventKind.STEER: "a message joined a running turn",
     EventKind.COMMAND: "a slash command was answered; `name` is the command",
     EventKind.SESSION: "a session was created, imported, titled, switched to, reset, or its rules changed: `name`",

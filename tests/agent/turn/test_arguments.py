@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hob.agent.turn.arguments import UNREADABLE, load_arguments, nearest, problems_of, tidy, usage_of
+from hob.agent.turn.arguments import (
+    UNREADABLE,
+    brief_arguments,
+    brief_result,
+    load_arguments,
+    nearest,
+    problems_of,
+    tidy,
+    usage_of,
+)
 from hob.core.tools import ToolSpec
 
 SCHEMA: dict[str, Any] = {
@@ -99,3 +108,29 @@ def test_usage_is_one_line() -> None:
 def test_nearest_names_come_first() -> None:
     assert nearest("read_fil", ["write_file", "read_file", "clock"])[0] == "read_file"
     assert nearest("zzz", ["clock"]) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "brief"),
+    [
+        ({"path": "a.md", "content": "# A"}, "a.md"),
+        ({"content": "# A", "path": "a.md"}, "a.md"),  # required ones come first, wherever they stand
+        ({"action": "open", "path": "a\n  b"}, "a b"),
+        ({"tags": ["x", "y"]}, "x, y"),
+        ({"lines": 3}, ""),
+        ({"path": "x" * 500}, "x" * 119 + "…"),
+    ],
+)
+def test_call_is_told_by_its_first_text(arguments: dict[str, Any], brief: str) -> None:
+    assert brief_arguments(arguments, SCHEMA) == brief
+
+
+def test_choice_comes_with_what_it_is_about() -> None:
+    schema = {"properties": {"action": {"enum": ["open"]}, "url": {"type": "string"}}, "required": ["action"]}
+    assert brief_arguments({"action": "open", "url": "https://example.org"}, schema) == "open https://example.org"
+
+
+@pytest.mark.parametrize(("last", "brief"), [(False, "(exit status 1)"), (True, "3 failed in 2 s")])
+def test_result_is_told_by_its_first_or_last_line(last: bool, brief: str) -> None:
+    assert brief_result("\n(exit status 1)\nF..F\n3 failed   in 2 s\n\n", last=last) == brief
+    assert brief_result(" \n", last=last) == ""

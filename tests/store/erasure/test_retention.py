@@ -26,6 +26,7 @@ from tests.samples import ASKED, event_of, finish_of
 
 SETTINGS = StoreSettings()
 DETAIL = "xyzzy-what-the-tool-gave"
+CALLS = (EventKind.TOOL, EventKind.POLICY, EventKind.APPROVAL)
 
 
 async def turn_with_details(
@@ -33,7 +34,9 @@ async def turn_with_details(
 ) -> TurnId:
     turn = await make_turn(store, inbound)
     received = ToolReceived(ToolResult(CallId("c"), DETAIL))
-    await store.journal.append(turn.id, [ASKED, ModelReplied(DETAIL), received])
+    told = [event_of(inbound, kind, text=f"{kind} {DETAIL}") for kind in CALLS]
+    events = [replace(event, turn=turn.id) for event in told]
+    await store.journal.append(turn.id, [ASKED, ModelReplied(DETAIL), received], events)
     await store.journal.finish(finish_of(turn, reply, state=state))
     await store.outbox.picked_up(turn.id, ["memory"])
     return turn.id

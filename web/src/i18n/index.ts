@@ -81,10 +81,11 @@ export const exact = (at: number) =>
 
 const dayOf = (at: number) => new Date(at * 1000).toDateString();
 
+/** A day as it stands within a sentence. */
 export function day(at: number): string {
   const now = Date.now() / 1000;
-  if (dayOf(at) === dayOf(now)) return t("Today");
-  if (dayOf(at) === dayOf(now - 86_400)) return t("Yesterday");
+  if (dayOf(at) === dayOf(now)) return t("today");
+  if (dayOf(at) === dayOf(now - 86_400)) return t("yesterday");
   return dates({ weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(at * 1000);
 }
 

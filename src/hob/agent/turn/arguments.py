@@ -11,6 +11,7 @@ UNREADABLE = "$unreadable"
 """The key under which arguments are kept that no one could read: what is journalled is always a JSON object."""
 
 _KEPT = 2_000  # characters of unreadable arguments worth showing to the model again
+_BRIEF = 120  # characters of an argument, or of a result, that tell a reader what it was
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -68,6 +69,38 @@ def usage_of(spec: ToolSpec) -> str:
         for name, part in spec.schema.get("properties", {}).items()
     ]
     return f"{spec.name} takes {{{', '.join(parts)}}}"
+
+
+def brief_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """The argument that a call is about, in one line: its first text, required ones before others.
+
+    A choice (an action) comes with the text after it.
+    """
+    properties = schema.get("properties", {})
+    required = [name for name in schema.get("required", ()) if name in properties]
+    found: list[str] = []
+    for name in dict.fromkeys((*required, *properties)):
+        value = arguments.get(name)
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            value = ", ".join(value)
+        if not isinstance(value, str) or not value.strip():
+            continue
+        found.append(brief_line(value))
+        if not (isinstance(properties[name], Mapping) and "enum" in properties[name]):
+            break
+    return brief_line(" ".join(found))
+
+
+def brief_line(text: str) -> str:
+    """The text in one line, cut where it is long."""
+    line = " ".join(text[: 8 * _BRIEF].split())
+    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
+
+
+def brief_result(text: str, *, last: bool) -> str:
+    """The line of a result that tells most: what a command wrote last, what anything else begins with."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return brief_line(lines[-1 if last else 0]) if lines else ""
 
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:

@@ -9,7 +9,14 @@ from dataclasses import replace
 from hob.agent.ports import KnowsClosedTools
 from hob.agent.prompt.context_room import result_characters
 from hob.agent.remarks import render
-from hob.agent.turn.arguments import load_arguments, nearest, problems_of, usage_of
+from hob.agent.turn.arguments import (
+    brief_arguments,
+    brief_result,
+    load_arguments,
+    nearest,
+    problems_of,
+    usage_of,
+)
 from hob.agent.turn.client_terms import tools_of_turn
 from hob.agent.turn.dependencies import StepOutcome, Stopwatch, TurnDependencies
 from hob.agent.turn.hooks import deadline
@@ -17,12 +24,12 @@ from hob.agent.turn.turn import CallState, answer_of, unknown_outcome
 from hob.core.errors import AnswerNeeded, OutcomeUnknown, ResultPending, StoreError, ToolFailed, ToolRefused
 from hob.core.events.hooks import AfterTool, BeforeTool
 from hob.core.events.notices import Progress
-from hob.core.events.timeline import EventKind
+from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import CallId
 from hob.core.ports.guard import Allow, Ask, Deny
 from hob.core.ports.tools import CallContext
 from hob.core.steps import ApprovalAsked, ResultAwaited, ToolIntended, ToolReceived, UserAsked
-from hob.core.tools import ToolCall, ToolResult, ToolSpec
+from hob.core.tools import Effect, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Trust
 from hob.core.turns import Turn
 
@@ -81,14 +88,12 @@ class ToolCalls:
             result, status = await self._walled(call, spec, trust, min(spec.timeout, seconds))
         except AnswerNeeded as question:
             self._publish("tool_done", call.name, "asked")
-            return StepOutcome(
-                UserAsked(call.id, self._clean(str(question)), question.again),
-                watch.event(self._turn, EventKind.TOOL, call.name, "asked"),
-            )
+            event = self._event(watch, EventKind.TOOL, call, "asked")
+            return StepOutcome(UserAsked(call.id, self._clean(str(question)), question.again), event)
         except ResultPending as pending:
             self._publish("tool_done", call.name, "asked")
             until = None if pending.seconds is None else clock.now().timestamp() + pending.seconds
-            event = watch.event(self._turn, EventKind.TOOL, call.name, pending.on)
+            event = self._event(watch, EventKind.TOOL, call, pending.on)
             return StepOutcome(ResultAwaited(call.id, pending.on, until), event)
         result = replace(result, call=call.id, text=self._clean(result.text))
         if self._parts.hooks:
@@ -100,7 +105,7 @@ class ToolCalls:
             self._publish("remark", "", line)
         result = replace(await self._sized(result, spec), remarks=())
         self._publish("tool_done", call.name, status)
-        event = watch.event(self._turn, EventKind.TOOL, call.name, status)
+        event = self._event(watch, EventKind.TOOL, call, status, result.text)
         return StepOutcome(ToolReceived(result, watch.seconds, status, told), replace(event, label=result.label))
 
     async def _judged(self, item: CallState, spec: ToolSpec, trust: Trust, watch: Stopwatch) -> StepOutcome:
@@ -117,7 +122,7 @@ class ToolCalls:
                     text = f"Not run: it needs an approval, and nobody can be asked ({reason})."
                     return self._answered(call, text, "denied", watch, EventKind.POLICY, rule)
                 approval = await self._parts.approvals.ask(call, reason, self._turn)
-                event = watch.event(self._turn, EventKind.APPROVAL, call.name, "asked")
+                event = self._event(watch, EventKind.APPROVAL, call, "asked")
                 return StepOutcome(ApprovalAsked(approval, call.id, reason), event)
 
     async def _walled(self, call: ToolCall, spec: ToolSpec, trust: Trust, seconds: float) -> tuple[ToolResult, str]:
@@ -179,10 +184,20 @@ class ToolCalls:
         rule: str = "",
     ) -> StepOutcome:
         show_unmade(self._parts, self._turn, call, status)
-        event = watch.event(self._turn, kind, call.name, rule or status)
+        event = self._event(watch, kind, call, rule or status, text)
         if kind is EventKind.POLICY:
             event = replace(event, authorized=False)
         return StepOutcome(answer_of(call.id, text, status), event)
+
+    def _event(
+        self, watch: Stopwatch, kind: EventKind, call: ToolCall, status: str, result: str = ""
+    ) -> TimelineEvent:
+        """What is told of the call: what it is about, and on a second line what came of it."""
+        spec, arguments = self._specs.get(call.name), load_arguments(call.arguments)
+        about = brief_arguments(arguments, spec.schema) if spec is not None and arguments is not None else ""
+        runs = spec is not None and Effect.EXECUTES in spec.effects and status != "denied"
+        text = f"{about}\n{brief_result(result, last=runs)}".rstrip("\n")
+        return replace(watch.event(self._turn, kind, call.name, status), text=self._clean(text))
 
     def _clean(self, text: str) -> str:
         """What a tool said, as it may be kept and shown to the model."""

@@ -467,7 +467,7 @@ _PRIVATE = ("response_text", "reasoning", "tool_calls", "arguments", "result", "
 
 def _span(event: TimelineEvent, detail: Mapping[str, Any], files: list[EventFileAnswer], *, shown: bool) -> SpanAnswer:
     view = event_view(event)
-    output = event.text or detail.get("response_text") or detail.get("result") or ""
+    output = detail.get("response_text") or detail.get("result") or event.text
     if not shown:
         detail, output = {key: value for key, value in detail.items() if key not in _PRIVATE}, ""
         view = _hidden(view)

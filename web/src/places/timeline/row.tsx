@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Activity, Brain, Copy, Crosshair, RotateCcw } from "lucide-react";
+import { Activity, Brain, ChevronDown, ChevronUp, Copy, Crosshair, RotateCcw } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
@@ -9,15 +9,15 @@ import { Markdown } from "../../parts/markdown";
 import { Files } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import type { PlacedEvent } from "../../api/schema";
-import type { Row } from "./rows";
+import { FOLDED, linesOf, type Row } from "./rows";
 
-type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void };
+type Acts = { onFocus: (trace: string) => void; onFilter: (name: string, value: string) => void; onOpen: (row: string) => void };
 
-export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, ...acts }: { row: Row; chosen: boolean; dimmed: boolean } & Acts) {
+export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, open, ...acts }: { row: Row; chosen: boolean; dimmed: boolean; open: boolean } & Acts) {
   if (row.type === "day") {
     return (
       <article aria-label={day(row.at)}>
-        <h2 className="py-3 text-center text-xs font-semibold text-muted">{day(row.at)}</h2>
+        <h2 className="py-3 text-center text-xs font-semibold text-muted first-letter:uppercase">{day(row.at)}</h2>
       </article>
     );
   }
@@ -26,13 +26,14 @@ export const TimelineRow = memo(function TimelineRow({ row, chosen, dimmed, ...a
       aria-label={`${kindOf(row.event.span_type).word()} ${row.event.name}`}
       className={`transition-opacity duration-150 ${dimmed ? "opacity-25" : ""} ${chosen ? "rounded-md outline-2 outline-accent" : ""}`}
     >
-      {row.type === "line" ? <Line event={row.event} /> : <Message event={row.event} mine={row.type === "inbound"} {...acts} />}
+      {row.type === "line" ? <Line event={row.event} /> : <Message event={row.event} mine={row.type === "inbound"} open={open} {...acts} />}
     </article>
   );
-}, (one, other) => one.row === other.row && one.chosen === other.chosen && one.dimmed === other.dimmed);
+}, (one, other) => one.row === other.row && one.chosen === other.chosen && one.dimmed === other.dimmed && one.open === other.open);
 
-function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine: boolean } & Acts) {
+function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: PlacedEvent; mine: boolean; open: boolean } & Acts) {
   const tainted = event.trust === "untrusted";
+  const folds = linesOf(event.text) > FOLDED;
   return (
     <div className={`group flex py-1.5 ${mine ? "justify-end" : "justify-start"}`}>
       <div className={`max-w-[88%] min-w-52 rounded-xl border border-line bg-surface px-4 py-2.5 sm:max-w-[76%] ${tainted ? "tainted" : ""}`} style={{ borderInlineStart: mine ? undefined : "3px solid var(--outbound)", borderInlineEnd: mine ? "3px solid var(--inbound)" : undefined }}>
@@ -54,15 +55,20 @@ function Message({ event, mine, onFocus, onFilter }: { event: PlacedEvent; mine:
           {!event.authorized && <span className="text-bad">{t("not let in")}</span>}
           <time className="ms-auto whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
         </div>
-        <div className={event.files.length > 1 ? "" : "max-h-72 overflow-hidden"}>
-          <Files files={event.files} />
+        <Files files={event.files} />
+        <div className={folds && !open ? "folded" : ""}>
           {event.text ? (
             mine ? <p dir="auto" className="whitespace-pre-wrap break-words">{event.text}</p> : <Markdown text={event.text} />
           ) : (
             !event.files.length && <p className="text-muted italic">{t("erased, or without text")}</p>
           )}
         </div>
-        <div className="mt-1.5 flex gap-4 text-xs text-muted">
+        <div className="mt-1.5 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+          {folds && (
+            <button type="button" aria-expanded={open} onClick={() => onOpen(String(event.cursor))} className="inline-flex items-center gap-1 hover:text-text">
+              {open ? <ChevronUp size={12} aria-hidden /> : <ChevronDown size={12} aria-hidden />} {open ? t("Fold") : t("Show all of it")}
+            </button>
+          )}
           <Link href={`/trace/${event.trace_id}`} className="inline-flex items-center gap-1 hover:text-text">
             <Activity size={12} aria-hidden /> {t("Trace")}
           </Link>
@@ -108,23 +114,35 @@ function Remembered({ event }: { event: PlacedEvent }) {
   );
 }
 
+/** What was done, in one line: with what, what came of it, how long it took. */
 function Line({ event }: { event: PlacedEvent }) {
   if (event.kind === "memory") return <Remembered event={event} />;
   const bad = wentWrong(event);
   const usage = event.usage;
+  const [about, told] = ["tool", "approval", "policy"].includes(event.kind) ? event.text.split("\n") : ["", event.text.split("\n")[0]];
+  const result = told || (event.kind === "turn" ? t(event.classification) : "");
   return (
     <Link href={`/trace/${event.trace_id}`} className="flex min-h-9 items-center gap-2.5 rounded-md px-3 text-sm text-muted hover:bg-sunken">
       <SpanIcon type={event.span_type} />
-      <span className="shrink-0">{kindOf(event.span_type).word()}</span>
-      <span className="truncate font-mono text-text">{event.name || event.kind}</span>
-      {event.kind === "system" && <span dir="auto" className="truncate">{event.text.split("\n")[0]}</span>}
-      {event.kind === "turn" && <span className={event.classification === "failed" ? "text-bad" : ""}>{t(event.classification)}</span>}
-      {event.status !== "ok" && <span className={`truncate ${bad ? "text-bad" : ""}`}>{t(event.status)}</span>}
-      <span className="ms-auto flex shrink-0 gap-4 text-xs">
+      <span className="flex min-w-0 flex-1 flex-col sm:flex-row sm:items-baseline sm:gap-2.5">
+        <span className="flex min-w-0 items-baseline gap-2">
+          {event.kind !== "tool" && <span className="shrink-0">{kindOf(event.span_type).word()}</span>}
+          <span className="shrink-0 font-mono text-text">{event.name || event.kind}</span>
+          {about && <code dir="auto" title={about} className="truncate font-mono">{about}</code>}
+          {event.status !== "ok" && <span className={`shrink-0 ${bad ? "text-bad" : ""}`}>{t(event.status)}</span>}
+        </span>
+        {result && (
+          <span dir="auto" title={event.trust === "untrusted" ? t("untrusted: {origin}", { origin: event.name }) : result}
+            className={`min-w-0 truncate ${bad ? "text-bad" : ""} ${event.trust === "untrusted" ? "underline decoration-warn decoration-dashed underline-offset-4" : ""}`}>
+            {result}
+          </span>
+        )}
+      </span>
+      <span className="flex shrink-0 gap-4 text-xs">
         {usage && <span className="hidden sm:inline">{tn("{count} token", "{count} tokens", usage.input_tokens + usage.output_tokens)}</span>}
         {usage?.cost_usd ? <span className="hidden sm:inline">{money(usage.cost_usd)}</span> : null}
         {event.seconds !== null && <span>{duration(event.seconds)}</span>}
-        <time className="whitespace-nowrap" title={exact(event.at)}>{clock(event.at)}</time>
+        <time className="hidden whitespace-nowrap sm:inline" title={exact(event.at)}>{clock(event.at)}</time>
       </span>
     </Link>
   );

@@ -4,6 +4,12 @@ export type Row =
   | { type: "day"; key: string; at: number }
   | { type: "inbound" | "outbound" | "line"; key: string; event: PlacedEvent };
 
+/** So many lines of a message are shown until more are asked for. */
+export const FOLDED = 6;
+
+/** How many lines a text is likely to take. */
+export const linesOf = (text: string) => text.split("\n").reduce((count, line) => count + Math.max(1, Math.ceil(line.length / 90)), 0);
+
 const QUIET = new Set(["session", "turn", "delivery", "steer", "command"]);
 
 /** What was made of an event once; the same object again keeps its row on the page as it is drawn. */

@@ -10,7 +10,7 @@ import type { PageAnswer, PlacedEvent } from "../../api/schema";
 import { number, t } from "../../i18n";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { wentWrong } from "../../parts/spans";
-import { rowsOf, type Row } from "./rows";
+import { FOLDED, linesOf, rowsOf, type Row } from "./rows";
 import { TimelineRow } from "./row";
 
 const CHIPS: [string, string, string][] = [
@@ -131,6 +131,8 @@ function Feed({ filter, rows, pages, focus, set, children }: {
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize, getItemKey, overscan: 8 });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback((row: string) => setOpened((all) => new Set(all.has(row) ? [...all].filter((each) => each !== row) : [...all, row])), []);
   const focusOn = useCallback((trace: string) => set("focus", trace), [set]);
 
   useEffect(() => {
@@ -208,6 +210,8 @@ function Feed({ filter, rows, pages, focus, set, children }: {
                 dimmed={!!focus && traceOf(rows[item.index]!) !== focus}
                 onFocus={focusOn}
                 onFilter={set}
+                open={opened.has(rows[item.index]!.key)}
+                onOpen={toggle}
               />
             </div>
           ))}
@@ -224,8 +228,7 @@ const LINE = 21;
 function sizeOf(row: Row): number {
   if (row.type === "day") return 40;
   if (row.type === "line") return 36;
-  const lines = row.event.text.split("\n").reduce((count, line) => count + Math.max(1, Math.ceil(line.length / 90)), 0);
-  return 76 + (row.event.files.length ? 56 : 0) + Math.min(LINE * lines, 288);
+  return 76 + (row.event.files.length ? 56 : 0) + LINE * Math.min(linesOf(row.event.text), FOLDED);
 }
 
 const traceOf = (row: Row) => (row.type === "day" ? "" : row.event.trace_id);

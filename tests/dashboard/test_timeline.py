@@ -1,0 +1,54 @@
+"""The timeline's cards and lines, in a browser."""
+
+import json
+import re
+
+from playwright.async_api import Browser, expect
+
+from hob.testing.model_server import Reply
+from tests.dashboard.conftest import open_tab
+from tests.journeys.world import World
+
+TESTS = "printf 'F..F\\n2 failed, 2 passed\\n'; exit 1"
+
+
+async def test_action_is_one_line_with_its_argument_and_what_came_of_it(world: World, browser: Browser) -> None:
+    written = json.dumps({"content": "# Notes", "path": "notes.md"})
+    world.model.script.extend(
+        [
+            Reply(calls=(("exec", json.dumps({"command": TESTS})),)),
+            Reply(calls=(("write", written),)),
+            Reply("Two tests fail."),
+        ]
+    )
+    async with world.serve() as daemon:
+        tab = await open_tab(world, browser, "/timeline")
+        feed = tab.page.get_by_role("feed")
+        await daemon.post("Run the tests.", session="main")  # the line comes live, and is the same after a reload
+        for _ in range(2):
+            ran = feed.get_by_role("article", name="tool exec")
+            await expect(ran).to_have_text(re.compile(r"^exec\s*printf .*exit 1\s*error\s*2 failed, 2 passed\s*\d+ ms"))
+            await expect(feed.get_by_role("article", name="tool write")).to_contain_text("notes.md")
+            await tab.page.reload()
+        await tab.page.get_by_label("Search the timeline").fill("notes.md")
+        await expect(feed.get_by_role("article", name="tool exec")).to_have_count(0)
+        await expect(feed.get_by_role("article", name="tool write")).to_have_count(1)
+        assert tab.errors == []
+
+
+async def test_long_answer_is_folded_under_its_message_until_it_is_opened(world: World, browser: Browser) -> None:
+    world.model.script.append(Reply("\n\n".join(f"Paragraph {n}." for n in range(30))))
+    async with world.serve() as daemon:
+        await daemon.post("Write a lot.", session="main")
+        tab = await open_tab(world, browser, "/timeline")
+        answer = tab.page.get_by_role("article", name="answer api")
+        first = await answer.bounding_box()
+        await answer.get_by_role("button", name="Show all of it").click()
+        await expect(answer.get_by_role("button", name="Fold")).to_have_attribute("aria-expanded", "true")
+        await expect(answer.get_by_text("Paragraph 29.")).to_be_visible()
+        opened = await answer.bounding_box()
+        assert first
+        assert opened
+        assert first["height"] < 260 < 600 < opened["height"]
+        await expect(tab.page.get_by_role("article", name="message api").get_by_role("button", name="Fold")).to_have_count(0)
+        assert tab.errors == []
