@@ -19,9 +19,11 @@ from babel.messages.pofile import read_po, write_po
 from rich.console import Console
 
 from hob.app.diagnostics.check import Severity
+from hob.app.settings.sections import SECTIONS
 from hob.app.subsystems import SLASH_COMMANDS, TOOL_GROUPS
 from hob.cli.help_page import HelpPage
 from hob.cli.table import ABOUT, COMMANDS, HEADINGS, build
+from hob.config.fields import texts_of
 from hob.core.errors import HobError
 from hob.core.translation.language import CATALOGS, DOMAIN, LANGUAGES
 from hob.guard.policy.modes import ACTS
@@ -69,6 +71,7 @@ def messages() -> set[str | tuple[str, str]]:
     specs = [spec for group in TOOL_GROUPS for spec in group.tools]
     found |= {spec.description.partition("\n")[0] for spec in specs}
     found |= {spec.roles.says for spec in specs if spec.roles and spec.roles.says}
+    found |= set(texts_of(SECTIONS))
     found |= {*map(str, Severity), ABOUT, *HEADINGS.values(), *(text for _, text in COMMANDS), *_help_pages()}
     for path in SOURCE.rglob("*.py"):
         name = path.relative_to(SOURCE).as_posix()

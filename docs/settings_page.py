@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING
 from enum import StrEnum
-from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from hob.config.coercion import plain_number
-from hob.config.fields import Setting, fields_of, is_section, variable_name, walk, without_none
+from hob.config.fields import Setting, fields_of, is_section, section_doc, variable_name, walk, without_none
 from hob.config.positions import dotted
 from hob.core.settings import Secret
 
@@ -38,7 +37,7 @@ def _lines(sections: Mapping[str, type]) -> Iterator[str]:
         yield ""
         yield f"## `[{name}]`"
         yield ""
-        yield cleandoc(section.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        yield section_doc(section)
         yield ""
         yield "| key | type | default | variable | bounds | meaning |"
         yield "|---|---|---|---|---|---|"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hob.app.settings.sections import SECTIONS as BUILT_IN
 from hob.cli.setup.config import check_settings, print_setting, set_setting, show_settings, unset_setting
 from hob.config.loading import Config, load_config
 from hob.core.settings import Secret, setting
@@ -41,6 +42,7 @@ def test_show_hides_secrets_and_tells_origins(tmp_path: Path, capsys: pytest.Cap
     text = '[web]\ntoken = "s3cret"\nprices.gpt.input = 2\n'
     assert show_settings(load(tmp_path, text, {"HOB_WEB_PORT": "81"}), origin=True) == 0
     assert capsys.readouterr().out.splitlines() == [
+        "# [web] The web.",
         'web.host = "a"  # default',
         "web.port = 81  # environment HOB_WEB_PORT",
         f"web.token = ••••  # file {tmp_path}/config.toml:2:1",
@@ -138,3 +140,18 @@ def test_check_tells_of_open_secrets_and_unknown_variables(tmp_path: Path, capsy
     assert "warning: HOB_WBE_PORT: this variable sets nothing; did you mean HOB_WEB_PORT?" in captured.err
     assert "web.token: the secret is in plain text in the file" in captured.err
     assert "s3cret" not in captured.err
+
+
+def test_show_heads_each_section_and_speaks_the_language_of_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(BUILT_IN, home=tmp_path, environ={})
+    show_settings(config)
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("# [")]
+    assert [head.partition("]")[0].removeprefix("# [") for head in heads] == [*BUILT_IN]
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    show_settings(config, "web.search")
+    assert capsys.readouterr().out.splitlines() == [
+        "# [web] Wer gefragt wird, wenn Hob im Web sucht.",
+        "web.search = (nicht gesetzt)  # Der Dienst, der das Web durchsucht; nicht gesetzt: Hob kann nicht suchen.",
+    ]

@@ -51,8 +51,24 @@ def is_table(section: type) -> bool:
 def table_setting(name: str, section: type) -> Setting:
     """Such a section as the one setting that it is."""
     (whole,) = section.__orig_bases__  # type: ignore[attr-defined]  # of a class made of a generic one
-    doc = cleandoc(section.__doc__ or "").partition("\n")[0]
-    return Setting(name, dict[str, get_args(whole)[1]], SettingRules(doc), {})  # type: ignore[misc]  # known at run time only
+    return Setting(name, dict[str, get_args(whole)[1]], SettingRules(section_doc(section)), {})  # type: ignore[misc]  # known at run time only
+
+
+def section_doc(section: type) -> str:
+    """What a section is about: the first paragraph of its class, in one line."""
+    return cleandoc(section.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def texts_of(sections: Mapping[str, type]) -> Iterator[str]:
+    """Every sentence that explains these sections, their settings, and what stands in their tables."""
+    for name, section in sections.items():
+        yield section_doc(section)
+        for _, setting in walk({name: section}):
+            yield setting.rules.doc
+            kind, _ = without_none(setting.kind)
+            within = get_args(kind)[-1] if get_origin(kind) in (dict, list) else kind
+            if is_section(within):
+                yield from (inner.rules.doc for inner in fields_of(within).values())
 
 
 def takes_anything(section: type) -> bool:

@@ -23,15 +23,15 @@ class GatewaySettings:
         at_least=-1,
         at_most=65535,
     )
-    hosts: list[str] = setting([], "Names under which the API is reached, beside localhost and every address.")
-    cors_origins: list[str] = setting([], "Web pages of others that may call, as https://example.org.")
+    hosts: list[str] = setting([], "Host names under which the API is reached, besides localhost and addresses.")
+    cors_origins: list[str] = setting([], "Other web pages that may call the API (CORS), as https://example.org.")
     trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is believed.")
     tls_cert: Path | None = setting(None, "Certificate chain (PEM); the API then speaks HTTPS only.")
     tls_key: Path | None = setting(None, "Private key of the certificate (PEM), where it is not in the same file.")
-    auth_token: Secret | None = setting(None, "Bearer token of the API; made at first start when unset.")
-    metrics: bool = setting(False, "Whether GET /metrics tells figures in Prometheus's format.")
-    wait_seconds: float = setting(300.0, "Longest time POST /chat waits for an answer.", at_least=0)
-    body_bytes: int = setting(1_000_000, "Largest request body.", at_least=1_000)
+    auth_token: Secret | None = setting(None, "Your token for the API; not set: made at the first start.")
+    metrics: bool = setting(False, "Whether GET /metrics gives figures for Prometheus.")
+    wait_seconds: float = setting(300.0, "Most seconds POST /chat waits for an answer.", at_least=0)
+    body_bytes: int = setting(1_000_000, "Largest request body, in bytes.", at_least=1_000)
 
     def __post_init__(self) -> None:
         """Raises ValueError for what would let in no one, or everybody."""

@@ -24,29 +24,33 @@ class PriceSetting:
 
     input: float | None = setting(None, "Dollars per million tokens of input.", at_least=0)
     output: float | None = setting(None, "Dollars per million tokens of output.", at_least=0)
-    cache_read: float | None = setting(None, "Dollars per million tokens read from the cache.", at_least=0)
-    cache_write: float | None = setting(None, "Dollars per million tokens written to the cache.", at_least=0)
+    cache_read: float | None = setting(None, "Dollars per million tokens read from the provider's cache.", at_least=0)
+    cache_write: float | None = setting(None, "Dollars per million tokens written to the provider's cache.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
     """A provider of one's own, or other settings for a known one."""
 
-    wire: str = setting("", "What it speaks; empty: what Hob knows of it, else openai.", one_of=("", *WIRES))
-    base_url: str = setting("", "Its address; empty: its own.")
-    api_key: Secret | None = setting(None, "Its key; empty: its usual variable.")
-    api_keys: list[Secret] = setting([], "Further keys, asked in this order where one does not work.")
-    headers: dict[str, str] = setting({}, "Further headers for each request.")
-    model: str = setting("", "The model that is asked where only the provider is named.")
-    local: bool | None = setting(None, "Whether it keeps what it is told on your machines; empty: as its address says.")
+    wire: str = setting("", "The API it speaks; not set: the one Hob knows for it, else openai.", one_of=("", *WIRES))
+    base_url: str = setting("", "Its address; not set: the provider's usual one.")
+    api_key: Secret | None = setting(None, "Its API key; not set: read from the provider's usual environment variable.")
+    api_keys: list[Secret] = setting([], "More API keys, tried in this order when one does not work.")
+    headers: dict[str, str] = setting({}, "More headers for each request.")
+    model: str = setting("", "The model that is asked where only the provider is named; not set: name one.")
+    local: bool | None = setting(None, "Whether it runs on your own machines; not set: judged by its address.")
     tools: str = setting(
-        "auto", "How tools are called: by the wire's own means, or in text.", one_of=("auto", "native", "text", "none")
+        "auto",
+        "How its models call tools: by the API's own means (native), by what they write (text), not at all (none).",
+        one_of=("auto", "native", "text", "none"),
     )
-    images: bool | None = setting(None, "Whether its models see pictures; empty: they are tried.")
-    small: bool | None = setting(None, "Whether its models get a short prompt and few tools; empty: by name.")
-    command: str = setting("", "The program of a CLI provider; empty: its usual name.")
-    arguments: list[str] = setting([], "Further arguments for a CLI provider's program.")
-    environment: list[str] = setting([], "Names of further variables that a CLI provider's program may see.")
+    images: bool | None = setting(None, "Whether its models see pictures; not set: Hob tries.")
+    small: bool | None = setting(
+        None, "Whether its models are small and get a short prompt and few tools; not set: judged by name."
+    )
+    command: str = setting("", "The program of a provider that is a command line tool; not set: its usual name.")
+    arguments: list[str] = setting([], "More arguments for that program.")
+    environment: list[str] = setting([], "Names of more environment variables that the program may see.")
 
     def __post_init__(self) -> None:
         _check_address(self.base_url)
@@ -55,44 +59,51 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The language models: which is asked, which stand in for it, where they are."""
+    """Which language models are asked, which stand in for them, and where they are."""
 
-    name: str = setting("", "The model, as provider/model or an alias; empty: what is found.", stored=True)
-    fallbacks: list[str] = setting([], "Models that stand in for it, in this order.")
+    name: str = setting("", "The model, as provider/model or an alias; not set: the first that Hob finds.", stored=True)
+    fallbacks: list[str] = setting([], "Models that are asked when that one fails, in this order.")
     aliases: dict[str, str] = setting({}, "Names of your own for models.")
     tasks: dict[str, str] = setting(
         {},
-        "Models for tasks of their own: summary, facts, observer, reflector, consolidation, rewriting, reranking, "
-        "sampling.",
+        "Models for single jobs. summary: summarise long conversations. facts: learn facts from messages. "
+        "observer, reflector, consolidation: note, condense and sum up what conversations said. rewriting, "
+        "reranking: find other search words, order search results. sampling: answer MCP servers. Not named: "
+        "model.name.",
     )
     thinking: str = setting(
-        "", "How long models think before they answer; empty: as they like.", one_of=("", *Thinking), stored=True
+        "",
+        "How long models think before they answer; not set: as each model does by itself.",
+        one_of=("", *Thinking),
+        stored=True,
     )
     base_url: str = setting(
-        "", "Address of a server that speaks OpenAI chat completions; its models have bare names; empty: none."
+        "",
+        "Address of a server that speaks OpenAI chat completions; its models are named without a provider; "
+        "not set: none.",
     )
-    api_key: Secret | None = setting(None, "Key of that server; local ones need none.")
-    headers: dict[str, str] = setting({}, "Further headers for each request to that server.")
+    api_key: Secret | None = setting(None, "API key of that server; local ones need none.")
+    headers: dict[str, str] = setting({}, "More headers for each request to that server.")
     providers: dict[str, ProviderSettings] = setting({}, "Providers of your own, or other settings for known ones.")
     embedding: str = setting(
-        "", "The model that turns texts into vectors, or its folder; empty: memory finds by words alone."
+        "", "The embedding model, or its folder, so that memory is searched by meaning too; not set: by words only."
     )
-    reranking: str = setting("", "The model that rates texts for a question (POST /rerank); empty: memory asks none.")
-    transcription: str = setting("", "The model that writes down speech; empty: the provider's usual one.")
-    speech: str = setting("", "The model that speaks; empty: the provider's usual one.")
-    voice: str = setting("", "Whose voice it has; empty: nova.")
-    speech_format: str = setting("mp3", "How what it speaks is packed.", one_of=("mp3", "opus", "aac", "pcm"))
-    image_generation: str = setting("", "The model that makes pictures; empty: the provider's usual one.")
+    reranking: str = setting("", "The model that orders what memory found (POST /rerank); not set: none.")
+    transcription: str = setting("", "The model that turns speech into text; not set: the provider's usual one.")
+    speech: str = setting("", "The model that speaks; not set: the provider's usual one.")
+    voice: str = setting("", "The voice it speaks with; not set: nova.")
+    speech_format: str = setting("mp3", "The audio format of spoken answers.", one_of=("mp3", "opus", "aac", "pcm"))
+    image_generation: str = setting("", "The model that makes pictures; not set: the provider's usual one.")
     vision: str = setting(
-        "", "The model that describes pictures for models that cannot see; empty: the one that answers, if it sees."
+        "", "The model that describes pictures for models that cannot see; not set: the one that answers, if it sees."
     )
     max_attempts: int = setting(
-        4, "Requests that one answer may take, further models and keys not counted.", at_least=1, at_most=4
+        4, "Most requests for one answer to the same model with the same key.", at_least=1, at_most=4
     )
-    connect_seconds: float = setting(5.0, "Seconds to reach a server.", at_least=0.1, at_most=60)
-    read_seconds: float = setting(600.0, "Seconds a connection may be silent at the very most.", at_least=1)
+    connect_seconds: float = setting(5.0, "Seconds Hob tries to reach a server.", at_least=0.1, at_most=60)
+    read_seconds: float = setting(600.0, "Most seconds a connection may be silent.", at_least=1)
     prices: dict[str, PriceSetting] = setting(
-        {}, "Prices of your own, before the known ones, by model; a name may end in *."
+        {}, "Your own prices, used before the known ones, by model; a name may end in *."
     )
 
     def __post_init__(self) -> None:

@@ -6,9 +6,9 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """How the one database file is kept."""
+    """How the database file is written and read."""
 
-    readers: int = setting(2, "Threads that read.", at_least=1, at_most=16)
+    readers: int = setting(2, "Threads that read the database.", at_least=1, at_most=16)
     busy_seconds: float = setting(5.0, "Seconds to wait for another process's lock on the file.", at_least=0)
-    group: int = setting(256, "Most writes that share one commit.", at_least=1)
-    upgrade_backups: int = setting(2, "Backups made before upgrades that are kept.", at_least=1, at_most=50)
+    group: int = setting(256, "Most changes that are written to disk together.", at_least=1)
+    upgrade_backups: int = setting(2, "How many backups made before upgrades are kept.", at_least=1, at_most=50)

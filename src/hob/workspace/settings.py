@@ -8,13 +8,13 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSettings:
-    """The owner's folder: identity files now; skills, hooks and notes later."""
+    """Your folder: the files that every prompt shows, and where tools work."""
 
     path: Path = setting(Path("~/hob"), "Folder with the files that every prompt shows (AGENTS.md, SOUL.md, …).")
     work_repo: Path | None = setting(
-        None, "Folder where tools work and commands run; empty: work in the workspace.", stored=True
+        None, "Folder where tools work and commands run; not set: work/ in the workspace.", stored=True
     )
-    seed: bool = setting(True, "Write short templates into it when it is new, and make it a git repository.")
+    seed: bool = setting(True, "Write short templates into a new workspace, and make it a git repository.")
 
     @property
     def work(self) -> Path:

@@ -126,3 +126,12 @@ def test_config_refuses_tools_by_agent_which_never_matched(home: Path, capsys: p
     (home / "config.toml").write_text("[policy.agents.main]\ndeny = ['exec']\n")
     assert run(["config", "check"]) == 2
     assert "policy.agents" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", ["subagents", "senders.stranger"])
+def test_config_refuses_a_group_of_tools_that_does_not_exist(
+    home: Path, where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config.toml").write_text(f"[policy.{where}]\ndeny = ['group:configuration', 'group:filez']\n")
+    assert run(["config", "check"]) == 2
+    assert "no group of tools filez, only all, files" in capsys.readouterr().err

@@ -5,7 +5,7 @@ import re
 from hob.app.settings.sections import SECTIONS
 from hob.config.fields import walk
 
-_SAYS = {"": r"\bempty[:,]|empty:", 0: r"\b0\b", -1: r"-1"}
+_SAYS = {"": r"\bnot set:", 0: r"\b0\b", -1: r"-1"}
 
 
 def test_setting_that_is_empty_or_0_by_default_says_what_that_means() -> None:

@@ -27,7 +27,7 @@ class SenderLimits:
 
     daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0)
     monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0)
-    per_turn: float | None = setting(None, "Most dollars one turn may spend; not set: no limit.", at_least=0)
+    per_turn: float | None = setting(None, "Most dollars one turn may cost; not set: no limit.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +41,36 @@ class SenderClasses:
 
 @dataclass(frozen=True, slots=True)
 class SpendingSettings:
-    """How much may be spent, in dollars; a limit that is not set does not exist. Days are those of `agent.timezone`."""
+    """How much may be spent, in dollars. Days are those of `agent.timezone`."""
 
     daily: float | None = setting(None, "Most dollars per day; not set: no limit.", at_least=0, stored=True)
     monthly: float | None = setting(None, "Most dollars per month; not set: no limit.", at_least=0, stored=True)
     per_session: float | None = setting(
-        None, "Most dollars one conversation may ever spend; not set: no limit.", at_least=0, stored=True
+        None, "Most dollars one conversation may ever cost; not set: no limit.", at_least=0, stored=True
     )
     per_turn: float | None = setting(
-        None, "Most dollars one turn may spend; not set: no limit.", at_least=0, stored=True
+        None, "Most dollars one turn may cost; not set: no limit.", at_least=0, stored=True
     )
     daily_tokens: int | None = setting(
         None,
-        "Most tokens per day, sent and received, looked at before each call; not set: no limit.",
+        "Most tokens per day, sent and received, checked before each request; not set: no limit.",
         at_least=0,
         stored=True,
     )
     models: dict[str, PeriodLimits] = setting(
-        {}, "Limits by model: provider/model, or its bare name; a name may end in *."
+        {}, "Limits by model: provider/model, or the model's name alone; a name may end in *."
     )
     senders: SenderClasses = setting(SenderClasses(), "Limits by whose messages are answered.")
     warn_at: float = setting(
         0.8,
-        "The part of a limit that is told to you once it is spent; 1 tells nothing.",
+        "The part of a limit at which you are warned (0.8 is 80 %); 1: never.",
         at_least=0.01,
         at_most=1,
         stored=True,
     )
     on_unknown: str = setting(
         "allow",
-        "What to do about a model of unknown price while a limit is set; allowed calls are counted, not added.",
+        "What happens with a model of unknown price while a limit is set; what is allowed counts as free.",
         one_of=("allow", "refuse"),
     )
 

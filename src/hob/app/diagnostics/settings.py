@@ -8,4 +8,4 @@ from hob.core.values import dataclass
 class SecuritySettings:
     """The security audit."""
 
-    accept: list[str] = setting([], "Ids of findings that you accept, e.g. fs.running_as_root; `hob security audit`.")
+    accept: list[str] = setting([], "Findings of `hob security audit` that you accept, by id, e.g. fs.running_as_root.")

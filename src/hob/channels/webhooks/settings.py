@@ -22,17 +22,15 @@ EVENTS = ("turn.done", "turn.failed", "approval.asked", "alert")
 class WebhookOutSettings:
     """One receiver of webhooks."""
 
-    url: str = setting("", "Where it is told, as https://example.org/hob; required.")
+    url: str = setting("", "The address that is called, as https://example.org/hob; required.")
     secret: Secret | None = setting(
-        None, "What is signed with, as Standard Webhooks do: whsec_ and base64, or any text; required."
+        None, "The secret for signing, as Standard Webhooks do: whsec_ and base64, or any text; required."
     )
-    other_secrets: list[Secret] = setting(
-        [], "Further secrets that it is signed with as well, e.g. the new one until the receiver knows it."
-    )
-    events: list[str] = setting(list(EVENTS), "What it is told of.", one_of=EVENTS)
-    text: bool = setting(False, "Whether it is told what was said; else who, when and how it ended.")
-    allow_private: bool = setting(False, "Whether it may be on this machine or in your own net, and over plain http.")
-    seconds: float = setting(15.0, "Seconds in which it has to answer.", at_least=1, at_most=60)
+    other_secrets: list[Secret] = setting([], "More secrets for signing, e.g. the new one until the receiver knows it.")
+    events: list[str] = setting(list(EVENTS), "The events it is told of.", one_of=EVENTS)
+    text: bool = setting(False, "Send what was said too; else only who, when and how it ended.")
+    allow_private: bool = setting(False, "Whether it may be on this machine or in your network, and over plain http.")
+    seconds: float = setting(15.0, "Seconds within which it must answer.", at_least=1, at_most=60)
 
     def __post_init__(self) -> None:
         """Raises ValueError for what could never work."""
@@ -69,7 +67,7 @@ class WebhookOutSettings:
 
 
 class WebhooksOut(dict[str, WebhookOutSettings]):
-    """What other machines are told of, by their names ([how](../how-to/send-webhooks.md))."""
+    """Webhooks that go out: which other machines are told of events, by name."""
 
     def __init__(self, entries: Mapping[str, WebhookOutSettings] = MappingProxyType({})) -> None:
         """Raises ValueError for names that cannot be used."""

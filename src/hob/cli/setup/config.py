@@ -19,7 +19,7 @@ from hob.app.trust.audit import tell_action
 from hob.cli.translating import _, ngettext
 from hob.config.editing import set_value, unset_value
 from hob.config.environment import find_home, process_environment
-from hob.config.fields import find_setting
+from hob.config.fields import find_setting, section_doc
 from hob.config.loading import Config, load_config
 from hob.config.positions import parse_key
 from hob.config.problems import ConfigInvalid, ConfigLayer, Source
@@ -50,21 +50,22 @@ def show_settings(config: Config, part: str = "", *, origin: bool = False, as_js
         print(json.dumps(_as_list(chosen, origin=origin), indent=2, ensure_ascii=False))
         return 0
     coloured = sys.stdout.isatty() and not process_environment().get("NO_COLOR")
+    above = ""
     for key, value, source in chosen:
-        line = f"{key} = {as_text(value)}"
-        note = _(str(source)) if origin else _meaning(config, key)
+        section = key.partition(".")[0]
+        if section != above:
+            head = f"# [{section}] {_(section_doc(config.sections[section]))}".rstrip()
+            print(("\n" if above else "") + (f"{_BOLD}{head}{_PLAIN}" if coloured else head))
+            above = section
+        setting = find_setting(config.sections, parse_key(key))
+        line = f"{key} = {_('(not set)') if value == '' == getattr(setting, 'default', None) else as_text(value)}"
+        note = _(str(source)) if origin else _(setting.rules.doc) if setting else ""
         note = f"  # {note}" if note else ""
         if coloured:
             weight = _PLAIN if source.layer is ConfigLayer.DEFAULT else _BOLD
             line, note = f"{weight}{line}{_PLAIN}", f"{_DIM}{note}{_PLAIN}"
         print(line + note)
     return 0
-
-
-def _meaning(config: Config, key: str) -> str:
-    """What a setting is for, and what it means that it is empty, 0 or not set: its line of the manual."""
-    found = find_setting(config.sections, parse_key(key))
-    return "" if found is None else _(found.rules.doc)
 
 
 def print_setting(config: Config, key: str, *, reveal: bool = False) -> int:
@@ -222,7 +223,7 @@ app = App(name="config", help="Show, check and change settings.", result_action=
 def show(part: str = "", /, *, origin: bool = False, json: bool = False) -> int:
     """Show every setting and what it means; secrets stay hidden.
 
-    "" is an empty text, [] and {} an empty list and table, (not set) no value at all.
+    [] and {} are an empty list and table.
 
     Parameters
     ----------

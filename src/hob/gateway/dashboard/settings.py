@@ -25,15 +25,15 @@ class DashboardSettings:
 
     port: int | None = setting(
         None,
-        "Port the dashboard listens on, at the address of the API; unset: the one after `gateway.port`; 0 picks a free"
-        " one, -1 is none.",
+        "Port the dashboard listens on, at the address of the API; not set: the one after `gateway.port`; 0 "
+        "picks a free one, -1: no dashboard.",
         at_least=-1,
         at_most=65535,
     )
     phone: str = setting(
         "",
-        "Where phones reach the dashboard, over HTTPS: `tailnet`, or an address of this machine in your network; empty:"
-        " nowhere.",
+        "Where phones reach the dashboard, over HTTPS: `tailnet`, or an address of this machine in your "
+        "network; not set: nowhere.",
         problem=_place_problem,
         stored=True,
     )

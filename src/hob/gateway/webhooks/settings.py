@@ -91,28 +91,37 @@ class AnswerTo(StrEnum):
 class WebhookSettings:
     """One webhook that comes in."""
 
-    secret: Secret | None = setting(None, "What deliveries are signed with, 16 characters or more; required.")
-    other_secrets: list[Secret] = setting([], "Further secrets that are right as well, e.g. the old one for a while.")
+    secret: Secret | None = setting(
+        None, "The secret that deliveries are signed with, 16 characters or more; required."
+    )
+    other_secrets: list[Secret] = setting([], "More secrets that are accepted, e.g. the old one for a while.")
     scheme: Scheme = setting(
         Scheme.HOB,
-        "How deliveries are signed: as GitHub, Stripe or Standard Webhooks do, `hob` (HMAC-SHA256 of the body), or not "
-        "at all but sent with a token.",
+        "How deliveries are signed: as GitHub, Stripe or Standard Webhooks do, `hob` (HMAC-SHA256 of the "
+        "body), or with a token instead of a signature (`token`).",
     )
-    header: str = setting("", "The header with the proof, where it is not the scheme's usual one, e.g. X-Gitlab-Token.")
+    header: str = setting("", "The header with the signature or token; not set: the scheme's usual one.")
     tolerance_seconds: float = setting(
-        300.0, "How far the time that was signed may be from ours, where one is signed.", at_least=1, at_most=86_400
+        300.0,
+        "Most seconds between the time that was signed and now, for schemes that sign one.",
+        at_least=1,
+        at_most=86_400,
     )
-    task: str = setting(_TASK, "What Hob is to do with a delivery, in your words.")
-    template: str = setting("{{.}}", "What Hob is shown of it: a text with {{field.path}} from the body.")
-    session: str = setting("", "Which conversation it goes to; may hold {{field.path}}. Empty: one of its own.")
-    sender: SenderClass = setting(SenderClass.STRANGER, "The class of its sender; its instructions are never followed.")
+    task: str = setting(_TASK, "What Hob does with a delivery, in your words.")
+    template: str = setting("{{.}}", "What the model is shown of it: a text with {{field.path}} from the body.")
+    session: str = setting("", "The conversation it goes to; may hold {{field.path}}; not set: one of its own.")
+    sender: SenderClass = setting(
+        SenderClass.STRANGER, "Whose messages they count as; instructions in them are never followed."
+    )
     answer: AnswerTo = setting(
-        AnswerTo.TIMELINE, "Where Hob's answer goes: nowhere but the timeline, or to you, where you wrote last."
+        AnswerTo.TIMELINE, "Where Hob's answer goes: to the timeline only, or to you, where you wrote last."
     )
-    model: str = setting("", "The model that answers; empty: the usual one.")
-    characters: int = setting(8_000, "Most characters of a delivery that Hob is shown.", at_least=100, at_most=40_000)
-    body_bytes: int = setting(250_000, "Largest body; `gateway.body_bytes` holds as well.", at_least=100)
-    per_minute: int = setting(60, "Deliveries that are taken in a minute.", at_least=1)
+    model: str = setting("", "The model that answers; not set: the usual one.")
+    characters: int = setting(
+        8_000, "Most characters of a delivery that the model is shown.", at_least=100, at_most=40_000
+    )
+    body_bytes: int = setting(250_000, "Largest body, in bytes; `gateway.body_bytes` applies as well.", at_least=100)
+    per_minute: int = setting(60, "Most deliveries a minute.", at_least=1)
 
     def __post_init__(self) -> None:
         """Raises ValueError for what could never work."""
@@ -154,7 +163,7 @@ class WebhookSettings:
 
 
 class Webhooks(dict[str, WebhookSettings]):
-    """What machines may send to `POST /hooks/NAME`, by name ([how](../how-to/receive-webhooks.md))."""
+    """Webhooks that come in: what other machines may send to `POST /hooks/NAME`, by name."""
 
     def __init__(self, entries: Mapping[str, WebhookSettings] = MappingProxyType({})) -> None:
         """Raises ValueError for names that cannot stand in an address."""

@@ -50,20 +50,24 @@ _GROUP = ("", *(policy.value for policy in GroupPolicy))
 class ChannelAdmission:
     """What is different on one channel; what is left empty is as everywhere."""
 
-    dm_policy: str = setting("", "What becomes of unknown people who write directly.", one_of=_DM)
-    group_policy: str = setting("", "In which groups Hob answers.", one_of=_GROUP)
-    mention: bool | None = setting(None, "Whether Hob answers in groups only when it is meant.")
-    trigger: str | None = setting(None, "The word that a message for Hob begins with.")
+    dm_policy: str = setting("", "As admission.dm_policy; not set: the same.", one_of=_DM)
+    group_policy: str = setting("", "As admission.group_policy; not set: the same.", one_of=_GROUP)
+    mention: bool | None = setting(None, "As admission.mention; not set: the same.")
+    trigger: str | None = setting(None, "As admission.trigger; not set: the same.")
 
 
 @dataclass(frozen=True, slots=True)
 class ActionLimits:
     """How often one sender may make Hob act on the world. What only reads is not counted."""
 
-    apps: dict[str, int] = setting({"mail": 3, "calendar": 10}, "Most actions a minute by app.", at_least=0)
+    apps: dict[str, int] = setting(
+        {"mail": 3, "calendar": 10}, "Most actions a minute for one sender, by app.", at_least=0
+    )
     per_minute: int = setting(30, "Most actions a minute with any other app.", at_least=1)
-    spike: int = setting(10, "More actions a minute than this, in all apps, are a spike.", at_least=1)
-    cooldown_seconds: float = setting(300.0, "Seconds without actions after a spike.", at_least=0)
+    spike: int = setting(
+        10, "More actions a minute than this, in all apps together, stop all actions for a while.", at_least=1
+    )
+    cooldown_seconds: float = setting(300.0, "For how many seconds they stop.", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,34 +76,41 @@ class AdmissionSettings:
 
     dm_policy: DmPolicy = setting(
         DmPolicy.PAIRING,
-        "Unknown people who write directly: get a code for you to approve, are let in by list only, all come in as "
-        "strangers, or nobody writes directly.",
+        "Unknown people who write to Hob directly: pairing gives them a code for you to approve, allowlist "
+        "refuses them, open lets them in as strangers, disabled refuses everybody.",
     )
     group_policy: GroupPolicy = setting(
-        GroupPolicy.ALLOWLIST, "Groups in which Hob answers: those of `groups`, all, or none."
+        GroupPolicy.ALLOWLIST,
+        "Groups in which Hob answers: those in `groups` (allowlist), all (open), none (disabled).",
     )
     allow: list[str] = setting([], "Who may write, as channel:id; `channel:*` lets everybody in as a stranger.")
-    deny: list[str] = setting([], "Who may not, whatever else says they may.")
+    deny: list[str] = setting([], "Who may not write; this wins over everything else.")
     groups: list[str] = setting([], "Groups in which Hob answers, as channel:id.")
-    group_strangers: bool = setting(False, "Unknown people are answered in such groups too.")
-    mention: bool = setting(True, "In groups Hob answers only when it is meant.")
-    names: list[str] = setting([], "Words that mean Hob in groups, beside the platform's own mentions.")
-    trigger: str = setting("", "Only messages that begin with this word are for Hob; it is taken off; empty: all are.")
-    passphrase: Secret | None = setting(None, "A sender who sends /pass and this word directly is let in for a while.")
+    group_strangers: bool = setting(False, "Whether Hob answers unknown people in those groups.")
+    mention: bool = setting(True, "Whether Hob answers in groups only when it is mentioned.")
+    names: list[str] = setting([], "Words that mention Hob in groups, besides the platform's own mentions.")
+    trigger: str = setting(
+        "", "The word that messages for Hob must begin with; it is removed; not set: none is needed."
+    )
+    passphrase: Secret | None = setting(None, "Whoever sends /pass and this word directly is let in for a while.")
     passphrase_hours: float = setting(12.0, "Hours for which the passphrase lets somebody in.", at_least=0.01)
-    drop_unauthorized: bool = setting(True, "Say nothing to people who may not come in.")
+    drop_unauthorized: bool = setting(True, "Do not answer people who are not let in.")
     messages_per_minute: int = setting(30, "Messages one sender may send in a minute.", at_least=1)
-    strangers_per_minute: int = setting(20, "Messages all unknown senders of an account may send.", at_least=1)
-    attachments: int = setting(10, "Most files that come with one message.", at_least=0)
-    attachment_bytes: int = setting(LARGEST_FILE, "Largest such file.", at_least=0)
-    attachment_types: list[str] = setting(_MEDIA, "Kinds of files that are taken, told by their bytes.")
+    strangers_per_minute: int = setting(
+        20, "Messages a minute that all unknown senders of an account may send together.", at_least=1
+    )
+    attachments: int = setting(10, "Most files with one message.", at_least=0)
+    attachment_bytes: int = setting(LARGEST_FILE, "Largest such file, in bytes.", at_least=0)
+    attachment_types: list[str] = setting(_MEDIA, "Kinds of files that are accepted, judged by their content.")
     unauthenticated: list[str] = setting(
         ["email", "sms", "webhook"],
-        "Channels on which a sender's name proves nothing: every writer there counts as a stranger.",
+        "Channels on which a sender's name proves nothing: everybody who writes there counts as a stranger.",
     )
     person_sessions: bool = setting(True, "One conversation with each person, whichever channel they write on.")
     limits: ActionLimits = setting(ActionLimits(), "How often Hob may act for one sender.")
-    channels: dict[str, ChannelAdmission] = setting({}, "What differs on a channel, or an account as channel@account.")
+    channels: dict[str, ChannelAdmission] = setting(
+        {}, "What differs on a channel, or on one account as channel@account."
+    )
 
     def __post_init__(self) -> None:
         for key, entries in (("allow", self.allow), ("deny", self.deny), ("groups", self.groups)):

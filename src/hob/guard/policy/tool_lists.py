@@ -56,10 +56,15 @@ class ToolList:
         return ""
 
 
+def group_of(entry: str) -> str:
+    """The name of the group that an entry stands for; empty where it is a tool's name or pattern."""
+    entry = entry.strip().casefold()
+    return entry.removeprefix(_GROUP) if entry.startswith(_GROUP) else ""
+
+
 @lru_cache(maxsize=4096)
 def _matches(pattern: str, tool: str) -> bool:
     pattern, tool = pattern.strip().casefold(), tool.casefold()
-    if pattern.startswith(_GROUP):
-        name = pattern.removeprefix(_GROUP)
+    if name := group_of(pattern):
         return name == "all" or any(_matches(each, tool) for each in GROUPS.get(name, ()))
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), tool, re.DOTALL) is not None

@@ -6,9 +6,9 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Er1Settings:
-    """The section `[er1]`."""
+    """ER1, a service that records and transcribes: Hob fetches what you recorded into memory."""
 
-    url: str = setting("", "Where your ER1 is, as https://er1.example.org; empty: nothing is fetched.")
-    api_key: Secret | None = setting(None, "Its key.")
-    user: str = setting("", "Who you are there; empty: nothing is fetched.")
-    sync_seconds: float = setting(300.0, "How often what is new is fetched.", at_least=10)
+    url: str = setting("", "Address of your ER1 server, as https://er1.example.org; not set: nothing is fetched.")
+    api_key: Secret | None = setting(None, "Your API key for it.")
+    user: str = setting("", "Your user id there; not set: nothing is fetched.")
+    sync_seconds: float = setting(300.0, "Seconds between two looks for new recordings.", at_least=10)

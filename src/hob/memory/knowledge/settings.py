@@ -6,14 +6,16 @@ from hob.core.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeSettings:
-    """The section `[knowledge]`."""
+    """A search engine of your own for documents, asked by the tool `recall`."""
 
     url: str = setting(
-        "", "Where it is searched, as https://knowledge.example.org; `recall` sends it your question; empty: nowhere."
+        "",
+        "Address of the search engine, as https://knowledge.example.org; `recall` sends it your question; not"
+        " set: none.",
     )
-    api_key: Secret | None = setting(None, "Its key, sent as X-API-KEY.")
+    api_key: Secret | None = setting(None, "Its API key, sent as X-API-KEY.")
     tool: str = setting(
-        "", "An MCP tool that is asked where the address is empty or fails, as notes__search; empty: none."
+        "", "An MCP tool that is asked where no address is set or it fails, as notes__search; not set: none."
     )
     results: int = setting(5, "Most results of one search.", at_least=1, at_most=50)
     seconds: float = setting(10.0, "Most seconds one search may take.", at_least=1, at_most=120)

@@ -9,10 +9,10 @@ from hob.tools.sandbox.settings import host_or_address_problem
 class BrowserSettings:
     """The browser in which Hob opens pages."""
 
-    program: str = setting("", "Chromium, by name or path; empty: the one that is installed.")
+    program: str = setting("", "Chromium, by name or path; not set: the one that is installed.")
     hosts: list[str] = setting(
         [],
-        "Hosts of this machine and its network that the browser may open besides the internet, as localhost or "
-        "192.168.1.20.",
+        "Hosts of this machine and your network that the browser may open besides the internet, as localhost "
+        "or 192.168.1.20.",
         problem=host_or_address_problem,
     )

@@ -15,10 +15,12 @@ def _url_problem(url: str) -> str:
 class McpServer:
     """A server of tools: a program that is run in the sandbox, or an address."""
 
-    about: str = setting("", "What it is for, in a few words, as models are told.")
-    command: list[str] = setting([], "The program and its arguments, run in the sandbox; {data} is its own folder.")
-    url: str = setting("", "Where it answers, if it is no program of this machine.", problem=_url_problem)
-    env: dict[str, Secret] = setting({}, "Variables that the program is given: values, or references to secrets.")
+    about: str = setting("", "What it is for, in a few words; models read this.")
+    command: list[str] = setting(
+        [], "The program and its arguments, run in the sandbox; {data} is a folder of its own."
+    )
+    url: str = setting("", "Its address, if it is not a program of this machine.", problem=_url_problem)
+    env: dict[str, Secret] = setting({}, "Environment variables of the program: values, or references to secrets.")
     headers: dict[str, Secret] = setting({}, "Headers of every request to the address.")
     client_id: str = setting("", "The OAuth client id, if you registered Hob there by hand.")
     client_secret: Secret | None = setting(None, "The secret of that client, if it has one.")
@@ -27,14 +29,14 @@ class McpServer:
     )
     read: list[str] = setting([], "Folders that the program may read.")
     write: list[str] = setting([], "Folders that the program may change.")
-    tools: list[str] = setting([], "Which of its tools are offered: names, or patterns such as get_*; empty: all.")
+    tools: list[str] = setting([], "Which of its tools are offered: names, or patterns such as get_*; not set: all.")
     rename: dict[str, str] = setting({}, "Other names for its tools.")
-    timeout: float = setting(60.0, "Seconds that a call may take.", at_least=1, at_most=3600)
+    timeout: float = setting(60.0, "Most seconds a call may take.", at_least=1, at_most=3600)
     sampling: int = setting(
-        0, "Tokens a day that it may ask your model for (sampling), sent and received; 0: none.", at_least=0
+        0, "Tokens a day for which it may ask your model (MCP sampling), sent and received; 0: none.", at_least=0
     )
     on: bool = setting(True, "Whether it is used.")
 
 
 class McpSettings(dict[str, McpServer]):
-    """Servers of tools (MCP), by the names you give them."""
+    """MCP servers, which offer tools, by the names you give them."""

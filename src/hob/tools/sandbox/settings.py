@@ -59,14 +59,16 @@ def _any_variable_problem(name: str) -> str:
 class CredentialSettings:
     """A secret that commands use and never hold: the proxy writes it into their requests to one host."""
 
-    host: str = setting("", "The host, by its whole name; sandbox.hosts has to allow it.", problem=_plain_host_problem)
+    host: str = setting("", "The host, by its full name; sandbox.hosts must allow it.", problem=_plain_host_problem)
     value: Secret | None = setting(None, "The secret: a reference such as env:GITHUB_TOKEN.")
-    header: str = setting("Authorization", "The header it may stand in.", problem=_header_problem)
+    header: str = setting("Authorization", "The header it may be sent in.", problem=_header_problem)
     variable: str = setting(
-        "", "The variable in which commands find what stands for it; empty: NAME_TOKEN.", problem=_any_variable_problem
+        "",
+        "The variable in which commands find a placeholder for it; not set: NAME_TOKEN.",
+        problem=_any_variable_problem,
     )
-    agents: list[str] = setting(["main"], "Who may use it: main, subagents, or mcp.NAME for a server of tools.")
-    per_minute: int = setting(60, "How many requests a minute it may be written into.", at_least=1)
+    agents: list[str] = setting(["main"], "Who may use it: main, subagents, or mcp.NAME for an MCP server.")
+    per_minute: int = setting(60, "Most requests a minute with it.", at_least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +76,44 @@ class SandboxSettings:
     """Where commands run, what they see of the machine and how much of it they may use."""
 
     backend: str = setting(
-        "auto", "What confines commands; plain confines nothing and asks before every command.", one_of=BACKENDS
+        "auto",
+        "What confines commands; auto: the best this machine has; plain: nothing, so Hob asks before every command.",
+        one_of=BACKENDS,
     )
     hosts: list[str] = setting(
         [], "Hosts that commands may reach: names, *.names, or groups such as group:packages.", problem=host_problem
     )
     credentials: dict[str, CredentialSettings] = setting(
-        {}, "Secrets that commands use at hosts and never hold, by names of your own."
+        {}, "Secrets that commands can use at one host without seeing them, by names of your own."
     )
-    read: list[str] = setting([], "Further folders that commands may read.")
-    write: list[str] = setting([], "Further folders that commands may change.")
+    read: list[str] = setting([], "More folders that commands may read.")
+    write: list[str] = setting([], "More folders that commands may change.")
     outgoing: list[str] = setting(
-        [], "Of those, folders whose content leaves this machine: synced ones, mail queues. Writing there is sending."
+        [],
+        "Those of them whose content leaves this machine (synced folders, mail queues): writing there counts "
+        "as sending.",
     )
     toolchains: list[str] = setting(
-        [], "Tools of your home that commands may use: cargo, nvm, pyenv, ... or folders.", problem=_toolchain_problem
+        [],
+        "Developer tools in your home folder that commands may use: cargo, nvm, pyenv, …, or folders.",
+        problem=_toolchain_problem,
     )
     environment: list[str] = setting(
-        [], "Names of further variables of your environment that commands see.", problem=_variable_problem
+        [], "Names of more environment variables that commands may see.", problem=_variable_problem
     )
     protected: list[str] = setting(
         [".git/hooks/", ".git/config"], "What commands may not change in the folders that they may change."
     )
-    git_name: str = setting("", "The name in the commits that commands make; empty: Hob.")
-    git_email: str = setting("", "The address in the commits that commands make; empty: hob@localhost.")
-    image: str = setting("", "The image in which docker or podman runs commands; empty: neither is used.")
+    git_name: str = setting("", "Author name of commits that commands make; not set: Hob.")
+    git_email: str = setting("", "Author address of commits that commands make; not set: hob@localhost.")
+    image: str = setting("", "The image in which docker or podman runs commands; not set: neither is used.")
     memory_mib: int = setting(4096, "Memory a command may use, in MiB.", at_least=64)
-    scratch_mib: int = setting(1024, "Room in /tmp, in MiB; it is memory too.", at_least=16)
+    scratch_mib: int = setting(1024, "Space in /tmp for a command, in MiB; it counts as memory too.", at_least=16)
     cpu_seconds: int = setting(1800, "CPU seconds a process may use.", at_least=1)
     processes: int = setting(512, "Processes and threads a command may have at once.", at_least=8)
-    file_mib: int = setting(4096, "Size of the largest file a command may write, in MiB.", at_least=1)
-    written_mib: int = setting(16384, "What a command may write to disk in all, in MiB.", at_least=1)
-    undo_file_mib: int = setting(256, "Size of the largest file that is kept for undoing, in MiB.", at_least=1)
-    undo_mib: int = setting(1024, "How much of a folder is kept for undoing, in MiB.", at_least=1)
+    file_mib: int = setting(4096, "Largest file a command may write, in MiB.", at_least=1)
+    written_mib: int = setting(16384, "Most that a command may write to disk in all, in MiB.", at_least=1)
+    undo_file_mib: int = setting(256, "Largest file that can be brought back by undo, in MiB.", at_least=1)
+    undo_mib: int = setting(1024, "Most of one folder that can be brought back by undo, in MiB.", at_least=1)
     open_files: int = setting(1024, "Files a process may have open at once.", at_least=32)
     output_mib: int = setting(64, "Output after which a command is stopped, in MiB.", at_least=1)

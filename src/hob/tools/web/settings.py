@@ -23,8 +23,8 @@ def _address_problem(address: str) -> str:
 class WebSettings:
     """Who is asked when Hob searches the web."""
 
-    search: str = setting("", "Who searches the web; empty: Hob cannot.", one_of=PROVIDERS)
-    search_key: Secret | None = setting(None, "The key of brave or tavily.")
+    search: str = setting("", "The service that searches the web; not set: Hob cannot search.", one_of=PROVIDERS)
+    search_key: Secret | None = setting(None, "Your API key for brave or tavily.")
     searxng_url: str = setting(
-        "", "Where your SearXNG is, as http://localhost:8888; empty: nowhere.", problem=_address_problem
+        "", "Address of your SearXNG, as http://localhost:8888; not set: none.", problem=_address_problem
     )

@@ -30,18 +30,24 @@ class ImagePolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PromptGuardSettings:
-    """What may go to a model on somebody else's machine. Local models are told everything."""
+    """What may be sent to models on other people's machines. Models on your own machines get everything."""
 
-    secrets: ScreeningAction = setting(ScreeningAction.REDACT, "Keys, tokens and passwords: what is done about them.")
-    pii: ScreeningAction = setting(
-        ScreeningAction.OFF, "Addresses, phone and card numbers, ids: what is done about them."
+    secrets: ScreeningAction = setting(
+        ScreeningAction.REDACT,
+        "Keys, tokens and passwords: off sends them, warn sends them and says so, redact sends placeholders, "
+        "local uses local_model, block sends nothing.",
     )
-    custom: ScreeningAction = setting(ScreeningAction.REDACT, "What your own patterns find: what is done about it.")
+    pii: ScreeningAction = setting(
+        ScreeningAction.OFF, "Postal and e-mail addresses, phone, card and account numbers, ids: the same choices."
+    )
+    custom: ScreeningAction = setting(ScreeningAction.REDACT, "What your own patterns find: the same choices.")
     patterns: dict[str, str] = setting({}, "Regular expressions of your own, by name.")
-    deny_words: list[str] = setting([], "A request with one of these words goes to no model that is not local.")
-    ignore: list[str] = setting([], "Kinds that are not looked for.", one_of=_KINDS)
+    deny_words: list[str] = setting([], "A request with one of these words is sent to local models only.")
+    ignore: list[str] = setting([], "Kinds of sensitive text that Hob does not look for.", one_of=_KINDS)
     allow: list[str] = setting([], "Values that may always be sent, e.g. your public e-mail address.")
-    local_model: str = setting("", "The model that `local` sends a request to; empty: none, the request is refused.")
+    local_model: str = setting(
+        "", "The model that gets the request where the choice is local; not set: the request is refused."
+    )
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():
@@ -50,15 +56,18 @@ class PromptGuardSettings:
 
 @dataclass(frozen=True, slots=True)
 class SanitizerSettings:
-    """What is done to answers before anybody sees them."""
+    """What is done to answers of models before anybody sees them."""
 
-    deny: list[str] = setting([], "Regular expressions; an answer in which one is found is withheld whole.")
-    secrets: bool = setting(False, "Take keys, tokens and passwords out that the model wrote.")
-    pii: bool = setting(False, "Take addresses, numbers and ids out that the model wrote.")
-    artefacts: bool = setting(True, "Take out what belongs to the model's format: end marks, <think> blocks.")
-    images: ImagePolicy = setting(ImagePolicy.KEEP, "Images from hosts you never named: kept, or only named.")
-    max_chars: int = setting(0, "Longest answer, in characters; 0 sets no limit.", at_least=0)
-    suffix: str = setting(" […]", "What ends an answer that was too long.")
+    deny: list[str] = setting([], "Regular expressions; an answer that matches one is withheld whole.")
+    secrets: bool = setting(False, "Remove keys, tokens and passwords that the model wrote.")
+    pii: bool = setting(False, "Remove addresses, numbers and ids that the model wrote.")
+    artefacts: bool = setting(True, "Remove what belongs to the model's format: end marks, <think> blocks.")
+    images: ImagePolicy = setting(
+        ImagePolicy.KEEP,
+        "Images in answers, from hosts you never named: keep loads them, defuse shows their address only.",
+    )
+    max_chars: int = setting(0, "Longest answer, in characters; 0: no limit.", at_least=0)
+    suffix: str = setting(" […]", "What is put at the end of an answer that was cut.")
 
     def __post_init__(self) -> None:
         for place, pattern in enumerate(self.deny):

@@ -22,13 +22,16 @@ class ScannerSettings:
 
     owner: ScannerAction = setting(
         ScannerAction.FLAG,
-        "Your own, save what you type at the terminal: none, flag (told on the timeline), ask or block.",
+        "Your own messages, except what you type at the terminal: none ignores the finding, flag notes it on "
+        "the timeline, ask and block do not take the message, ask tells you.",
     )
-    member: ScannerAction = setting(ScannerAction.FLAG, "Those of people you let in; a flag is also told to the model.")
-    stranger: ScannerAction = setting(
-        ScannerAction.BLOCK, "Those of everybody else; ask takes none and tells you of it."
+    member: ScannerAction = setting(
+        ScannerAction.FLAG, "Messages of people you let in: the same choices; flag also tells the model."
     )
-    threshold: float = setting(1.0, "How suspicious a text may be; lower finds more, also what is none.", at_least=0.1)
+    stranger: ScannerAction = setting(ScannerAction.BLOCK, "Messages of everybody else: the same choices.")
+    threshold: float = setting(
+        1.0, "How suspicious a message must look; a lower number finds more and errs more.", at_least=0.1
+    )
 
     def action_of(self, cls: SenderClass) -> ScannerAction:
         """What is done about such a text of this sender class."""
