@@ -50,5 +50,7 @@ async def test_long_answer_is_folded_under_its_message_until_it_is_opened(world:
         assert first
         assert opened
         assert first["height"] < 260 < 600 < opened["height"]
-        await expect(tab.page.get_by_role("article", name="message api").get_by_role("button", name="Fold")).to_have_count(0)
+        await expect(
+            tab.page.get_by_role("article", name="message api").get_by_role("button", name="Fold")
+        ).to_have_count(0)
         assert tab.errors == []

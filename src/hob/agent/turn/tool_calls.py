@@ -189,9 +189,7 @@ class ToolCalls:
             event = replace(event, authorized=False)
         return StepOutcome(answer_of(call.id, text, status), event)
 
-    def _event(
-        self, watch: Stopwatch, kind: EventKind, call: ToolCall, status: str, result: str = ""
-    ) -> TimelineEvent:
+    def _event(self, watch: Stopwatch, kind: EventKind, call: ToolCall, status: str, result: str = "") -> TimelineEvent:
         """What is told of the call: what it is about, and on a second line what came of it."""
         spec, arguments = self._specs.get(call.name), load_arguments(call.arguments)
         about = brief_arguments(arguments, spec.schema) if spec is not None and arguments is not None else ""

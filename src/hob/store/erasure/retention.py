@@ -32,8 +32,10 @@ _OVER = (
     " ORDER BY t.seq LIMIT ?"
 )
 _STEPS = "SELECT body FROM steps WHERE turn IN ({turns})"
-_CALLS = "('model', 'tool', 'policy', 'approval')"
-_TOLD = f"SELECT content FROM timeline WHERE trace_id IN ({{traces}}) AND turn IN ({{turns}}) AND kind IN {_CALLS}"
+_TOLD = (
+    "SELECT content FROM timeline WHERE trace_id IN ({traces}) AND turn IN ({turns})"
+    " AND kind IN ('model', 'tool', 'policy', 'approval')"
+)
 # A text that is written twice in one transaction is one row: what a conversation or a receipt needs stays.
 _NEEDED = (
     "SELECT text FROM transcript WHERE turn IN ({turns}) UNION SELECT extra FROM transcript WHERE turn IN ({turns})"
@@ -41,7 +43,8 @@ _NEEDED = (
     " UNION SELECT extra FROM outbox WHERE turn IN ({turns})"
     " UNION SELECT shown FROM approvals WHERE turn IN ({turns})"
     " UNION SELECT detail FROM audit WHERE turn IN ({turns}) AND turn <> ''"
-    f" UNION SELECT content FROM timeline WHERE trace_id IN ({{traces}}) AND kind NOT IN {_CALLS}"
+    " UNION SELECT content FROM timeline WHERE trace_id IN ({traces})"
+    " AND kind NOT IN ('model', 'tool', 'policy', 'approval')"
 )
 # A session that was made for one turn, when nothing in it is open any more and none of it is gone yet.
 _ONCE = f"session GLOB '{ONE_TURN}*'"
