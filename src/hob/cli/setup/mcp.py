@@ -227,7 +227,7 @@ def _add(name: str, raw: Raw, *, yes: bool) -> int:
         asked = translatable(
             "{package} is fetched from {registry} into Hob's home, once, without running its scripts. Install it?",
             package=plan.spelled,
-            registry=plan.registry,
+            registry=plan.source(process_environment()),
         )
         if not yes and not confirm(asked):
             return 1

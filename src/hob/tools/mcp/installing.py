@@ -6,16 +6,20 @@
 import json
 import re
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hob.core.errors import NotConfigured, ToolFailed
 from hob.core.translation.language import translatable
 from hob.core.values import dataclass
+from hob.tools.mcp.accepted import FOLDER
 from hob.tools.mcp.connecting import installed_at, job_of
+from hob.tools.mcp.registries import Registries, registries_of
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
+from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.detection import find_backend
 from hob.tools.sandbox.job import EndReason, JobFinished, JobRoot
 from hob.tools.sandbox.running_command import run
@@ -37,10 +41,10 @@ class InstallPlan:
     program: str
     arguments: tuple[str, ...]
 
-    @property
-    def registry(self) -> str:
-        """Where it is fetched from."""
-        return "npm" if self.kind == "npm" else "PyPI"
+    def source(self, environ: Mapping[str, str]) -> str:
+        """Where it is fetched from, for people: with the owner's own registries. Raises NotConfigured."""
+        named = registries_of(self.kind, environ, Path.home()).named
+        return ("npm" if self.kind == "npm" else "PyPI") + (f" ({', '.join(named)})" if named else "")
 
     @property
     def spelled(self) -> str:
@@ -79,20 +83,23 @@ def plan_of(command: Sequence[str]) -> InstallPlan | None:
 async def install(name: str, plan: InstallPlan, server: McpServer, around: ServerEnvironment) -> McpServer:
     """Fetch the package into the server's own folder, in the sandbox; the server as it is started from then on.
 
-    Scripts of npm packages are not run. Raises NotConfigured and ToolFailed.
+    Scripts of npm packages are not run. It is fetched from where the owner's npm or pip fetches it, and those are
+    trusted whom these trust. Raises NotConfigured and ToolFailed.
     """
+    registries = registries_of(plan.kind, around.environ, Path.home())
     folder = installed_at(around.home, name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
     try:
         if plan.kind == "npm":
             options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--save-exact")
-            await _run(name, around, folder, ("npm", "install", *options, "--prefix", str(folder), plan.spelled), "npm")
+            npm = ("npm", "install", *options, "--prefix", str(folder), plan.spelled)
+            await _run(name, around, folder, npm, registries)
             program = _npm_program(folder, plan)
         else:
-            await _run(name, around, folder, ("python3", "-m", "venv", str(folder)), "pypi")
+            await _run(name, around, folder, ("python3", "-m", "venv", str(folder)), registries)
             pip = (str(folder / "bin/python"), "-m", "pip", "install", "-q", "--no-input", plan.spelled)
-            await _run(name, around, folder, pip, "pypi")
+            await _run(name, around, folder, pip, registries)
             program = folder / "bin" / (plan.program or plan.package)
             if not program.exists():
                 raise ToolFailed(f"{plan.spelled} has no program {program.name}")
@@ -114,12 +121,32 @@ def _npm_program(folder: Path, plan: InstallPlan) -> Path:
     return programs / name
 
 
-async def _run(name: str, around: ServerEnvironment, folder: Path, argv: tuple[str, ...], hosts: str) -> JobFinished:
-    environment, job = job_of(name, McpServer(command=list(argv), hosts=[f"group:{hosts}"]), around)
-    job = replace(job, roots=(*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True)))
-    found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
-    done = await run(found.backend, job, around.clock, limits=limits_of(around.sandbox), seconds=_SECONDS)
+async def _run(
+    name: str, around: ServerEnvironment, folder: Path, argv: tuple[str, ...], registries: Registries
+) -> JobFinished:
+    hosts = sorted({host for host, _ in registries.hosts})
+    environment, job = job_of(name, McpServer(command=list(argv), hosts=hosts), around)
+    found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", "")).backend
+    if isinstance(found, Bubblewrap):
+        found = replace(found, internet=replace(found.internet, local=registries.hosts))
+    with tempfile.TemporaryDirectory(dir=around.home / FOLDER, prefix="install-") as temporary:
+        told = Path(temporary).resolve()
+        roots = (*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True), JobRoot(told))
+        job = replace(job, roots=roots, environ={**job.environ, **_environ(registries, told)})
+        done = await run(found, job, around.clock, limits=limits_of(around.sandbox), seconds=_SECONDS)
     if done.reason is not EndReason.EXITED or done.status != 0:
-        told = done.output.decode("utf-8", "replace").strip()[-1_500:]
-        raise ToolFailed(f"{argv[0]} could not install it: {told or done.reason}")
+        said = done.output.decode("utf-8", "replace").strip()[-1_500:]
+        raise ToolFailed(f"{argv[0]} could not install it: {said or done.reason}")
     return done
+
+
+def _environ(registries: Registries, folder: Path) -> Mapping[str, str]:
+    """The variables that lead to these registries, with files in this folder."""
+    (folder / "npmrc").write_text(registries.npmrc, "utf-8")
+    (folder / "ca.pem").write_bytes(registries.certificates)
+    trusting = dict.fromkeys(("NODE_EXTRA_CA_CERTS", "PIP_CERT"), str(folder / "ca.pem"))
+    return {
+        "npm_config_userconfig": str(folder / "npmrc"),
+        **(trusting if registries.certificates else {}),
+        **registries.environ,
+    }

@@ -43,6 +43,11 @@ class Authority(Protocol):
         """What a server of this host speaks TLS with."""
 
 
+def system_bundle() -> bytes:
+    """Whom this machine trusts (PEM); empty where that is not to be found. Raises OSError."""
+    return next((Path(name).read_bytes() for name in _BUNDLES if Path(name).is_file()), b"")
+
+
 class RequestRefused(Exception):
     """The proxy does not pass this on. The message is for the command that asked."""
 
@@ -128,8 +133,7 @@ class Interception:
     @property
     def bundle(self) -> bytes:
         """Whom the command trusts."""
-        system = next((Path(name).read_bytes() for name in _BUNDLES if Path(name).is_file()), b"")
-        return system + b"\n" + self._authority.pem
+        return system_bundle() + b"\n" + self._authority.pem
 
     @property
     def environ(self) -> dict[str, str]:

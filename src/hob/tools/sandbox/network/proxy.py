@@ -15,7 +15,7 @@ from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from hob.core.values import dataclass
-from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_name, public_address
+from hob.tools.sandbox.network.hosts import Decided, HostDecision, HostRules, host_name, is_link_local, public_address
 
 # The server's name in a TLS ClientHello (RFC 8446, 4.1.2; RFC 6066, 3): to whom a tunnel really goes.
 #
@@ -114,13 +114,17 @@ class ProxyRequest:
 
 @dataclass(frozen=True, slots=True)
 class Internet:
-    """What lies outside: how names are resolved, which addresses count, the two ports that are open, whom to trust."""
+    """What lies outside: how names are resolved, which addresses count, the two ports that are open, whom to trust.
+
+    `local` are hosts, with a port of each, that may be of this machine's network too.
+    """
 
     resolve: Callable[[str, int], Awaitable[list[str]]]
     reachable: Callable[[str], bool]
     http: int = 80
     https: int = 443
     trust: Callable[[], ssl.SSLContext] = ssl.create_default_context
+    local: frozenset[tuple[str, int]] = frozenset()
 
 
 async def resolve_host(host: str, port: int) -> list[str]:
@@ -259,7 +263,8 @@ class Proxy:
         """The address to connect to. Raises Refused."""
         host, port = request.host, request.port
         internet = self._internet
-        if port != (internet.https if request.tunnel else internet.http):
+        local = (host, port) in internet.local
+        if not local and port != (internet.https if request.tunnel else internet.http):
             ports = f"{internet.http} (http) and {internet.https} (https)"
             raise self._refused(request, f"only ports {ports} are open, not {port}")
         if not self._rules.allow(host):
@@ -268,7 +273,9 @@ class Proxy:
             found = await internet.resolve(host, port)
         except OSError as error:
             raise ProxyRefused(f"{host} cannot be resolved ({error})", "502 Bad Gateway") from error
-        address = next((text for text in found if internet.reachable(text)), None)
+        address = next(
+            (each for each in found if internet.reachable(each) or (local and not is_link_local(each))), None
+        )
         if address is None:
             raise self._refused(request, f"{host} leads to an address of this machine or its network")
         self._decided(HostDecision(host, port, True, "allowed"))
