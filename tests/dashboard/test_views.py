@@ -6,7 +6,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from hob.testing.model_server import Reply
 from tests.dashboard.conftest import open_tab
-from tests.dashboard.scene import ASKED, scene
+from tests.dashboard.scene import ASKED, at_the_socket, scene
 from tests.journeys.world import World
 
 
@@ -30,6 +30,47 @@ async def test_facts_show_when_they_hold_and_what_was_so_on_a_day(world: World, 
         await expect(page).to_have_url(re.compile("known=true"))
         await page.get_by_role("button", name="Back to now").click()
         await expect(work).to_have_count(2)
+        assert tab.errors == []
+
+
+async def test_picture_of_memory_counts_what_waits_and_what_was_made_and_leads_to_each(
+    world: World, browser: Browser
+) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/memory")
+        page = tab.page
+        waits, made = (page.get_by_role("group", name=name) for name in ("Waits to be worked on", "Made of it"))
+        await expect(waits.get_by_role("link", name="for facts")).to_have_text(re.compile("for facts[1-9]"))
+        await expect(made.get_by_role("link", name="Facts")).to_have_text("Facts3")
+        await expect(made.get_by_role("link", name="Goals")).to_have_text("Goals0")
+        async with at_the_socket(world) as client:
+            (await client.post("/memory/goals", json={"text": "Learn to sail"})).raise_for_status()
+        await expect(made.get_by_role("link", name="Goals")).to_have_text("Goals1")  # live
+        await waits.get_by_role("link", name="for facts").click()
+        await expect(page.get_by_role("region", name="No facts were taken from these yet")).to_be_visible()
+        items = page.get_by_role("article", name="memory")
+        await expect(items.filter(has_text="Plan a weekend in Potsdam")).to_have_count(1)
+        waiting = int((await waits.get_by_role("link", name="for facts").inner_text()).split()[-1])
+        await expect(items).to_have_count(waiting)
+        await made.get_by_role("link", name="Goals").click()
+        await expect(page.get_by_text("Learn to sail")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_memory_is_searched_as_it_was_on_a_day(world: World, browser: Browser) -> None:
+    async with scene(world, asking=False):
+        tab = await open_tab(world, browser, "/memory")
+        page = tab.page
+        items = page.get_by_role("article", name="memory")
+        await page.get_by_role("searchbox", name="Search memory").fill("Where does Anna live in Potsdam or Berlin?")
+        await expect(items.filter(has_text="Anna moved to Potsdam")).to_have_count(1)
+        day = await page.evaluate("new Date(Date.now() - 400 * 86400000).toLocaleDateString('sv')")
+        await page.get_by_label("As of").fill(day)
+        await expect(page.get_by_role("region", name=re.compile("as of"))).to_be_visible()
+        await expect(items.filter(has_text="Anna moved to Potsdam")).to_have_count(0)
+        await expect(items.filter(has_text="Anna lives in Berlin").first).to_be_visible()
+        await page.get_by_role("button", name="Back to now").click()
+        await expect(items.filter(has_text="Anna moved to Potsdam")).to_have_count(1)
         assert tab.errors == []
 
 

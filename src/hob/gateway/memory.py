@@ -102,6 +102,32 @@ class MemoryTotals(TypedDict):
     newest: float | None
 
 
+class DerivedAnswer(TypedDict):
+    """What was made of what was said.
+
+    facts: that are so now
+    observations: that count
+    goals: that are open
+    """
+
+    facts: int
+    observations: int
+    goals: int
+
+
+class WaitingAnswer(TypedDict):
+    """What was kept and is not worked on yet.
+
+    vectors: memories that are not found by meaning yet
+    facts: messages of yours that no facts were taken from yet
+    observations: messages that were not looked at for what lasts
+    """
+
+    vectors: int
+    facts: int
+    observations: int
+
+
 class ObservedAnswer(TypedDict):
     """What memory takes from conversations by itself."""
 
@@ -126,6 +152,8 @@ class OverflowFigures(TypedDict):
 class MemoryStatusAnswer(ObservedAnswer):
     """How much is remembered.
 
+    queue: what waits
+    derived: what was made of it
     watched: files and folders that are looked at again
     decisions: how often what a model proposed as a fact ended so, ever
     led: `grey`: empty; `purple`; `amber`: more than 70 % full; `red`: more than 90 %
@@ -133,6 +161,8 @@ class MemoryStatusAnswer(ObservedAnswer):
 
     layers: list[LayerAnswer]
     totals: MemoryTotals
+    queue: WaitingAnswer
+    derived: DerivedAnswer
     watched: list[str]
     er1: dict[str, Any]
     overflow: OverflowFigures
@@ -142,6 +172,20 @@ class MemoryStatusAnswer(ObservedAnswer):
     background: Mapping[str, Any]
     expertise: list[dict[str, Any]]
     config: dict[str, Any]
+
+
+class FactFigures(TypedDict):
+    """How many facts are recorded now.
+
+    unsure: those that count for nothing until you confirm them
+    ended: those that are so no longer
+    unanswered: those of them that were never confirmed
+    """
+
+    all: int
+    unsure: int
+    ended: int
+    unanswered: int
 
 
 class FactsAnswer(TypedDict):
@@ -235,7 +279,8 @@ class ImportedAnswer(TypedDict):
 
 
 class ItemFilter(NamedTuple):
-    """Which items: by words, or by what they are. `since` is in Unix seconds."""
+    """Which items: by words, or by what they are. `since` and `as_of` are in Unix seconds; `as_of`: as memory was then;
+    `waiting`: those that wait for `vectors`, `facts` or `observations`."""
 
     query: str = ""
     id: str = ""
@@ -244,6 +289,8 @@ class ItemFilter(NamedTuple):
     origin: str = ""
     since: float = 0.0
     limit: int = 20
+    as_of: float = 0.0
+    waiting: str = ""
 
 
 class FactFilter(NamedTuple):
@@ -274,6 +321,9 @@ class MemoryControl(Protocol):
 
     def overflow(self) -> OverflowFigures:
         """How often prompts had no room for all that memory had."""
+
+    async def facts_counted(self) -> FactFigures:
+        """How many facts there are."""
 
     async def decisions(self) -> Mapping[str, int]:
         """How often what a model proposed as a fact ended so, by the names of the decisions."""

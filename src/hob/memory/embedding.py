@@ -142,6 +142,11 @@ class MemoryEmbedder:
         """How many memories have no vector yet. Raises StoreErrors."""
         return (await self.counts())[1]
 
+    async def place(self) -> int:
+        """The last row that has a vector. Raises StoreErrors."""
+        await self.counts()  # which finds its number
+        return await self._vectors.place(self.number)
+
     async def counts(self) -> tuple[int, int]:
         """How many memories have a vector, and how many have none yet. Raises StoreErrors."""
         self._rename()

@@ -1,6 +1,7 @@
 """Memory as its users see it: search, recall, and what a turn is shown by itself."""
 
 import logging
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -47,8 +48,10 @@ class FindsItems(Protocol):
         limit: int = 8,
         budget: int = 0,
         meaning: bool = True,
+        as_of: float = math.inf,
     ) -> Sequence[Recalled]:
-        """The items of this scope that help with the query, best first. Raises StoreErrors, ModelError."""
+        """The items of this scope that help with the query, best first, `as_of` a time. Raises StoreErrors,
+        ModelError."""
 
     async def prepare(self, scope: Scope) -> None:
         """Take into memory what finds by meaning in this scope. Raises StoreErrors."""
@@ -106,19 +109,29 @@ class MemoryService:
         await self._retriever.prepare(Scope(OWNER))
 
     async def search(
-        self, query: str, scope: Scope, limit: int, layers: Collection[str] = (), budget: int = 0, *, asked: bool = True
+        self,
+        query: str,
+        scope: Scope,
+        limit: int,
+        layers: Collection[str] = (),
+        budget: int = 0,
+        *,
+        asked: bool = True,
+        as_of: float = math.inf,
     ) -> Sequence[Recalled]:
-        """What of this scope helps with the query, best first; `asked`: somebody asks for it. Raises StoreErrors.
+        """What of this scope helps with the query, best first; `asked`: somebody asks for it; `as_of`: as memory was
+        then (Unix seconds). Raises StoreErrors.
 
         Where an embedder fails, words alone count; the embedder's `problem` tells it wherever Hob says how it is.
         """
-        now = self._clock.now().timestamp() // _DAY * _DAY  # within a day the same is found in the same order
+        # within a day the same is found in the same order
+        now = min(as_of, self._clock.now().timestamp()) // _DAY * _DAY
         retriever = self._thorough if asked else self._retriever
         search = partial(retriever.search, query, scope=scope, layers=layers, now=now, limit=limit, budget=budget)
         try:
-            return await search()
+            return await search(as_of=as_of)
         except ModelError:
-            return await search(meaning=False)
+            return await search(meaning=False, as_of=as_of)
 
     async def find(self, id: str, scope: Scope) -> MemoryItem | None:
         """The item whose id begins so; None where there is none, or more than one. Raises StoreErrors."""

@@ -16,7 +16,7 @@ from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
 from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.gateway.http.in_process import answer_in_process
-from hob.gateway.memory import ItemFilter, MemoryControl
+from hob.gateway.memory import GoalChange, ItemFilter, MemoryControl
 from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
 from tests.app.memory.test_memory import eventually, texts
@@ -110,6 +110,44 @@ async def test_poisoned_memory_is_listed_by_origin_and_undone_by_time_and_source
             await control(hob).forget(ItemFilter(), preview=False)
         with pytest.raises(NotFound):
             await control(hob).forget(ItemFilter(id="abcdef"), preview=False)
+
+
+async def test_memory_is_searched_and_listed_as_it_was_at_a_time(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        now = hob.clock.now().timestamp()
+        day = 86_400
+        new = page("The boat lies in harbour B.", now - day)
+        old = replace(page("The boat lies in harbour A.", now - 3 * day), superseded_by=new.id)
+        await hob.app.store.items.add([old, new])
+        for query in ("", "Where does the boat lie?"):
+            told = {
+                days: [
+                    each["text"]
+                    for each in (await control(hob).items(ItemFilter(query, as_of=now - days * day)))["items"]
+                    if each["layer"] == Layer.TOOL
+                ]
+                for days in (0, 2, 4)
+            }
+            assert told == {0: [new.text], 2: [old.text], 4: []}
+
+
+async def test_what_waits_for_work_is_counted_and_listed(tmp_path: Path) -> None:
+    async with visited(tmp_path, "I see.", "Yes.") as hob:
+        await hob.knows()
+        await hob.answer("My sister is called Anna.", ME)
+        await eventually(hob, ["My sister is called Anna."])
+        status = await control(hob).status()
+        assert status["queue"] == {"vectors": 0, "facts": 1, "observations": 0}
+        assert status["derived"] == {"facts": 0, "observations": 0, "goals": 0}
+        await control(hob).set_goal(GoalChange("Learn to sail"))
+        assert (await control(hob).status())["derived"]["goals"] == 1
+        waits = {
+            name: [each["text"] for each in (await control(hob).items(ItemFilter(waiting=name)))["items"]]
+            for name in status["queue"]
+        }
+        assert waits == {"vectors": [], "facts": ["My sister is called Anna."], "observations": []}
+        with pytest.raises(InvalidRequest, match="vectors, facts, observations"):
+            await control(hob).items(ItemFilter(waiting="nothing"))
 
 
 async def test_memory_wanted_by_a_web_page_is_its_claim_and_never_the_owners(tmp_path: Path) -> None:

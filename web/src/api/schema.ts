@@ -255,6 +255,13 @@ export interface DeletedAnswer {
   deleted: number;
 }
 
+/** What was made of what was said. */
+export interface DerivedAnswer {
+  facts: number;
+  observations: number;
+  goals: number;
+}
+
 /** A difference. */
 export interface DiffAnswer {
   diff: string;
@@ -733,6 +740,8 @@ export interface MemoryStatusAnswer {
   observations: Record<string, unknown>[];
   layers: LayerAnswer[];
   totals: MemoryTotals;
+  queue: WaitingAnswer;
+  derived: DerivedAnswer;
   watched: string[];
   er1: Record<string, unknown>;
   overflow: OverflowFigures;
@@ -1474,6 +1483,13 @@ export interface ViewsAnswer {
   views: ViewAnswer[];
 }
 
+/** What was kept and is not worked on yet. */
+export interface WaitingAnswer {
+  vectors: number;
+  facts: number;
+  observations: number;
+}
+
 /** A message of somebody who writes in the browser. */
 export interface WebChatRequest {
   message?: string | null;
@@ -1555,7 +1571,7 @@ export interface Routes {
   };
   "GET /api/v1/memory/search": {
     path: undefined;
-    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number };
+    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number; as_of?: number; waiting?: string };
     body: undefined;
     answer: MemoryItemsAnswer;
   };
@@ -1579,7 +1595,7 @@ export interface Routes {
   };
   "GET /api/v1/memory/items": {
     path: undefined;
-    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number };
+    query: { query?: string; layer?: string; source?: string; origin?: string; since?: number; limit?: number; as_of?: number; waiting?: string };
     body: undefined;
     answer: MemoryItemsAnswer;
   };

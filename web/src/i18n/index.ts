@@ -81,6 +81,9 @@ export const exact = (at: number) =>
 
 const dayOf = (at: number) => new Date(at * 1000).toDateString();
 
+/** The end of that day (as 2026-07-31) here, in Unix seconds. */
+export const endOf = (date: string) => new Date(`${date}T23:59:59`).getTime() / 1000;
+
 /** A day as it stands within a sentence. */
 export function day(at: number): string {
   const now = Date.now() / 1000;

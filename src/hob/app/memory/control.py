@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -34,6 +35,7 @@ from hob.core.trust.labels import OWNER_LABEL
 from hob.gateway.memory import (
     DeletedAnswer,
     EmbeddingStatusAnswer,
+    FactFigures,
     FactFilter,
     FactsAnswer,
     FilesAnswer,
@@ -63,7 +65,9 @@ from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import carried_view, fact_view, goal_view, item_view, layers_of, led, loaded
 from hob.store.erasure.copies import copies_with
 from hob.store.memory.goals import fact_of
+from hob.store.memory.items import STOOD
 from hob.store.memory.lifecycle import LayerCount
+from hob.store.memory.work import OWNERS_WORDS
 from hob.store.store import Store
 
 _log = logging.getLogger(__name__)
@@ -75,6 +79,10 @@ _TURNS = 20
 """Among so many turns the newest is looked for that was shown memories."""
 _NOTES = "working_memory"
 """As the seed calls the working notes, where they are emptied like a layer."""
+_WORKS = {"facts": FACTS, "observations": OBSERVER}
+"""What the work is called that an item waits for."""
+_END = 2**62
+"""No item is behind it."""
 _PREVIEW, _MOST_OBSERVATIONS = 500, 20
 
 
@@ -118,6 +126,7 @@ class OwnerMemory:
         counts, layers = await self._counted()
         total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
         expiring = sum(each.expiring for each in counts.values())
+        embedding, background, observed = await self._embedding(), await self._background(), await self._observed()
         return {
             "layers": [
                 {
@@ -137,6 +146,16 @@ class OwnerMemory:
                 "oldest": min((each.oldest for each in counts.values()), default=None),
                 "newest": max((each.newest for each in counts.values()), default=None),
             },
+            "queue": {
+                "vectors": embedding["waiting"],
+                "facts": background["messages_waiting"],
+                "observations": observed["observer"]["queue_depth"],
+            },
+            "derived": {
+                "facts": (await self._store.facts.count(self._scope)).so,
+                "observations": observed["observer"]["observation_count"],
+                "goals": await self._store.goals.count(self._scope),
+            },
             "watched": await self._documents.watched(),
             "er1": {
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
@@ -145,9 +164,9 @@ class OwnerMemory:
             "overflow": self.overflow(),
             "decisions": await self.decisions(),
             "led": led(total, expiring / most),
-            "embedding": await self._embedding(),
-            "background": {**await self._budget.view(), **await self._waiting()},
-            **await self._observed(),
+            "embedding": embedding,
+            "background": background,
+            **observed,
             "expertise": [each.view() for each in await self._expertise.count()],
             "config": asdict(self._service.settings),
         }
@@ -156,6 +175,13 @@ class OwnerMemory:
         """How often prompts had no room for all that memory had."""
         seen = self._service.overflow
         return {"events": seen.events, "per_1000": seen.per_1000, "lanes": seen.lanes}
+
+    async def facts_counted(self) -> FactFigures:
+        """How many facts there are."""
+        counted = await self._store.facts.count(self._scope)
+        return {
+            "all": counted.all, "unsure": counted.unsure, "ended": counted.ended, "unanswered": counted.unanswered,
+        }  # fmt: skip
 
     async def decisions(self) -> Mapping[str, int]:
         """How often what a model proposed as a fact ended so, by the names of the decisions."""
@@ -342,10 +368,10 @@ class OwnerMemory:
         state = GoalState(wanted.state) if wanted.state else None
         return goal_view(await goals.change(self._scope, wanted.id, state, wanted.due, note, OWNER_LABEL), now)
 
-    async def _waiting(self) -> Mapping[str, int]:
-        """How many of the owner's messages no facts were taken from yet."""
+    async def _background(self) -> Mapping[str, Any]:
+        """The day's budget, and how many of the owner's messages no facts were taken from yet."""
         waiting = await self._store.memory_work.count(await self._store.memory_work.place(FACTS))
-        return {"messages_waiting": waiting}
+        return {**await self._budget.view(), "messages_waiting": waiting}
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.
@@ -428,18 +454,32 @@ class OwnerMemory:
             return [] if item is None else [Recalled(item, 0.0)]
         layers = await self._layers(wanted.layer) if wanted.layer else ()
         if wanted.query:
-            found = await self._service.search(wanted.query, self._scope, wanted.limit, layers)
+            as_of = wanted.as_of or math.inf
+            found = await self._service.search(wanted.query, self._scope, wanted.limit, layers, as_of=as_of)
             return [each for each in found if _holds(wanted, each.item)]
         tests = {
             "i.layer = ?": wanted.layer,
             "(i.source = ? OR i.source GLOB ? || '[:/]*')": wanted.source,
             "i.origin = ?": wanted.origin,
             "i.at >= ?": wanted.since,
+            STOOD: wanted.as_of,
         }
-        where = " AND ".join(test for test, value in tests.items() if value) or "1"
-        values = [value for test, value in tests.items() if value for _ in range(test.count("?"))]
+        chosen: list[tuple[str, object]] = [(test, value) for test, value in tests.items() if value]
+        if wanted.waiting:
+            chosen.append(await self._waiting(wanted.waiting))
+        where = " AND ".join(test for test, _ in chosen) or "1"
+        values = [value for test, value in chosen for _ in range(test.count("?"))]
         items = await self._store.items.of(self._scope).select(where, values, limit=wanted.limit)
         return [Recalled(item, 0.0) for item in items]
+
+    async def _waiting(self, name: str) -> tuple[str, int]:
+        """What tells the items that wait for this, with how far the work has come. Raises InvalidRequest."""
+        if name == "vectors":
+            return "i.seq > ?", await self._embedder.place() if self._embedder else _END
+        if name not in _WORKS:
+            told = translatable("{name} is none of {names}", name=name, names=", ".join(("vectors", *_WORKS)))
+            raise InvalidRequest(told)
+        return f"i.seq > ? AND {OWNERS_WORDS}", await self._store.memory_work.place(_WORKS[name])
 
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from hob.core.errors import InvalidRequest
-from hob.core.memory import FactState
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.answer_types import SettingsAnswer
@@ -12,7 +11,7 @@ from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged, json_response
-from hob.gateway.memory import FactFilter, MemoryControl
+from hob.gateway.memory import MemoryControl
 from hob.gateway.routes.memory import ENDPOINTS as OWN
 from hob.gateway.routes.memory import MemoryQuery, items
 
@@ -106,18 +105,16 @@ class MemorySettingsChange:
 async def metrics(call: EndpointCall[Nothing]) -> JsonResponse[MemoryMetricsAnswer]:
     """How many items and facts there are, and how full the layers are whose items expire."""
     control = call.api.port(MemoryControl)
-    told, facts = await control.status(), (await control.facts(FactFilter(past=True)))["facts"]
+    told, facts = await control.status(), await control.facts_counted()
     layers, totals = told["layers"], told["totals"]
-    unsure = [each for each in facts if each["state"] == FactState.ASKED]
-    stale = [each for each in facts if each["valid_to"] is not None]
     knowledge: KnowledgeFigures = {
-        "factsLatest": len(facts),
-        "factsAccepted": len(facts) - len(unsure),
-        "factsStale": len(stale),
-        "factsConflict": len(unsure),
-        "decisions": _decisions(await control.decisions(), sum(each in stale for each in unsure)),
+        "factsLatest": facts["all"],
+        "factsAccepted": facts["all"] - facts["unsure"],
+        "factsStale": facts["ended"],
+        "factsConflict": facts["unsure"],
+        "decisions": _decisions(told["decisions"], facts["unanswered"]),
     }
-    expiring, overflow = totals["total_chunks"] - totals["permanent_chunks"], control.overflow()
+    expiring, overflow = totals["total_chunks"] - totals["permanent_chunks"], told["overflow"]
     view: MemoryFigures = {
         "chunksTotal": totals["total_chunks"],
         "chunksEmbedded": told["embedding"]["embedded"],

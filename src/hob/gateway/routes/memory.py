@@ -48,6 +48,10 @@ class MemoryQuery:
     origin: str = field("where it came from: owner, model, web, file, …", "")
     since: float = field("not before this time (Unix seconds)", 0.0, at_least=0)
     limit: int = field("at most so many", 20, at_least=1, at_most=1000)
+    as_of: float = field(
+        "as memory was then (Unix seconds): nothing later, and what was replaced since", 0.0, at_least=0
+    )
+    waiting: str = field("what still waits for `vectors`, `facts` or `observations`, the oldest first", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,9 @@ async def reindex(call: EndpointCall[Reindexing]) -> JsonResponse[ReindexedAnswe
 async def items(call: EndpointCall[MemoryQuery]) -> JsonResponse[MemoryItemsAnswer]:
     """What Hob remembers: with a query the best first, each with the parts of its score; else the newest."""
     asked = call.asked
-    wanted = ItemFilter(asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit)
+    wanted = ItemFilter(
+        asked.query, "", asked.layer, asked.source, asked.origin, asked.since, asked.limit, asked.as_of, asked.waiting
+    )
     return json_response(await _memory(call).items(wanted))
 
 

@@ -147,10 +147,12 @@ class AssistedRetriever:
         limit: int = 8,
         budget: int = 0,
         meaning: bool = True,
+        as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
         """As `Retriever.search`. Where a model fails, what was found stays as it was, and `problem` tells it."""
+        most = max(limit, AMONG)
         search = partial(
-            self._retriever.search, scope=scope, now=now, layers=layers, limit=max(limit, AMONG), meaning=meaning
+            self._retriever.search, scope=scope, now=now, layers=layers, limit=most, meaning=meaning, as_of=as_of
         )
         found: Sequence[Recalled] = await search(query)
         asked = self._asked and scope.person == OWNER  # whose budget it is

@@ -1,5 +1,6 @@
 """The retriever: search by words and meaning, joined, ranked and cut to the room there is."""
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -43,12 +44,15 @@ class SnapshotSearch:
     budget: int
     meaning: "Callable[[ScopedIndex], Mapping[int, float]] | None" = None
     profile: Profile = Profile.HOB
+    as_of: float = math.inf
+    """Memory is searched as it was then (Unix seconds)."""
 
     def __call__(self, index: ScopedIndex) -> tuple[Recalled, ...]:
         layers, session = self.layers, index.session
 
         def accept(entry: SearchEntry) -> bool:
-            return (not layers or entry.layer in layers) and (not session or entry.session == session)
+            fits = (not layers or entry.layer in layers) and (not session or entry.session == session)
+            return fits and entry.at <= self.as_of
 
         cosines = self.meaning(index) if self.meaning else {}
         found = find_by_words(index, self.query.text, accept)
@@ -73,7 +77,7 @@ class SnapshotSearch:
                 and question.seq not in shown
                 and question.text.rstrip().endswith("?")
                 and (question.label.trusted or question.label == each.item.label)
-                and self._is_valid(question)
+                and self._is_valid(index, question)
             )
             yield replace(each, asked=question) if fits else each
 
@@ -104,7 +108,7 @@ class SnapshotSearch:
                 if seq not in items and known.has(stems[seq], each.entry.at):
                     continue
                 item = items.get(seq) or index.load([seq]).get(seq)
-                if item is None or not self._is_valid(item):
+                if item is None or not self._is_valid(index, item):
                     continue
                 words = frozenset(words_of(item.text))
                 if said.has(words, item.at):
@@ -114,8 +118,9 @@ class SnapshotSearch:
                 parts = {name: round(part, 4) for name, part in each.parts.items()}
                 yield Recalled(item, round(each.score, 4), parts)
 
-    def _is_valid(self, item: MemoryItem) -> bool:
-        return not item.superseded_by and (item.expires_at is None or item.expires_at > self.now)
+    def _is_valid(self, index: ScopedIndex, item: MemoryItem) -> bool:
+        stands = not item.superseded_by or (self.as_of < math.inf and not index.is_replaced(item, self.as_of))
+        return stands and (item.expires_at is None or item.expires_at > self.now)
 
 
 class Retriever:
@@ -139,10 +144,12 @@ class Retriever:
         limit: int = 8,
         budget: int = 0,
         meaning: bool = True,
+        as_of: float = math.inf,
     ) -> tuple[Recalled, ...]:
         """What helps with the query, the best first: at most `limit` items, of these layers or of all.
 
-        With a budget their texts have at most so many tokens together. The same query over the same memory finds the
+        With a budget their texts have at most so many tokens together. With `as_of` (Unix seconds) nothing later is
+        found, and what was replaced later is. The same query over the same memory finds the
         same. Raises StoreErrors, and ModelError where an embedder was chosen and fails.
         """
         search = SnapshotSearch(
@@ -153,6 +160,7 @@ class Retriever:
             budget,
             await self._meaning(query, scope) if meaning else None,
             self._profile,
+            as_of,
         )
         return await self._index.read(scope, search)
 

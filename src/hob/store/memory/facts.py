@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import apsw
 
@@ -81,7 +81,23 @@ _COUNT_DECISION = (
     "INSERT INTO memory_work (name, about, place) VALUES ('decided', ?, 1) ON CONFLICT DO UPDATE SET place = place + 1"
 )
 _DECISIONS = "SELECT about, place FROM memory_work WHERE name = 'decided'"
+_COUNTS = (
+    "SELECT count(*), total(state = 'asked'), total(valid_to IS NOT NULL),"
+    " total(state = 'asked' AND valid_to IS NOT NULL),"
+    " total(state != 'asked' AND coalesce(valid_from, 0) <= :now AND coalesce(valid_to, 9e18) > :now) FROM memory_facts"
+    " WHERE scope = :person AND agent = :agent AND recorded_to IS NULL"
+)
 _TELLS_NO_MORE = "DELETE FROM memory_work WHERE name = ? AND about != ?"
+
+
+class FactCounts(NamedTuple):
+    """How many facts are recorded now: all, not sure, with an end, both of that, and sure and so at this time."""
+
+    all: int
+    unsure: int
+    ended: int
+    unanswered: int
+    so: int
 
 
 class StoredFacts(StorePart):
@@ -143,6 +159,12 @@ class StoredFacts(StorePart):
                 _write_event(connection, item.id, move.goal.id or item.id, item.id, move.said.id, GOAL, now)
                 made += goals_since(connection, scope, item.seq - 1)
         return made
+
+    async def count(self, scope: Scope) -> FactCounts:
+        """How many there are. Raises StoreErrors."""
+        values = {"person": scope.person, "agent": scope.agent, "now": self._now()}
+        rows = await self._readers.read(lambda connection: all_rows(connection, _COUNTS, values))
+        return FactCounts(*map(int, rows[0]))
 
     async def decisions(self) -> dict[str, int]:
         """How often what a model proposed ended so, ever. Raises StoreErrors."""

@@ -20,6 +20,7 @@ _GOALS = (
     f"SELECT {_COLUMNS} FROM memory_goals g JOIN memory_items i USING (seq) JOIN content c ON c.id = i.text"  # noqa: S608
     " WHERE g.scope = ? AND g.agent = ? AND c.text IS NOT NULL"
 )
+_OPEN = "SELECT count(*) FROM memory_goals WHERE scope = ? AND agent = ? AND state = 'open'"
 _ALL = f"{_GOALS} ORDER BY g.state != 'open', coalesce(g.due, 9e18), g.seq"
 _ONE = f"{_GOALS} AND i.id >= ? AND i.id < ? LIMIT 2"
 _NOTES = (
@@ -66,6 +67,11 @@ class StoredGoals(StorePart):
             notes.setdefault(goal, []).append(GoalNote(text, at, id))
         found = (_load(row) for row in rows)
         return [replace(goal, evidence=tuple(notes.get(goal.id, ()))) for goal in found]
+
+    async def count(self, scope: Scope) -> int:
+        """How many are open. Raises StoreErrors."""
+        whose = (scope.person, scope.agent)
+        return int((await self._readers.read(lambda connection: all_rows(connection, _OPEN, whose)))[0][0])
 
     async def add(self, scope: Scope, goal: Goal) -> Goal:
         """Keep it; the one that is open and says the same, where there is one. Raises StoreErrors."""

@@ -24,6 +24,11 @@ COLUMNS = (
 TABLES = "memory_items i JOIN content c ON c.id = i.text"
 MINE = "i.scope = ? AND i.agent = ? AND c.text IS NOT NULL"
 """Selects what is of one scope: its person and its agent."""
+STOOD = (
+    "i.at <= ? AND NOT EXISTS"
+    " (SELECT 1 FROM memory_items n WHERE n.id = i.superseded_by AND i.superseded_by != '' AND n.at <= ?)"
+)
+"""Selects what was there at a time and had not been replaced by then."""
 
 _INSERT = (
     "INSERT INTO memory_items (id, scope, agent, layer, source, session, position, turn, speaker, role, kind, at,"

@@ -65,6 +65,7 @@ _ITEMS = (
     " AND i.seq IN (SELECT value FROM json_each(?))"
 )
 """By row, since a scope may have a million of them."""
+_REPLACED = "SELECT 1 FROM memory_items WHERE id = ? AND at <= ?"
 
 
 class StoredIndex(StorePart):
@@ -204,6 +205,10 @@ class ScopedIndex:
         """Who speaks in this scope, the first of them by the alphabet."""
         values = {"person": self._whose[0], "agent": self._whose[1], "most": _MOST_SPEAKERS}
         return [name for (name,) in all_rows(self._connection, _SPEAKERS, values) if name]
+
+    def is_replaced(self, item: MemoryItem, at: float) -> bool:
+        """Whether another one had taken its place by then."""
+        return find_row(self._connection, _REPLACED, (item.superseded_by, at)) is not None
 
     def load(self, seqs: Iterable[int]) -> dict[int, MemoryItem]:
         """The items of these rows; those of other scopes and those that are erased are left out."""

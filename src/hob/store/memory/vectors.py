@@ -17,6 +17,7 @@ _PENDING = (
     " WHERE i.seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
     " AND i.seq <= (SELECT coalesce(max(seq), 0) FROM memory_words) ORDER BY i.seq LIMIT ?"
 )
+_PLACE = "SELECT place FROM memory_embedders WHERE id = ?"
 _COUNTS = (
     "SELECT (SELECT count(*) FROM memory_bits WHERE embedder = ?), count(*) FROM memory_items"
     " WHERE seq > coalesce((SELECT place FROM memory_embedders WHERE id = ?), 0)"
@@ -60,6 +61,11 @@ class StoredVectors(StorePart):
             await self._writer.write(index_waiting)
         rows = await self._readers.read(lambda connection: all_rows(connection, _PENDING, (embedder, at_most)))
         return [(seq, text or "") for seq, text in rows]
+
+    async def place(self, embedder: int) -> int:
+        """The last row that it has looked at; 0 at first. Raises StoreErrors."""
+        row = await self._readers.read(lambda connection: find_row(connection, _PLACE, (embedder,)))
+        return 0 if row is None else int(row[0])
 
     async def counts(self, embedder: int) -> tuple[int, int]:
         """How many rows have a vector, and how many have none yet. Raises StoreErrors."""

@@ -3,9 +3,10 @@ import { BookCheck, Check, Pencil, Undo2, X } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { call } from "../../api/client";
-import { day, t } from "../../i18n";
+import { day, endOf, t } from "../../i18n";
 import { Badge, Button, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
 import { changesSince, sinceYesterday, useFacts, type Change, type Fact } from "../../parts/facts";
+import { AsOf } from "./asof";
 
 type Settle = (body: { id: string; action: string; object?: string }) => void;
 
@@ -35,35 +36,27 @@ export function Facts() {
       <Rivals facts={shown} act={settle.mutate} busy={settle.isPending} past={!!on} />
       {!on && <Asked facts={now.filter((each) => each.state === "asked" && !each.contradicts?.length)} act={settle.mutate} busy={settle.isPending} />}
       <Section
-        title={on ? t("So on {day}", { day: day(at(on)) }) : t("So now, and once")}
+        title={on ? t("So on {day}", { day: day(endOf(on)) }) : t("So now, and once")}
         more={
           <div className="flex flex-wrap items-center gap-3 text-sm text-muted">
-            <label className="flex items-center gap-2">
-              {t("As of")}
-              <input type="date" value={on} max={new Date().toLocaleDateString("sv")} onChange={(event) => setSearch(event.target.value ? { show: "facts", on: event.target.value } : { show: "facts" }, { replace: true })}
-                className="h-9 rounded-md border border-line bg-surface px-2 text-text" />
-            </label>
+            <AsOf day={on} onChoose={(date) => setSearch(date ? { show: "facts", on: date } : { show: "facts" }, { replace: true })} />
             {on && (
               <label className="flex items-center gap-2">
                 <input type="checkbox" className="size-4 accent-(--accent)" checked={search.get("known") === "true"} onChange={(event) => set(event.target.checked ? { known: "true" } : { known: "" })} />
                 {t("as Hob knew it then")}
               </label>
             )}
-            {on && <Button look="quiet" icon={X} onClick={() => setSearch({ show: "facts" }, { replace: true })}>{t("Back to now")}</Button>}
           </div>
         }
       >
-        {then.isError ? <Failure error={then.error} /> : on && !then.data ? <Skeleton rows={3} className="h-12" /> : <Axis facts={shown.filter((each) => each.state !== "asked")} mark={on ? at(on) : null} />}
+        {then.isError ? <Failure error={then.error} /> : on && !then.data ? <Skeleton rows={3} className="h-12" /> : <Axis facts={shown.filter((each) => each.state !== "asked")} mark={on ? endOf(on) : null} />}
       </Section>
     </>
   );
 }
 
-/** The end of that day here, in Unix seconds. */
-const at = (date: string) => new Date(`${date}T23:59:59`).getTime() / 1000;
-
 function useThen(on: string, known: boolean) {
-  const time = on ? Math.min(at(on), Date.now() / 1000) : 0;
+  const time = on ? Math.min(endOf(on), Date.now() / 1000) : 0;
   return useQuery({
     queryKey: ["memory", "facts", on, known],
     queryFn: async () => (await call("GET /api/v1/memory/facts", { query: { valid_at: time, ...(known ? { known_at: time } : {}) } })).facts as Fact[],

@@ -1,18 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Brain, Plus, Recycle, Search, Trash2 } from "lucide-react";
+import { Brain, Plus, Recycle, Search, Trash2, X } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { useMemory } from "../../api/queries";
 import type { MemoryItemAnswer } from "../../api/schema";
-import { exact, t } from "../../i18n";
+import { day, endOf, exact, t } from "../../i18n";
 import { Badge, Button, Card, Dialog, Empty, Failure, Page, Section, Skeleton, Tabs, When } from "../../parts/basics";
 import { Led } from "../../parts/led";
 import { ScoreBar, ScoreParts } from "../../parts/score";
+import { AsOf } from "./asof";
 import { Forget } from "./forget";
 import { Facts } from "./facts";
 import { Goals, Inside } from "./known";
 import { Pipeline } from "./pipeline";
+
+const WAITING = ["vectors", "facts", "observations"] as const;
 
 /** What Hob remembers: where it comes from, what of it reaches a prompt, and how it is forgotten. */
 export function Memory() {
@@ -23,6 +26,8 @@ export function Memory() {
   const [forgetting, setForgetting] = useState<{ id?: string; layer?: string } | null>(null);
   const layer = search.get("layer") ?? "";
   const one = search.get("id") ?? "";
+  const on = search.get("on") ?? "";
+  const waiting = WAITING.find((each) => each === search.get("waiting")) ?? "";
   const show = (["facts", "goals", "inside"] as const).find((each) => each === search.get("show")) ?? "items";
   const [text, setText] = useState(search.get("query") ?? "");
   const query = useDeferredValue(text.trim());
@@ -32,6 +37,9 @@ export function Memory() {
   });
   const status = memory.data;
   const choose = (name: string) => setSearch(name && name !== layer ? { layer: name } : {}, { replace: true });
+  const then = (date: string) => setSearch({ ...(layer ? { layer } : {}), ...(date ? { on: date } : {}) }, { replace: true });
+  const queued = { "": "", vectors: t("Not found by meaning yet"), facts: t("No facts were taken from these yet"), observations: t("Not looked at for what lasts yet") }[waiting];
+  const title = one ? t("The chosen memory") : queued || (layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest"));
   return (
     <Page
       title={t("Memory")}
@@ -60,7 +68,7 @@ export function Memory() {
       </div>
       {show === "facts" ? <Facts /> : show === "goals" ? <Goals /> : show === "inside" ? (status ? <Inside status={status} /> : <Skeleton rows={3} className="h-24" />) : (
         <Section
-          title={one ? t("The chosen memory") : layer ? t("In the layer {layer}", { layer: t(layer) }) : query ? t("Found") : t("Newest")}
+          title={on ? `${title} · ${t("as of {day}", { day: day(endOf(on)) })}` : title}
           more={
             <div className="flex w-full flex-wrap items-center gap-2 sm:w-auto">
               <label className="flex h-9 min-w-48 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-2.5 focus-within:border-accent">
@@ -68,7 +76,9 @@ export function Memory() {
                 <input type="search" value={text} onChange={(event) => { setText(event.target.value); if (one) setSearch({}, { replace: true }); }} aria-label={t("Search memory")}
                   placeholder={t("Search memory")} className="w-full bg-transparent outline-none" />
               </label>
-              {layer && (
+              {!one && !waiting && <AsOf day={on} onChoose={then} />}
+              {queued && <Button look="quiet" icon={X} onClick={() => setSearch({}, { replace: true })}>{t("Show everything")}</Button>}
+              {layer && !on && (
                 <Button look="danger" icon={Trash2} onClick={() => setForgetting({ layer })}>{t("Empty this layer")}</Button>
               )}
             </div>
@@ -77,7 +87,7 @@ export function Memory() {
           {one ? (
             <One id={one} onForget={(id) => setForgetting({ id })} onAll={() => setSearch({}, { replace: true })} />
           ) : (
-            <Items query={query} layer={layer} onForget={(id) => setForgetting({ id })} />
+            <Items query={query} layer={layer} on={on} waiting={waiting} onForget={(id) => setForgetting({ id })} />
           )}
         </Section>
       )}
@@ -105,11 +115,11 @@ function One({ id, onForget, onAll }: { id: string; onForget: (id: string) => vo
   );
 }
 
-function Items({ query, layer, onForget }: { query: string; layer: string; onForget: (id: string) => void }) {
+function Items({ query, layer, on, waiting, onForget }: { query: string; layer: string; on: string; waiting: string; onForget: (id: string) => void }) {
   const [open, setOpen] = useState("");
   const found = useQuery({
-    queryKey: ["memory", "items", query, layer],
-    queryFn: () => call("GET /api/v1/memory/search", { query: { query, layer, limit: 60 } }),
+    queryKey: ["memory", "items", query, layer, on, waiting],
+    queryFn: () => call("GET /api/v1/memory/search", { query: { query: waiting ? "" : query, layer, waiting, limit: 60, ...(on ? { as_of: endOf(on) } : {}) } }),
     placeholderData: (before) => before,
   });
   if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
@@ -117,7 +127,7 @@ function Items({ query, layer, onForget }: { query: string; layer: string; onFor
   const items = found.data.items;
   if (!items.length) {
     return (
-      <Empty icon={Brain} title={query ? t("Nothing in memory helps with that.") : t("Nothing is remembered here yet.")}>
+      <Empty icon={Brain} title={on ? t("Nothing of this was in memory then.") : waiting ? t("Nothing waits.") : query ? t("Nothing in memory helps with that.") : t("Nothing is remembered here yet.")}>
         {t("What is said and found enters memory by itself; what should stay, say: remember that …")}
       </Empty>
     );

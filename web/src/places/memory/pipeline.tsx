@@ -1,11 +1,12 @@
 import { ArrowRight, MessageSquareText, ScrollText } from "lucide-react";
+import { Link } from "wouter";
 import type { LayerAnswer, MemoryStatusAnswer } from "../../api/schema";
 import { number, t, tn } from "../../i18n";
 import { Card } from "../../parts/basics";
 
 const ALWAYS = ["conversation", "tool", "fact", "document", "soul"];
 
-/** From what happens, over the layers, into the prompt; each layer's disc as large as what it holds. */
+/** From what happens, by what waits, over the layers and what is made of them, into the prompt; each layer's disc as large as what it holds. */
 export function Pipeline({ status, layer, onChoose }: {
   status: MemoryStatusAnswer; layer: string; onChoose: (layer: string) => void;
 }) {
@@ -13,10 +14,26 @@ export function Pipeline({ status, layer, onChoose }: {
   const most = Math.max(...layers.map((each) => each.chunk_count), 1);
   const { total_chunks: total, max_chunks: max } = status.totals;
   const recall = status.config.recall !== false;
+  const { queue, derived } = status;
+  const meaning = !!(status.embedding as { model: string }).model;
+  const waits: Count[] = [
+    ...(meaning ? [[t("for meaning"), queue.vectors, "/memory?waiting=vectors"] as const] : []),
+    [t("for facts"), queue.facts, "/memory?waiting=facts"],
+    [t("to be observed"), queue.observations, "/memory?waiting=observations"],
+  ];
+  const made: Count[] = [
+    [t("Facts"), derived.facts, "/memory?show=facts"],
+    [t("Observations"), derived.observations, "/memory?show=inside"],
+    [t("Goals"), derived.goals, "/memory?show=goals"],
+  ];
   return (
     <Card className="mb-8 p-4 sm:p-6">
-      <div className="grid grid-cols-[minmax(0,1fr)] items-stretch md:grid-cols-[10rem_5rem_minmax(0,1fr)_5rem_11rem]">
-        <End icon={MessageSquareText} title={t("What happens")} text={t("conversations, tools, files, what you tell it to keep")} />
+      <div className="grid grid-cols-[minmax(0,1fr)] items-stretch md:grid-cols-[11rem_3.5rem_minmax(0,1fr)_3.5rem_11rem]">
+        <div className="flex flex-col justify-center gap-2">
+          <End icon={MessageSquareText} title={t("What happens")} text={t("conversations, tools, files, what you tell it to keep")} />
+          <Step />
+          <Counts title={t("Waits to be worked on")} rows={waits} />
+        </div>
         <Fan layers={layers} most={most} />
         <ul className="my-3 flex flex-col md:my-0" aria-label={t("Layers")}>
           {layers.map((each) => (
@@ -39,7 +56,11 @@ export function Pipeline({ status, layer, onChoose }: {
           ))}
         </ul>
         <Fan layers={layers} most={most} into />
-        <End icon={ScrollText} title={t("Prompt")} text={recall ? t("what helps with a message is recalled into it") : t("recall is off; the tool memory_search still looks")} />
+        <div className="flex flex-col justify-center gap-2">
+          <Counts title={t("Made of it")} rows={made} />
+          <Step />
+          <End icon={ScrollText} title={t("Prompt")} text={recall ? t("what helps with a message is recalled into it") : t("recall is off; the tool memory_search still looks")} />
+        </div>
       </div>
       <div className="mt-5 border-t border-line pt-4">
         <div className="flex justify-between text-xs text-muted">
@@ -86,14 +107,33 @@ function Fan({ layers, most, into }: { layers: LayerAnswer[]; most: number; into
           );
         })}
       </svg>
-      <ArrowRight size={18} aria-hidden className="mx-auto my-1 rotate-90 text-muted md:hidden" />
+      <span className="my-1 md:hidden"><Step /></span>
     </>
   );
 }
 
+type Count = readonly [name: string, count: number, href: string];
+
+/** A step of the way with how much stands there; each line leads to its list. */
+function Counts({ title, rows }: { title: string; rows: readonly Count[] }) {
+  return (
+    <div role="group" aria-label={title} className="rounded-md bg-sunken px-2 py-2">
+      <p className="px-2 text-xs text-muted">{title}</p>
+      {rows.map(([name, count, href]) => (
+        <Link key={name} href={href} className="flex min-h-8 items-center justify-between gap-2 rounded-md px-2 hover:bg-surface">
+          <span className="min-w-0 truncate">{name}</span>
+          <span className={count ? "font-semibold" : "text-muted"}>{number(count)}</span>
+        </Link>
+      ))}
+    </div>
+  );
+}
+
+const Step = () => <ArrowRight size={18} aria-hidden className="mx-auto rotate-90 text-muted" />;
+
 function End({ icon: Icon, title, text }: { icon: typeof ScrollText; title: string; text: string }) {
   return (
-    <div className="flex flex-col justify-center rounded-md bg-sunken px-4 py-3 md:my-auto">
+    <div className="flex flex-col justify-center rounded-md bg-sunken px-4 py-3">
       <p className="flex items-center gap-2 font-semibold"><Icon size={16} aria-hidden className="text-accent" />{title}</p>
       <p className="text-xs text-muted">{text}</p>
     </div>
