@@ -60,7 +60,7 @@ def find_by_words(index: ScopedIndex, question: str, accept: Accept) -> Found:
                 found.scores[seq], found.entries[seq] = scores[seq], entry
         taken = set(some)
         left = {seq: score for seq, score in left.items() if seq not in taken} if len(found.entries) < BASE else {}
-    _add_common(index, found)
+    _add_common(found)
     return found
 
 
@@ -101,10 +101,10 @@ def _merged(found: Sequence[Matches]) -> Mapping[int, float]:
     return weights
 
 
-def _add_common(index: ScopedIndex, found: Found) -> None:
+def _add_common(found: Found) -> None:
     """Weigh the words that were too common to be read whole, for the items that the others found."""
     common = [word for word in found.words if not word.whole]
-    held = index.stems(found.entries) if common else {}
+    held = {seq: f" {entry.stems} " for seq, entry in found.entries.items()} if common else {}
     for word in common:
         asked = [f" {stem} " for stem in word.stems]
         for seq, stems in held.items():

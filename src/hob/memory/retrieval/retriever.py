@@ -97,15 +97,13 @@ class SnapshotSearch:
         step = max(1, self.limit) + _SPARE
         for start in range(0, len(ranked), step):
             some = ranked[start : start + step]
-            read = index.stems(each.entry.seq for each in some)
-            sets = {text: frozenset(text.split()) for text in read.values()}
-            stems = {seq: sets[text] for seq, text in read.items()}
-            some = [each for each in some if not known.has(stems[each.entry.seq], each.entry.at)]
-            firsts = {read[each.entry.seq]: each.entry.seq for each in reversed(some)}
+            sets = {text: frozenset(text.split()) for text in {each.entry.stems for each in some}}
+            some = [each for each in some if not known.has(sets[each.entry.stems], each.entry.at)]
+            firsts = {each.entry.stems: each.entry.seq for each in reversed(some)}
             items = index.load(firsts.values())
             for each in some:
-                seq = each.entry.seq
-                if seq not in items and known.has(stems[seq], each.entry.at):
+                seq, stems = each.entry.seq, sets[each.entry.stems]
+                if seq not in items and known.has(stems, each.entry.at):
                     continue
                 item = items.get(seq) or index.load([seq]).get(seq)
                 if item is None or not self._is_valid(index, item):
@@ -114,7 +112,7 @@ class SnapshotSearch:
                 if said.has(words, item.at):
                     continue
                 said.add(words, item.at)
-                known.add(stems[item.seq], item.at)
+                known.add(stems, item.at)
                 parts = {name: round(part, 4) for name, part in each.parts.items()}
                 yield Recalled(item, round(each.score, 4), parts)
 

@@ -26,9 +26,9 @@ _SIZES = (
 )
 _POSTINGS = "SELECT block, postings FROM memory_postings WHERE scope = ? AND term = ? ORDER BY block DESC"
 _ENTRIES = (
-    "SELECT w.seq, w.session, w.length, w.kind, i.speaker, i.role, i.layer, i.kind, i.at, i.importance"
-    " FROM memory_words w JOIN memory_items i ON i.seq = w.seq"
-    " WHERE w.seq IN (SELECT value FROM json_each(?)) AND w.scope = ?"
+    "SELECT w.seq, w.session, w.length, w.kind, w.stems, i.speaker, i.role, i.layer, i.kind, i.at, i.importance"
+    " FROM json_each(?) j CROSS JOIN memory_words w ON w.seq = j.value CROSS JOIN memory_items i ON i.seq = j.value"
+    " WHERE w.scope = ?"
 )
 _BEFORE = "SELECT seq FROM memory_words WHERE session = w.session AND seq < w.seq ORDER BY seq DESC LIMIT 1"
 _AFTER = "SELECT seq FROM memory_words WHERE session = w.session AND seq > w.seq ORDER BY seq LIMIT 1"
@@ -53,7 +53,6 @@ _SPEAKERS = (
 _MOST_SPEAKERS = 200
 _SESSION_SIZES = "SELECT id, words FROM memory_sessions WHERE id IN (SELECT value FROM json_each(?))"
 _SESSIONS = "SELECT count(*), coalesce(sum(words), 0) FROM memory_sessions WHERE scope = ?"
-_STEMS = "SELECT seq, ' ' || stems || ' ' FROM memory_words WHERE seq IN (SELECT value FROM json_each(?)) AND scope = ?"
 _TEXTS = (
     "SELECT i.seq, c.text FROM memory_items i JOIN content c ON c.id = i.text WHERE c.text IS NOT NULL"
     " AND i.seq IN (SELECT value FROM json_each(?)) AND +i.scope = ? AND +i.agent = ?"
@@ -92,12 +91,13 @@ def _index_missing(connection: apsw.Connection) -> None:
 
 
 class SearchEntry(NamedTuple):
-    """What a search needs to know of an item besides its words."""
+    """What a search needs to know of an item. `stems` are those of its words, with spaces between."""
 
     seq: int
     session: int
     length: int
     kind: int
+    stems: str
     speaker: str
     role: str
     layer: str
@@ -183,10 +183,6 @@ class ScopedIndex:
         """How many sessions there are, and how many words they have."""
         count, words = all_rows(self._connection, _SESSIONS, (self.scope,))[0]
         return count, words
-
-    def stems(self, seqs: Iterable[int]) -> dict[int, str]:
-        """The stems of these rows, each between spaces."""
-        return dict(all_rows(self._connection, _STEMS, (json.dumps(list(seqs)), self.scope)))
 
     def texts(self, seqs: Iterable[int]) -> dict[int, str]:
         """The texts of these rows; those of other scopes and those that are erased are left out."""
