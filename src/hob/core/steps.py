@@ -36,7 +36,8 @@ class ModelAsked:
     the references that may answer, best first, where they are known. `remarks` are what is told beside whatever comes
     of it, one line each, in the owner's language. `sections` are the parts of the request: name, bytes, tokens, and
     whether a provider's cache can hold it. `recalled` are the memories of the prompt; they are told
-    once and stay until the turn waits.
+    once and stay until the turn waits. `ends` tell where the messages of the request go from one of its parts to the
+    next.
     """
 
     model: str
@@ -48,6 +49,7 @@ class ModelAsked:
     remarks: tuple[str, ...] = ()
     sections: tuple[tuple[str, int, int, bool], ...] = ()
     recalled: tuple[RecalledMemory, ...] = ()
+    ends: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +280,7 @@ _KINDS: dict[str, type[Any]] = {
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 _KEYS: dict[type[Any], str] = {
-    ModelAsked: "model request_hash input_estimate reserved trust models remarks sections recalled",
+    ModelAsked: "model request_hash input_estimate reserved trust models remarks sections recalled ends",
     ModelReplied: "text calls stop usage model cost reasoning attempts ref continuation remarks sent",
     ModelFailed: "fault detail attempts retry_at retry_after usage cost remarks",
     Waited: "until reason",
@@ -394,7 +396,7 @@ _READERS: dict[str, Any] = {
     "continuation": lambda value: _made(Continuation, value),
     "models": tuple,
     "remarks": tuple,
-    "sections": lambda value: tuple(tuple(part) for part in value),
+    **dict.fromkeys(("sections", "ends"), lambda value: tuple(tuple(part) for part in value)),
     "recalled": lambda value: tuple(
         RecalledMemory(each["id"], each["score"], tuple((name, part) for name, part in each["parts"])) for each in value
     ),

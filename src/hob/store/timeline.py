@@ -28,7 +28,7 @@ _INSERT = (
 _SELECT = (
     "SELECT t.seq, event_id, trace_id, span_id, parent_span_id, at, kind, name, status, type, session, turn, sender_id,"
     " sender_name, classification, authorized, origin, trust, c.text, media, seconds, input_tokens, output_tokens,"
-    " cache_read, cache_write, reasoning, cost FROM timeline t LEFT JOIN content c ON c.id = t.content"
+    " cache_read, cache_write, reasoning, cost, c.erased FROM timeline t LEFT JOIN content c ON c.id = t.content"
 )
 
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM timeline"
@@ -132,7 +132,7 @@ def write_events(
 
 def _load(row: Sequence[Any]) -> TimelineEvent:
     (_, id, trace, span, parent, at, kind, name, status, media_type, session, turn, sender_id, sender_name,
-     classification, authorized, origin, trust, text, media, seconds, *usage, cost) = row  # fmt: skip
+     classification, authorized, origin, trust, text, media, seconds, *usage, cost, erased) = row  # fmt: skip
     return TimelineEvent(
         id=EventId(id),
         trace=TraceId(trace),
@@ -155,6 +155,7 @@ def _load(row: Sequence[Any]) -> TimelineEvent:
         seconds=seconds,
         usage=None if usage[0] is None else Usage(*usage),
         cost=cost,
+        erased=erased,
     )
 
 

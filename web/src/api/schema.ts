@@ -356,6 +356,7 @@ export interface EventAnswer {
   media: string | null;
   seconds: number | null;
   usage: UsageAnswer | null;
+  erased: number | null;
 }
 
 /** A file that came with a message. */
@@ -901,6 +902,14 @@ export interface PictureAnswer {
   media_type: string;
 }
 
+/** A piece of a part. */
+export interface PieceAnswer {
+  role: string;
+  text: string;
+  name: string;
+  untrusted: string;
+}
+
 /** An event and its place. */
 export interface PlacedEvent {
   event_id: string;
@@ -924,6 +933,7 @@ export interface PlacedEvent {
   media: string | null;
   seconds: number | null;
   usage: UsageAnswer | null;
+  erased: number | null;
   cursor: number;
   span_type: string;
   files: EventFileAnswer[];
@@ -962,6 +972,15 @@ export interface PromptAnswer {
   bytes: number;
   tokens: number;
   limit: number;
+}
+
+/** What a model was given. */
+export interface PromptTextAnswer {
+  turn: string;
+  step: number;
+  sections: SectionTextAnswer[];
+  kept: boolean;
+  erased: number | null;
 }
 
 /** A model call of a turn, and whether its request can be built again. */
@@ -1113,6 +1132,15 @@ export interface SectionAnswer {
   bytes: number;
   tokens: number;
   cached: boolean;
+}
+
+/** A part of a request, as the model was given it. */
+export interface SectionTextAnswer {
+  name: string;
+  bytes: number;
+  tokens: number;
+  cached: boolean;
+  pieces: PieceAnswer[];
 }
 
 /** A session. */
@@ -1377,6 +1405,7 @@ export interface TraceAnswer {
   trace_id: string;
   spans: SpanAnswer[];
   turns: string[];
+  erased: number | null;
 }
 
 /** A task, with what its trace cost. */
@@ -1964,6 +1993,12 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: GraphAnswer;
+  };
+  "GET /api/v1/prompts/{id}": {
+    path: { id: string };
+    query: { step: number };
+    body: undefined;
+    answer: PromptTextAnswer;
   };
   "GET /api/v1/policy-decisions": {
     path: undefined;

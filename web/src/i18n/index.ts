@@ -72,14 +72,17 @@ export const clock = (at: number, seconds = false) =>
 
 /** A time, with its day where that is another than today. */
 export const moment = (at: number) =>
-  dayOf(at) === dayOf(Date.now() / 1000)
+  dateOf(at) === dateOf(Date.now() / 1000)
     ? clock(at)
     : dates({ weekday: "short", hour: "2-digit", minute: "2-digit" }).format(at * 1000);
 
 export const exact = (at: number) =>
   dates({ dateStyle: "full", timeStyle: "medium" }).format(at * 1000);
 
-const dayOf = (at: number) => new Date(at * 1000).toDateString();
+const dateOf = (at: number) => new Date(at * 1000).toDateString();
+
+/** A day by its name in the calendar, as in "erased on 3 May". */
+export const dayOf = (at: number) => dates({ day: "numeric", month: "long", ...(new Date(at * 1000).getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" }) }).format(at * 1000);
 
 /** The end of that day (as 2026-07-31) here, in Unix seconds. */
 export const endOf = (date: string) => new Date(`${date}T23:59:59`).getTime() / 1000;
@@ -87,8 +90,8 @@ export const endOf = (date: string) => new Date(`${date}T23:59:59`).getTime() / 
 /** A day as it stands within a sentence. */
 export function day(at: number): string {
   const now = Date.now() / 1000;
-  if (dayOf(at) === dayOf(now)) return t("today");
-  if (dayOf(at) === dayOf(now - 86_400)) return t("yesterday");
+  if (dateOf(at) === dateOf(now)) return t("today");
+  if (dateOf(at) === dateOf(now - 86_400)) return t("yesterday");
   return dates({ weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(at * 1000);
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem } from "../api/client";
-import { ago, exact, t } from "../i18n";
+import { ago, dayOf, exact, t } from "../i18n";
 
 const STYLES = {
   plain: "border border-line bg-surface hover:bg-sunken text-text",
@@ -112,6 +112,11 @@ export function Skeleton({ rows = 4, className = "h-14" }: { rows?: number; clas
       ))}
     </div>
   );
+}
+
+/** Stands where a text was that is erased: never a gap. */
+export function Erased({ at }: { at: number | null }) {
+  return <p className="text-sm text-muted italic">{at === null ? t("without text") : t("erased on {day}", { day: dayOf(at) })}</p>;
 }
 
 /** What went wrong, and what to do. */

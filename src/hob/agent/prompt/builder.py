@@ -23,7 +23,7 @@ from hob.agent.prompt import context
 from hob.agent.prompt.assessment import LINES, assess
 from hob.agent.prompt.context_fitting import choose_tools, cost, estimate_tool, fit, write_tool
 from hob.agent.prompt.context_room import ContextRoom, Room
-from hob.agent.prompt.rendering import Marks, add_user, render
+from hob.agent.prompt.rendering import Marks, add_user, end_of, render
 from hob.agent.prompt.repeats import without_repeats
 from hob.agent.prompt.sections import FeatureSections, limited
 from hob.agent.prompt.system import Audience, Prompt, SectionSize, SystemText, audience_of, build_system, unaccepted
@@ -172,14 +172,17 @@ class PromptBuilder:
         remarks = _shortened(model, whole) if _length_of(own) < whole else ()
         history, own = without_repeats(history, own)
 
-        shown = [*foreign, *summary, *history]
-        messages: list[ModelMessage] = []
         until = _opening_length(own, len(opening))
-        render(messages, [*shown, *own[:until]], self._marks)
+        messages: list[ModelMessage] = []
+        ends: list[tuple[int, int]] = []
+        for part in (foreign, summary, history, own[:until]):
+            render(messages, part, self._marks)
+            ends.append(end_of(messages))
         if volatile:
             add_user(messages, UserMessage(volatile))
+        ends.append(end_of(messages))
         render(messages, own[until:], self._marks)
-        trust = join(entry.label for entry in (*shown, *own))
+        trust = join(entry.label for entry in (*foreign, *summary, *history, *own))
         request = ModelRequest(
             model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
         )
@@ -187,7 +190,7 @@ class PromptBuilder:
         parts = (*system.sections, tool_section, *self._conversation(foreign, summary, history, own, moment))
         sections = tuple(section for section in parts if section.bytes)
         memories = moment.memories if _begins(steps) else ()
-        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks), memories)
+        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks), memories, tuple(ends))
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hob.core.ids import CallId
 from hob.core.models import AssistantMessage, Entry, Image, ModelMessage, ToolMessage, UserMessage
@@ -109,6 +109,11 @@ def _show(messages: list[ModelMessage], images: tuple[Image, ...]) -> tuple[Imag
     if images:
         add_user(messages, UserMessage(SHOWN, images))
     return ()
+
+
+def end_of(messages: Sequence[ModelMessage]) -> tuple[int, int]:
+    """How far the messages go: how many, and the characters of the last one, which may be added to."""
+    return len(messages), len(messages[-1].text) if messages else 0
 
 
 def add_user(messages: list[ModelMessage], message: UserMessage) -> None:

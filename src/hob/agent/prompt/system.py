@@ -34,7 +34,9 @@ class Prompt:
 
     `trust` is the join of the labels of all that is rendered. `input_estimate` is in tokens and never above `limit`,
     unless a limit that was learned leaves no room at all. `remarks` tell what of the message did not fit.
-    `memories` are those that the first request of a turn, or of one that woke, shows or names.
+    `memories` are those that the first request of a turn, or of one that woke, shows or names. `ends` are how far the
+    messages go after what was not accepted, the summary, the history, the message that opened the turn, and the context
+    block: how many messages, and how many characters of the last.
     """
 
     request: ModelRequest
@@ -44,6 +46,7 @@ class Prompt:
     limit: int
     remarks: tuple[Remark, ...] = ()
     memories: tuple[Memory, ...] = ()
+    ends: tuple[tuple[int, int], ...] = ()
 
 
 # Who Hob is, as the model reads it. Nothing in here depends on the time, the session or the machine.

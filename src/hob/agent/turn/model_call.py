@@ -86,6 +86,7 @@ async def ask(run: TurnRun) -> None:
                     told,
                     parts_of,
                     recalled,
+                    prompt.ends,
                 )
             )
             await record.flush(request)

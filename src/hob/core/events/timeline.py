@@ -37,6 +37,7 @@ class TimelineEvent:
     micro-dollars (None where unknown or none). `name` is the tool, model, channel or command it is about; `status`
     is `ok` or a machine-readable reason. `classification` is how an inbound was classed, the state that a turn went to,
     the new value of what changed about a session, or the sender class that a model's call counts for and its task.
+    `erased` is when the text was erased (Unix seconds).
     """
 
     id: EventId
@@ -60,3 +61,4 @@ class TimelineEvent:
     seconds: float | None = None
     usage: Usage | None = None
     cost: int | None = None
+    erased: float | None = None

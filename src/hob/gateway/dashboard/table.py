@@ -3,7 +3,7 @@
 from typing import Any
 
 from hob.gateway.auth.callers import TokenScope
-from hob.gateway.dashboard import canvas, login, media, setting_names, state, timeline
+from hob.gateway.dashboard import canvas, login, media, prompts, setting_names, state, timeline
 from hob.gateway.dashboard.naming import Known
 from hob.gateway.dashboard.naming import own as _own
 from hob.gateway.http.endpoint import Endpoint
@@ -30,6 +30,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _own("GET", "/timeline", timeline.timeline, READ, timeline.TimelinePageQuery, also=_SEEN),
     _own("GET", "/trace/{id}", timeline.trace, READ, also=_SEEN, errors=("not_found",)),
     _own("GET", "/trace-graph/{id}", timeline.trace_graph, READ, also=_SEEN, errors=("not_found",)),
+    _own("GET", "/prompts/{id}", prompts.prompt_text, READ, prompts.PromptStepQuery, errors=("not_found",)),
     _own("GET", "/policy-decisions", timeline.policy_decisions, READ, timeline.DecisionsQuery, also=_SEEN,
          errors=("not_found",)),
     _own("GET", "/sessions", state.sessions, READ, SessionsQuery, also=_SEEN),

@@ -140,11 +140,15 @@ class JudgedAnswer(DecisionsAnswer):
 
 
 class TraceAnswer(JudgedAnswer):
-    """One message's journey."""
+    """One message's journey.
+
+    erased: when what was asked and given in it was erased; null where it was not
+    """
 
     trace_id: str
     spans: list[SpanAnswer]
     turns: list[str]
+    erased: float | None
 
 
 class NodeAnswer(TypedDict):
@@ -302,6 +306,7 @@ async def _trace(call: EndpointCall[Nothing]) -> TraceAnswer:
         "policy_decisions": [_decision(each) for each in await _decisions(store, turns)],
         "approvals": approvals,
         "turns": [*turns],
+        "erased": await store.journal.erased(turns),
     }
 
 
@@ -392,17 +397,19 @@ def _details(events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[St
 def _journalled(steps: Sequence[Step]) -> tuple[deque[dict[str, Any]], Mapping[str, deque[dict[str, Any]]]]:
     models: deque[dict[str, Any]] = deque()
     tools: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
-    asked: ModelAsked | None = None
+    asked: dict[str, Any] = {}
     recalled: list[dict[str, Any]] = []
     intended: dict[str, ToolIntended] = {}
-    for step in steps:
+    for n, step in enumerate(steps):
         match step:
             case ModelAsked():
-                asked, recalled = step, recalled_view(step) or recalled
+                recalled = recalled_view(step) or recalled
+                asked = {"step": n, **_asked(step), "recalled": recalled}
             case ModelReplied():
-                models.append({**_replied(asked, step), "recalled": recalled})
+                models.append({**asked, **_replied(step)})
             case ModelFailed():
-                models.append({"fault": step.fault, "response_text": step.detail, "attempts": step.attempts})
+                failed = {"fault": step.fault, "response_text": str(step.detail), "attempts": step.attempts}
+                models.append({**asked, **failed})
             case ToolIntended():
                 intended[step.call.id] = step
             case ToolReceived() if (call := intended.get(step.result.call)) is not None:
@@ -415,7 +422,19 @@ def recalled_view(asked: ModelAsked) -> list[dict[str, Any]]:
     return [{"id": each.id, "score": each.score, "parts": dict(each.parts)} for each in asked.recalled]
 
 
-def _replied(asked: ModelAsked | None, step: ModelReplied) -> dict[str, Any]:
+def _asked(step: ModelAsked) -> dict[str, Any]:
+    return {
+        "trust": step.trust.value,
+        "request_hash": step.request_hash,
+        "sections": [
+            {"name": name, "bytes": size, "tokens": tokens, "cached": cached}
+            for name, size, tokens, cached in step.sections
+        ],
+        "input_estimate": step.input_estimate,
+    }
+
+
+def _replied(step: ModelReplied) -> dict[str, Any]:
     calls = [{"name": call.name, "arguments": _arguments(call.arguments)} for call in step.calls]
     usage = step.usage
     return {
@@ -425,13 +444,6 @@ def _replied(asked: ModelAsked | None, step: ModelReplied) -> dict[str, Any]:
         "reasoning": step.reasoning[:_MOST_TEXT],
         "tool_calls": calls,
         "attempts": step.attempts,
-        "trust": None if asked is None else asked.trust.value,
-        "request_hash": None if asked is None else asked.request_hash,
-        "sections": [
-            {"name": name, "bytes": size, "tokens": tokens, "cached": cached}
-            for name, size, tokens, cached in (asked.sections if asked is not None else ())
-        ],
-        "input_estimate": None if asked is None else asked.input_estimate,
         "prompt_tokens": None if usage is None else usage.input,
         "cached_tokens": None if usage is None else usage.cache_read,
         "completion_tokens": None if usage is None else usage.output,

@@ -87,6 +87,7 @@ class EventAnswer(TypedDict):
     """An event of the timeline ([kinds](timeline.md)).
 
     media: the id of what came along
+    erased: when its text was erased; null where it was not, or there was none
     """
 
     event_id: str
@@ -110,6 +111,7 @@ class EventAnswer(TypedDict):
     media: str | None
     seconds: float | None
     usage: UsageAnswer | None
+    erased: float | None
 
 
 class TimelineAnswer(TypedDict):
@@ -233,6 +235,7 @@ def event_view(event: TimelineEvent) -> EventAnswer:
         "media": event.media,
         "seconds": event.seconds,
         "usage": usage_view(event.usage, event.cost) if event.usage else None,
+        "erased": event.erased,
     }
 
 

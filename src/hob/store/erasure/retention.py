@@ -116,7 +116,7 @@ class Retention(StorePart):
         while turns := await self._readers.read(partial(_over, before, last)):
             details = await self._readers.read(partial(_details_of, turns))
             for some in _pieces(details):
-                dropped += await self._writer.write(partial(_drop, some, before))
+                dropped += await self._writer.write(partial(_drop, some, self._now()))
             last = turns[-1][0]
         await self._writer.write(lambda c: drop_requests(c, before))
         return dropped
@@ -129,7 +129,7 @@ class Retention(StorePart):
         dropped, last = 0, ""
         while sessions := await self._readers.read(partial(_passed, before, last)):
             for some in _pieces(sessions, _SESSIONS_AT_ONCE):
-                dropped += await self._writer.write(partial(_drop_sessions, some, before))
+                dropped += await self._writer.write(partial(_drop_sessions, some, self._now()))
             last = sessions[-1]
         return dropped
 

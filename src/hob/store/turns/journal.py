@@ -94,6 +94,12 @@ class StoredJournal(StorePart):
         rows = await self._readers.read(lambda c: all_rows(c, _LOAD, (turn, since)))
         return tuple(load_step(kind, version, text) for kind, version, text in rows)
 
+    async def erased(self, turns: Collection[TurnId]) -> float | None:
+        """When steps of these turns were erased last (Unix seconds); None where none was."""
+        sql = f"SELECT max(c.erased) FROM steps s JOIN content c ON c.id = s.body WHERE s.turn IN ({marks(turns)})"  # noqa: S608
+        at: float | None = (await self._readers.read(lambda c: all_rows(c, sql, tuple(turns))))[0][0]
+        return at
+
     @transaction
     def append(
         self,

@@ -35,6 +35,7 @@ _FIND = (
 )
 _KNOWN = "SELECT hash, id, used FROM request_parts WHERE hash IN ({hashes})"
 _TOUCH = "UPDATE request_parts SET used = ? WHERE id = ?"
+_GONE = "SELECT min(at) FROM tombstones WHERE at >= (SELECT max(at) FROM steps WHERE turn = ?)"
 _MOST_KNOWN = 256
 _AT_ONCE = 16
 """Parts are looked for by so many, so that a request of any length needs the same few statements."""
@@ -139,6 +140,11 @@ class StoredRequests(StorePart):
         places = {n: json.loads(parts) for n, parts in rows}
         texts = _load_parts(connection, {part for parts in places.values() for part in parts})
         return {n: _request([texts[part] for part in parts]) for n, parts in places.items()}
+
+    async def gone(self, turn: TurnId) -> float | None:
+        """When requests of this turn went because something was erased (Unix seconds), be it elsewhere; else None."""
+        at: float | None = (await self._readers.read(lambda c: all_rows(c, _GONE, (turn,))))[0][0]
+        return at
 
 
 def _load_parts(connection: apsw.Connection, wanted: Collection[int]) -> Mapping[int, str]:

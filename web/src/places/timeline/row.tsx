@@ -4,7 +4,7 @@ import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
 import { call } from "../../api/client";
-import { Button, Failure } from "../../parts/basics";
+import { Button, Erased, Failure } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
 import { Files } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
@@ -60,7 +60,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
           {event.text ? (
             mine ? <p dir="auto" className="whitespace-pre-wrap break-words">{event.text}</p> : <Markdown text={event.text} />
           ) : (
-            !event.files.length && <p className="text-muted italic">{t("erased, or without text")}</p>
+            !event.files.length && <Erased at={event.erased} />
           )}
         </div>
         <div className="mt-1.5 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
@@ -102,7 +102,7 @@ function Remembered({ event }: { event: PlacedEvent }) {
     <div className="flex min-h-9 items-center gap-2.5 rounded-md px-3 text-sm text-muted">
       <Brain size={14} color="var(--event)" aria-hidden className="shrink-0" />
       <span className="shrink-0">{t("remembered")}</span>
-      <span dir="auto" className="truncate text-text">{event.text || t("erased, or without text")}</span>
+      <span dir="auto" className="truncate text-text">{event.text || <Erased at={event.erased} />}</span>
       {undo.isError && <Failure error={undo.error} />}
       {undo.isSuccess ? (
         <span className="ms-auto shrink-0">{t("taken back")}</span>

@@ -1,21 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
-import { duration, exact, money, number, t, tn } from "../../i18n";
+import { duration, exact, money, number, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
-import { Badge } from "../../parts/basics";
+import { Badge, Erased } from "../../parts/basics";
 import { Files, Media } from "../../parts/media";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Block, Changed } from "../../parts/changed";
 import { Recalled, type RecalledMemory } from "../../parts/recalled";
+import { Code } from "./code";
+import { Prompt, type Part } from "./prompt";
 
-type Part = { name: string; bytes: number; tokens: number; cached: boolean };
 type Calls = { name: string; arguments: unknown }[];
 
 /** The chosen span: what was asked, what came of it, why it was allowed. */
-export function Detail({ span, decisions, approvals }: {
-  span: SpanAnswer; decisions: DecisionAnswer[]; approvals: ApprovalAnswer[];
+export function Detail({ span, decisions, approvals, erased }: {
+  span: SpanAnswer; decisions: DecisionAnswer[]; approvals: ApprovalAnswer[]; erased: number | null;
 }) {
   const data = span.metadata;
   const text = (name: string) => (typeof data[name] === "string" ? data[name] : "");
@@ -30,7 +31,8 @@ export function Detail({ span, decisions, approvals }: {
         {text("trust") === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
         <span className="text-sm text-muted">{exact(span.started_at)}{span.seconds !== null && ` · ${duration(span.seconds)}`}</span>
       </div>
-      {span.type === "LLM" && <Sections sections={(data.sections as Part[] | undefined) ?? []} />}
+      {erased !== null && ["LLM", "TOOL"].includes(span.type) && !("arguments" in data || "model" in data || "fault" in data) && <Erased at={erased} />}
+      {span.type === "LLM" && <Prompt turn={span.event.turn ?? ""} step={Number(data.step ?? 0)} sections={(data.sections as Part[] | undefined) ?? []} />}
       {span.type === "LLM" && <Tokens span={span} />}
       {span.type === "LLM" && <Recalled turn={span.event.turn ?? ""} memories={(data.recalled as RecalledMemory[] | undefined) ?? []} />}
       {span.kind === "turn" && span.event.turn && <Changed turn={span.event.turn} />}
@@ -63,7 +65,7 @@ export function Detail({ span, decisions, approvals }: {
         </Block>
       )}
       {(span.type === "INBOUND" || span.type === "OUTBOUND") && (
-        <Block title={t("Text")}><div className="px-4 py-3"><Files files={span.files} />{span.output ? <Markdown text={span.output} /> : !span.files.length && <p className="text-muted italic">{t("erased, or without text")}</p>}</div></Block>
+        <Block title={t("Text")}><div className="px-4 py-3"><Files files={span.files} />{span.output ? <Markdown text={span.output} /> : !span.files.length && <Erased at={span.event.erased} />}</div></Block>
       )}
       {mine.map((each) => <ApprovalCard key={each.id} approval={each} />)}
     </section>
@@ -75,38 +77,6 @@ function Effects({ tool }: { tool: string }) {
   const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false });
   const effects = tools.data?.tools.find((each) => each.name === tool)?.effects ?? [];
   return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.join(", ") })}</p> : null;
-}
-
-const HUES = ["var(--accent)", "var(--inbound)", "var(--outbound)", "var(--llm)", "var(--tool)", "var(--approval)", "var(--event)", "var(--policy)"];
-
-/** What the prompt was made of: one bar, the part that a cache holds hatched. */
-function Sections({ sections }: { sections: Part[] }) {
-  if (!sections.length) return null;
-  const whole = sections.reduce((sum, each) => sum + each.tokens, 0) || 1;
-  const size = sections.reduce((sum, each) => sum + each.bytes, 0);
-  return (
-    <div>
-      <h3 className="mb-1.5 text-sm font-semibold text-muted">
-        {t("Prompt")} · {tn("{count} token", "{count} tokens", whole)} · {tn("{count} byte", "{count} bytes", size)}
-      </h3>
-      <div className="flex h-6 gap-px overflow-hidden rounded-md bg-sunken" aria-hidden>
-        {sections.map((each, place) => (
-          <span key={each.name} title={each.name} className={each.cached ? "hatched" : ""}
-            style={{ width: `${(100 * each.tokens) / whole}%`, minWidth: 2, backgroundColor: HUES[place % HUES.length] }} />
-        ))}
-      </div>
-      <ul className="mt-2 grid gap-x-6 gap-y-1 text-sm sm:grid-cols-2 lg:grid-cols-3">
-        {sections.map((each, place) => (
-          <li key={each.name} className="flex items-center gap-2">
-            <span aria-hidden className={`size-2.5 shrink-0 rounded-sm ${each.cached ? "hatched" : ""}`} style={{ backgroundColor: HUES[place % HUES.length] }} />
-            <span className="min-w-0 flex-1 truncate">{t(each.name)}{each.cached && <span className="text-muted"> · {t("cacheable")}</span>}</span>
-            <span className="text-muted">{number(each.bytes)} B</span>
-            <span className="w-14 text-end font-medium">{number(each.tokens)}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
 }
 
 function Tokens({ span }: { span: SpanAnswer }) {
@@ -137,9 +107,5 @@ function Tokens({ span }: { span: SpanAnswer }) {
     </div>
   );
 }
-
-const Code = ({ children }: { children: string }) => (
-  <pre dir="auto" tabIndex={0} className="max-h-[28rem] overflow-auto px-4 py-3 font-mono text-xs leading-5 whitespace-pre-wrap break-words">{children}</pre>
-);
 
 const pretty = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

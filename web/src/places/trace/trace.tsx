@@ -28,7 +28,7 @@ export function Trace({ id }: { id: string }) {
       <Facts trace={trace.data} />
       {replay && trace.data.turns.map((turn) => <Replay key={turn} turn={turn} />)}
       {graph ? <Graph spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} /> : <Waterfall spans={spans} chosen={span?.span.id ?? ""} onChoose={setChosen} trace={trace.data} />}
-      {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} />}
+      {span && <Detail span={span.span} decisions={trace.data.policy_decisions} approvals={trace.data.approvals} erased={trace.data.erased} />}
     </Page>
   );
 }

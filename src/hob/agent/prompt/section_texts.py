@@ -1,0 +1,97 @@
+"""The texts of a request's parts, found again in the request that was kept."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hob.core.models import AssistantMessage, ModelMessage, ModelRequest, ToolMessage
+from hob.core.steps import ModelAsked
+from hob.core.values import dataclass
+
+_MARKED = r"(?s)<(untrusted-[0-9a-f]{10}) from=(\w+)>\n(.*?)\n</\1>"
+_CONVERSATION = ("not accepted", "summary", "history", "this turn")
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPiece:
+    """A piece of a part: who says it (`system`, `user`, `assistant`, or `tool` with its name), and its text.
+
+    `untrusted` is the origin that the marks around it name; empty for what stands between no marks.
+    """
+
+    role: str
+    text: str
+    name: str = ""
+    untrusted: str = ""
+
+
+def section_texts(asked: ModelAsked, request: ModelRequest) -> Mapping[str, Sequence[SectionPiece]]:
+    """The pieces of each part that `asked` names; what cannot be told apart stands whole in each of its parts."""
+    parts = [(name, size) for name, size, *_ in asked.sections]
+    place = next((n for n, (name, _) in enumerate(parts) if name == "tools"), None)
+    if place is None:  # it had no tools
+        place = next((n for n, (name, _) in enumerate(parts) if name in _CONVERSATION), len(parts))
+    found: dict[str, Sequence[SectionPiece]] = dict(_cut("system", request.system, parts[:place], "\n\n"))
+    found["tools"] = [SectionPiece("system", _tool(each.description, each.schema), each.name) for each in request.tools]
+    found |= _conversation(asked, request.messages)
+    block = "".join(piece.text for piece in _between(request.messages, *asked.ends[3:5])) if asked.ends else ""
+    volatile = [each for each in parts[place:] if each[0] not in found]
+    found |= _cut("user", block.removeprefix("<context>\n").removesuffix("\n</context>"), volatile, "\n")
+    return {name: tuple(found[name]) for name, _ in parts if name in found}
+
+
+def _cut(
+    role: str, text: str, parts: Sequence[tuple[str, int]], joint: str
+) -> Iterator[tuple[str, Sequence[SectionPiece]]]:
+    data, start = text.encode("utf-8", "surrogatepass"), 0
+    exact = sum(size for _, size in parts) + len(joint) * (len(parts) - 1) == len(data)
+    for name, size in parts:
+        piece = data[start : start + size].decode("utf-8", "replace") if exact else text
+        yield name, _pieces(role, piece)
+        start += size + len(joint)
+
+
+def _conversation(asked: ModelAsked, messages: Sequence[ModelMessage]) -> Mapping[str, Sequence[SectionPiece]]:
+    if not asked.ends:  # what was kept by an earlier release does not tell them apart
+        return {name: _between(messages, (0, 0), _end(messages)) for name in _CONVERSATION}
+    ends = ((0, 0), *asked.ends, _end(messages))
+    found = {name: _between(messages, *ends[n : n + 2]) for n, name in enumerate(_CONVERSATION)}
+    return {**found, "this turn": [*found["this turn"], *_between(messages, *ends[5:7])]}
+
+
+def _end(messages: Sequence[ModelMessage]) -> tuple[int, int]:
+    return len(messages), len(messages[-1].text) if messages else 0
+
+
+def _between(messages: Sequence[ModelMessage], start: tuple[int, int], end: tuple[int, int]) -> list[SectionPiece]:
+    names = {call.id: call.name for each in messages if isinstance(each, AssistantMessage) for call in each.calls}
+    found: list[SectionPiece] = []
+    for n, message in enumerate(messages[: end[0]], 1):
+        if n < start[0]:
+            continue
+        text = message.text[start[1] if n == start[0] else 0 : end[1] if n == end[0] else None].strip("\n")
+        match message:
+            case ToolMessage():
+                found += _pieces("tool", text, names.get(message.call, ""))
+            case AssistantMessage():
+                found += _pieces("assistant", text)
+                if n > start[0]:
+                    found += [SectionPiece("assistant", call.arguments, call.name) for call in message.calls]
+            case _:
+                found += _pieces("user", text)
+    return found
+
+
+def _pieces(role: str, text: str, name: str = "") -> list[SectionPiece]:
+    """What stands between marks apart from what does not."""
+    found, place = [], 0
+    for marked in re.finditer(_MARKED, text):
+        found += [SectionPiece(role, text[place : marked.start()].strip("\n"), name)]
+        found += [SectionPiece(role, marked[3], name, marked[2])]
+        place = marked.end()
+    found += [SectionPiece(role, text[place:].strip("\n"), name)]
+    return [piece for piece in found if piece.text]
+
+
+def _tool(description: str, schema: Mapping[str, object]) -> str:
+    return f"{description}\n{json.dumps(schema, ensure_ascii=False, indent=1)}"

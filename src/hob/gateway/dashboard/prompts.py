@@ -1,0 +1,92 @@
+"""What a model was given in one step, part by part."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from hob.agent.prompt.section_texts import SectionPiece, section_texts
+from hob.core.errors import NotFound
+from hob.core.ids import TurnId
+from hob.core.steps import ModelAsked
+from hob.core.translation.language import translatable
+from hob.core.values import dataclass
+from hob.gateway.http.endpoint import EndpointCall
+from hob.gateway.http.fields import field
+from hob.gateway.http.reply import JsonResponse, etagged
+
+
+class PieceAnswer(TypedDict):
+    """A piece of a part.
+
+    role: `system`, `user`, `assistant` or `tool`
+    name: the tool that it is of, or was asked for; else empty
+    untrusted: where untrusted text came from; empty for what is not marked so
+    """
+
+    role: str
+    text: str
+    name: str
+    untrusted: str
+
+
+class SectionTextAnswer(TypedDict):
+    """A part of a request, as the model was given it."""
+
+    name: str
+    bytes: int
+    tokens: int
+    cached: bool
+    pieces: list[PieceAnswer]
+
+
+class PromptTextAnswer(TypedDict):
+    """What a model was given.
+
+    kept: whether it still is; else its parts have no text
+    erased: when it was erased, where that is known
+    """
+
+    turn: str
+    step: int
+    sections: list[SectionTextAnswer]
+    kept: bool
+    erased: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStepQuery:
+    """Which request of the turn is shown."""
+
+    step: int = field("the number of the step, as a trace's `metadata` has it", at_least=0)
+
+
+async def prompt_text(call: EndpointCall[PromptStepQuery]) -> JsonResponse[PromptTextAnswer]:
+    """What the model was given in a step of this turn: each part of the request with its text."""
+    store, turn, n = call.api.store, TurnId(call.id), call.asked.step
+    steps = await store.journal.load_steps(turn)
+    request = (await store.requests.load(turn)).get(n)
+    erased = await store.journal.erased((turn,))
+    asked = steps[n] if n < len(steps) else None
+    if not isinstance(asked, ModelAsked):
+        if erased is None:
+            raise NotFound(translatable("the turn has no such step, or no model was asked in it"))
+        return etagged(call.request, {"turn": turn, "step": n, "sections": [], "kept": False, "erased": erased})
+    texts: Mapping[str, Sequence[SectionPiece]] = {} if request is None else section_texts(asked, request)
+    sections: list[SectionTextAnswer] = [
+        {
+            "name": name,
+            "bytes": size,
+            "tokens": tokens,
+            "cached": cached,
+            "pieces": [
+                {"role": each.role, "text": each.text, "name": each.name, "untrusted": each.untrusted}
+                for each in texts.get(name, ())
+            ],
+        }
+        for name, size, tokens, cached in asked.sections
+    ]
+    if request is None:
+        erased = await store.requests.gone(turn)
+    told: PromptTextAnswer = {
+        "turn": turn, "step": n, "sections": sections, "kept": request is not None, "erased": erased,
+    }  # fmt: skip
+    return etagged(call.request, told)
