@@ -45,6 +45,7 @@ from hob.providers.routing.failover_model import RouteHealthPort
 from hob.providers.routing.routing import ModelRouter
 from hob.store.store import Store
 
+_EVERY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, not listened on
 _MACHINES = frozenset({WEBHOOK_CHANNEL, WEBHOOK_OUT_CHANNEL, "hob"})
 """Channels that lead to no chat."""
 
@@ -153,6 +154,8 @@ class DaemonOperations:
 
     def mode(self) -> str:
         gateway = self._reloading.config[GatewaySettings]
+        if gateway.host in _EVERY:
+            return "headless"
         if gateway.hosts or gateway.trusted_proxies or not _is_here(gateway.host):
             return "remote"
         return "full" if any(name not in _MACHINES for name, _ in self._channels.all) else "standalone"

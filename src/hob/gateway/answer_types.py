@@ -342,7 +342,8 @@ class JobAnswer(TypedDict):
 class PublicStatusAnswer(TypedDict):
     """How Hob is, for everybody.
 
-    mode: `remote`: other machines reach Hob; `full`: it is in chats too; else `standalone`
+    mode: `headless`: it listens on all addresses; `remote`: other machines reach it; `full`: it is in chats too; else
+        `standalone`
     ready: messages are accepted
     """
 

@@ -62,6 +62,20 @@ class ReindexedAnswer(TypedDict):
     reason: str
 
 
+class InstalledAnswer(TypedDict):
+    """The model that makes vectors, after it was asked for one.
+
+    status: `ready`, or `error`
+    action: `asked`: what a local model lacks is fetched when it is asked first
+    detail: why it fails
+    """
+
+    status: str
+    action: str
+    model: str
+    detail: str
+
+
 class MemoryItemsAnswer(TypedDict):
     """Items of memory.
 
@@ -333,6 +347,9 @@ class MemoryControl(Protocol):
 
     async def check_embedding(self) -> EmbeddingStatusAnswer:
         """The same, after the embedder was asked for once where it never was."""
+
+    async def install(self, model: str) -> InstalledAnswer:
+        """Ask the chosen embedder for a vector, which fetches what it lacks. Raises InvalidRequest for another one."""
 
     async def reindex(self, reason: str) -> ReindexedAnswer:
         """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""

@@ -5,6 +5,9 @@ from typing import NamedTuple, NotRequired, Protocol, TypedDict
 
 from hob.core.content.repository_files import FileAnswer, RepoRow
 
+SEARCHED = "searched"
+"""The folder below which repositories are looked for (`workspace.search_path`)."""
+
 
 class WorkRepoAnswer(TypedDict):
     """Where tools work."""
@@ -53,7 +56,11 @@ class MatchAnswer(TypedDict):
 
 
 class RepoSearchAnswer(TypedDict):
-    """What was found."""
+    """What was found.
+
+    root: the folder below which `repos` lie
+    matches: in the repository that was named
+    """
 
     root: str
     repos: list[str]

@@ -14,6 +14,9 @@ class WorkspaceSettings:
     work_repo: Path | None = setting(
         None, "Folder where tools work and commands run; not set: work/ in the workspace.", stored=True
     )
+    search_path: Path | None = setting(
+        None, "Folder below which the dashboard looks for repositories; not set: where tools work.", stored=True
+    )
     seed: bool = setting(True, "Write short templates into a new workspace, and make it a git repository.")
 
     @property

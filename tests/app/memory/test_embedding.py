@@ -66,6 +66,12 @@ async def test_vectors_are_made_anew_when_their_owner_wants_it(tmp_path: Path) -
         assert len(server.requests) > asked
         told = await control(hob).check_embedding()
         assert told["runtime"]["ready"]
+        asked = len(server.requests)
+        had = await control(hob).install("fake-embed")
+        assert (had["status"], had["action"], had["detail"]) == ("ready", "asked", "")
+        assert len(server.requests) == asked + 1
+        with pytest.raises(InvalidRequest, match="chooses one, from the next start on"):
+            await control(hob).install("other/model")
         assert told["index"]["embeddedChunks"] >= count
         assert told["embedding"]["fingerprint"].endswith(f"|{told['embedding']['dimension']}|true")
 
@@ -76,6 +82,8 @@ async def test_missing_embedder_has_nothing_to_make_anew(tmp_path: Path) -> None
         assert (told["status"], told["runtime"]["ready"]) == ("disabled", False)
         with pytest.raises(InvalidRequest, match="no vectors"):
             await control(hob).reindex("")
+        with pytest.raises(InvalidRequest, match="from the next start on"):
+            await control(hob).install("")
 
 
 async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> None:
@@ -89,3 +97,5 @@ async def test_failing_embedder_is_told_and_words_still_find(tmp_path: Path) -> 
         assert "nowhere" in (await hob.app.operations.status())["memory"]["problem"]
         seen = await control(hob).check_embedding()
         assert (seen["status"], seen["runtime"]["ready"]) == ("error", False)
+        had = await control(hob).install("")
+        assert (had["status"], "nowhere" in had["detail"]) == ("error", True)

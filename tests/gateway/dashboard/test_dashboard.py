@@ -334,7 +334,25 @@ async def test_settings_are_read_and_changed_by_the_keys_of_kafclaw(hob: Machine
         await page.post("/api/v1/settings", json={"key": "silent_mode", "value": True})
         assert (await page.get("/api/v1/settings", params={"key": "delivery.silent_mode"})).json()["value"] is True
         assert (await page.get("/api/v1/settings", params={"key": "nonsense"})).status_code == 404
+        for answer in (
+            await page.get("/api/v1/settings", params={"key": "whatsapp_allowlist"}),
+            await page.post("/api/v1/settings", json={"key": "whatsapp_denylist", "value": "+49"}),
+        ):
+            assert (answer.status_code, "reserved for a channel WhatsApp" in answer.text) == (404, True)
         assert (await page.post("/api/v1/settings", json={"key": "bot_repo_path", "value": "/x"})).status_code == 400
+
+
+async def test_repositories_are_looked_for_below_the_folder_that_was_set(
+    hob: Machine, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, work = tmp_path_factory.mktemp("code"), tmp_path_factory.mktemp("work")
+    (folder / "boats" / ".git").mkdir(parents=True)
+    async with signed_in(hob) as page:
+        told = await page.post("/api/v1/settings", json={"key": "default_repo_search_path", "value": str(folder)})
+        assert told.raise_for_status().json()["value"] == str(folder)
+        (await page.post("/api/v1/workrepo", json={"path": str(work)})).raise_for_status()
+        found = (await page.get("/api/v1/repo/search")).raise_for_status().json()
+        assert (found["root"], found["repos"]) == (str(folder.resolve()), ["boats"])
 
 
 async def test_web_user_is_linked_to_a_chat_of_whatsapp_by_its_jid(hob: Machine) -> None:
@@ -484,3 +502,5 @@ async def test_mode_tells_whether_other_machines_reach_hob(hob: Machine, tmp_pat
         browser(reached) as page,
     ):
         assert (await page.get("/api/v1/status")).json()["mode"] == "remote"
+    async with machine(tmp_path / "third", HOB_GATEWAY_HOST="0.0.0.0") as open_, browser(open_) as page:
+        assert (await page.get("/api/v1/status")).json()["mode"] == "headless"

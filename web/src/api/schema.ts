@@ -576,6 +576,19 @@ export interface IdAnswer {
   id: string;
 }
 
+/** The model that makes vectors, after it was asked for one. */
+export interface InstalledAnswer {
+  status: string;
+  action: string;
+  model: string;
+  detail: string;
+}
+
+/** The model that is to make vectors. */
+export interface Installing {
+  model?: string | null;
+}
+
 /** Work that goes on as long as Hob runs. */
 export interface JobAnswer {
   name: string;
@@ -1615,6 +1628,12 @@ export interface Routes {
     query: undefined;
     body: undefined;
     answer: EmbeddingStatusAnswer;
+  };
+  "POST /api/v1/memory/embedding/install": {
+    path: undefined;
+    query: undefined;
+    body: Installing;
+    answer: InstalledAnswer;
   };
   "POST /api/v1/memory/embedding/reindex": {
     path: undefined;

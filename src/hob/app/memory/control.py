@@ -44,6 +44,7 @@ from hob.gateway.memory import (
     GoalChange,
     GoalsAnswer,
     ImportedAnswer,
+    InstalledAnswer,
     ItemFilter,
     MemoryItemsAnswer,
     MemoryStatusAnswer,
@@ -265,6 +266,22 @@ class OwnerMemory:
             with suppress(ModelError):
                 await self._embedder.embed_question("?")
         return await self.embedding()
+
+    async def install(self, model: str) -> InstalledAnswer:
+        """Ask the chosen embedder for a vector, which fetches what it lacks. Raises InvalidRequest for another one."""
+        known = self._embedder
+        if known is None or model not in ("", known.name, known.model):
+            told = translatable(
+                "{model} is not model.embedding; `hob config set model.embedding NAME` chooses one, "
+                "from the next start on",
+                model=model or "-",
+            )
+            raise InvalidRequest(told)
+        with suppress(ModelError):
+            await known.embed_question("?")
+        now = await self.embedding()
+        status = "ready" if now["runtime"]["ready"] else "error"
+        return {"status": status, "action": "asked", "model": known.name, "detail": known.problem}
 
     async def reindex(self, reason: str) -> ReindexedAnswer:
         """Drop all vectors; they are made anew in the background. Raises InvalidRequest without an embedder."""

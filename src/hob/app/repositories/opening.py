@@ -7,7 +7,7 @@ from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
 from hob.config.loading import Config
 from hob.core.lazy import Lazy
-from hob.gateway.repositories import LazyRepositories, Repositories
+from hob.gateway.repositories import SEARCHED, LazyRepositories, Repositories
 from hob.workspace.settings import WorkspaceSettings
 
 
@@ -27,6 +27,6 @@ async def open_repositories(kernel: Kernel) -> AsyncIterator[Contribution]:
         nonlocal now
         now = config[WorkspaceSettings]
 
-    folders = {"work": lambda: now.work, "identity": lambda: now.path}
+    folders = {"work": lambda: now.work, "identity": lambda: now.path, SEARCHED: lambda: now.search_path or now.work}
     at_hand = LazyRepositories(Lazy(lambda: _over()(folders, kernel.environ)))
     yield Contribution(provides={LazyRepositories: at_hand}, on_settings=become)

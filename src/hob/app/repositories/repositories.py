@@ -10,6 +10,7 @@ from hob.core.content.repository_files import FileAnswer
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.translation.language import translatable
 from hob.gateway.repositories import (
+    SEARCHED,
     BranchesAnswer,
     ChangeAnswer,
     DiffAnswer,
@@ -83,13 +84,14 @@ class OwnerRepositories:
     async def search(self, repo: str, text: str) -> RepoSearchAnswer:
         """The repositories in the folder, and the lines of files that hold a text."""
         root = self._root(repo)
-        repos = await asyncio.to_thread(repositories_below, root)
+        below = self._root(SEARCHED) if repo == "work" and SEARCHED in self._folders else root
+        repos = await asyncio.to_thread(repositories_below, below)
         matches: list[MatchAnswer] = []
         if text:
             asked = ("grep", "-I", "-n", "-i", "-F", "-z", "--untracked", "--no-textconv", "-m", "20", "-e", text)
             said = await self._programs.git(root, *asked, fine=(0, 1))
             matches = [_match(line) for line in said.split("\n")[:_MOST_LINES] if line.count("\0") >= 2]
-        return {"root": str(root), "repos": repos, "matches": matches}
+        return {"root": str(below), "repos": repos, "matches": matches}
 
     async def branches(self, repo: str) -> BranchesAnswer:
         """The branches, and which one is checked out."""

@@ -14,6 +14,7 @@ KEYS_AT_RUN_TIME = frozenset(
         "spending.monthly",
         "spending.per_session",
         "spending.per_turn",
+        "workspace.search_path",
         "workspace.work_repo",
         "spending.warn_at",
     }

@@ -172,6 +172,7 @@ ENDPOINTS = (
     own("GET", "/memory/search", items, ADMIN, MemoryQuery),
     _same("GET", "/memory/embedding/status"),
     _same("GET", "/memory/embedding/healthz"),
+    _same("POST", "/memory/embedding/install"),
     _same("POST", "/memory/embedding/reindex"),
     _same("GET", "/memory/items"),
     _same("GET", "/memory/items/{id}"),

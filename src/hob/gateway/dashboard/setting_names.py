@@ -16,9 +16,12 @@ KAFCLAW: Mapping[str, str] = {
     "daily_token_limit": "spending.daily_tokens",
     "work_repo_path": "workspace.work_repo",
     "bot_repo_path": "workspace.path",
+    "default_repo_search_path": "workspace.search_path",
     "approval_timeout_seconds": "approvals.seconds",
 }
 """What KafClaw's clients call Hob's settings."""
+RESERVED = frozenset({"whatsapp_allowlist", "whatsapp_denylist", "whatsapp_pending", "whatsapp_pair_token"})
+"""Keys of KafClaw's channel WhatsApp, which Hob does not have: who may write is told by people and pairing."""
 
 
 class OneSettingAnswer(TypedDict):
@@ -62,6 +65,7 @@ async def settings(call: EndpointCall[WhichSetting]) -> JsonResponse[SettingsAns
 async def put(call: EndpointCall[NewValue]) -> JsonResponse[SetAnswer]:
     """Change one setting that is `changeable`."""
     key = call.asked.key
+    _check(key)
     await call.api.operations.change_settings({KAFCLAW.get(key, key): call.asked.value}, call.caller.by)
     return json_response({"status": "ok", "key": key, "value": _value(call, key)})
 
@@ -70,4 +74,16 @@ def _value(call: EndpointCall[Any], key: str) -> Any:
     for each in call.api.operations.settings():
         if each["key"] == KAFCLAW.get(key, key):
             return each["value"]
+    _check(key)
     raise NotFound(translatable("there is no setting {key}", key=key[:80]))
+
+
+def _check(key: str) -> None:
+    """Raises NotFound for what is reserved."""
+    if key in RESERVED:
+        told = translatable(
+            "{key} is reserved for a channel WhatsApp, which Hob does not have; who may write to Hob is under "
+            "/api/v1/people and /api/v1/pairing",
+            key=key,
+        )
+        raise NotFound(told)

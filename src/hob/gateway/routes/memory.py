@@ -24,6 +24,7 @@ from hob.gateway.memory import (
     GoalChange,
     GoalsAnswer,
     ImportedAnswer,
+    InstalledAnswer,
     ItemFilter,
     MemoryControl,
     MemoryItemsAnswer,
@@ -67,6 +68,13 @@ class Reindexing:
 
     confirmWipe: bool = field("must be true: the vectors that there are go at once", False)  # noqa: N815 - KafClaw's
     reason: str = field("why, for the log", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Installing:
+    """The model that is to make vectors."""
+
+    model: str = field("the one that `model.embedding` names; without it that one", "", characters=(0, 500))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +173,14 @@ async def embedding_health(call: EndpointCall[Nothing]) -> JsonResponse[Embeddin
     """The same; 503 where no vectors can be made. An embedder that was never asked is asked once."""
     told = await _memory(call).check_embedding()
     return json_response(told, 200 if told["runtime"]["ready"] else 503)
+
+
+async def install(call: EndpointCall[Installing]) -> JsonResponse[InstalledAnswer]:
+    """Have the model of `model.embedding` ready: one of the library fastembed is fetched now.
+
+    Another model is chosen in the settings, and used from the next start on.
+    """
+    return json_response(await _memory(call).install(call.asked.model))
 
 
 async def reindex(call: EndpointCall[Reindexing]) -> JsonResponse[ReindexedAnswer]:
@@ -288,6 +304,7 @@ ENDPOINTS = (
     Endpoint("GET", "/memory/status", status, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/embedding/status", embedding, TokenScope.READ, Nothing),
     Endpoint("GET", "/memory/embedding/healthz", embedding_health, TokenScope.READ, Nothing, statuses=(200, 503)),
+    Endpoint("POST", "/memory/embedding/install", install, TokenScope.ADMIN, Installing, local=True),
     Endpoint("POST", "/memory/embedding/reindex", reindex, TokenScope.ADMIN, Reindexing, local=True, changes="memory"),
     Endpoint("GET", "/memory/items", items, TokenScope.ADMIN, MemoryQuery),
     Endpoint("GET", "/memory/recalled", recalled, TokenScope.ADMIN, RecalledQuery, errors=("not_found",)),
