@@ -173,15 +173,7 @@ class PromptBuilder:
         history, own = without_repeats(history, own)
 
         until = _opening_length(own, len(opening))
-        messages: list[ModelMessage] = []
-        ends: list[tuple[int, int]] = []
-        for part in (foreign, summary, history, own[:until]):
-            render(messages, part, self._marks)
-            ends.append(end_of(messages))
-        if volatile:
-            add_user(messages, UserMessage(volatile))
-        ends.append(end_of(messages))
-        render(messages, own[until:], self._marks)
+        messages, ends = self._rendered((foreign, summary, history, own[:until]), volatile, own[until:])
         trust = join(entry.label for entry in (*foreign, *summary, *history, *own))
         request = ModelRequest(
             model, system.text, tuple(messages), tools, limits.answer, cache_key=turn.session, patience=patience
@@ -190,7 +182,22 @@ class PromptBuilder:
         parts = (*system.sections, tool_section, *self._conversation(foreign, summary, history, own, moment))
         sections = tuple(section for section in parts if section.bytes)
         memories = moment.memories if _begins(steps) else ()
-        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks), memories, tuple(ends))
+        return Prompt(request, sections, trust, tokens, budget, (*moment.news, *remarks), memories, ends)
+
+    def _rendered(
+        self, parts: Sequence[Sequence[Entry]], volatile: str, rest: Sequence[Entry]
+    ) -> tuple[list[ModelMessage], tuple[tuple[int, int], ...]]:
+        """The messages, and how far they go after each part and after the volatile block."""
+        messages: list[ModelMessage] = []
+        ends: list[tuple[int, int]] = []
+        for part in parts:
+            render(messages, part, self._marks)
+            ends.append(end_of(messages))
+        if volatile:
+            add_user(messages, UserMessage(volatile))
+        ends.append(end_of(messages))
+        render(messages, rest, self._marks)
+        return messages, tuple(ends)
 
     async def preview(self, session: SessionKey, view: View, tools: tuple[ToolSpec, ...], model: str) -> Prompt:
         """The prompt as the owner's next message would find it, without that message."""
