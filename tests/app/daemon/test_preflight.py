@@ -70,7 +70,7 @@ def test_token_that_was_measured_is_still_told_to_anyone_who_masks_it(home: Path
     ("line", "complaint"),
     [
         ("hosts = ['10.0.0.7']", "'10.0.0.7' is not a host name"),
-        ("hosts = ['pypi.org', 'group:packets']", "no group of hosts 'packets'"),
+        ("hosts = ['pypi.org', 'group:packets']", "no group of hosts 'group:packets'"),
         ("toolchains = ['cargoo']", "'cargoo' is neither a toolchain"),
         ("toolchains = ['/nowhere/at/all']", "there is no folder /nowhere/at/all"),
         ("environment = ['BASH_ENV']", "BASH_ENV is never passed to commands"),

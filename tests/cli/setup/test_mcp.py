@@ -1,4 +1,4 @@
-"""`hob mcp`: what a program that did not start was not shown, and servers taken over from other programs."""
+"""`hob mcp` and `hob auth`: what keeps a server from being added, servers of other programs, logins taken back."""
 
 import json
 import shutil
@@ -43,3 +43,46 @@ def test_imported_programs_read_the_folders_that_are_named(
     assert "notes: 7 tools are offered to the model" in capsys.readouterr().out
     servers = load_config(SECTIONS, home=home, environ={})[McpSettings]
     assert {name: each.read for name, each in servers.items()} == {"notes": server.read}
+
+
+@pytest.mark.skipif(find_spec("mcp") is None, reason="needs the library")
+def test_login_is_taken_back_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hob.tools.mcp.oauth import OAuthTokenFile
+
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    (tmp_path / "config.toml").touch()
+    OAuthTokenFile(tmp_path, "vault").keep(url="https://vault.example/mcp", until=None)
+    assert run(["auth", "list"]) == 0
+    assert "vault  https://vault.example/mcp" in capsys.readouterr().out
+    assert run(["auth", "logout", "../config.toml"]) == 1
+    assert (tmp_path / "config.toml").exists()
+    assert run(["auth", "logout", "vault"]) == 0
+    assert run(["auth", "logout", "vault"]) == 1
+    assert "`hob auth list` shows where it is" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(find_spec("mcp") is None or shutil.which("bwrap") is None, reason="needs the library and a sandbox")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--", "no-such-program"], "no program 'no-such-program' where the sandbox looks"),
+        (["--", "true"], "it ended before it answered"),
+        (["--url", "http://127.0.0.1:9/mcp"], "nobody answers at its address"),
+        (["--url", "ftp://a"], "'ftp://a' begins neither with https:// nor http://"),
+        (["--host", "group:zz", "--", "true"], "There is no group of hosts 'group:zz'. There are: group:packages, "),
+        (["--", "npx"], "write it behind: npx PACKAGE"),
+        (["--", "npx", "--odd", "x"], "what --odd of npx means; it takes -y, -q and --package"),
+        (["--", "uvx", "a b"], "'a b' is no package of a registry"),
+    ],
+)
+def test_server_that_cannot_be_added_is_told_once_and_leaves_nothing(
+    words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOB_HOME", str(tmp_path))
+    assert run(["mcp", "add", "x", "--yes", *words]) in (1, 2)
+    said = capfd.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not load_config(SECTIONS, home=tmp_path, environ={})[McpSettings]

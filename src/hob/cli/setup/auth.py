@@ -1,6 +1,7 @@
 """`hob auth`: logins of MCP servers (OAuth), listed, made and taken back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -32,9 +33,7 @@ def _oauth() -> Any:
 def list_(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:
     """Every login: where, for what, until when. No token is shown."""
     home, oauth = read_config().home, with_library(_oauth)
-    folder = home / oauth.FOLDER
-    names = sorted(each.name for each in folder.iterdir() if "." not in each.name) if folder.is_dir() else []
-    views = [_view(name, oauth.OAuthTokenFile(home, name).read()) for name in names]
+    views = [_view(name, oauth.OAuthTokenFile(home, name).read()) for name in _names(home / oauth.FOLDER)]
     if printed_json({"logins": views}, json):
         return
     for view in views:
@@ -54,12 +53,17 @@ def login(name: Name) -> int:
 def logout(name: Name) -> int:
     """Forget a login."""
     home = read_config().home
-    if not with_library(_oauth).TokenFile(home, name).forget():
+    oauth = with_library(_oauth)
+    if name not in _names(home / oauth.FOLDER) or not oauth.OAuthTokenFile(home, name).forget():
         raise NotFound(
             translatable("Hob is not logged in to {name}; `hob auth list` shows where it is", name=line(name))
         )
     print(_("Hob is logged out of {name}").format(name=name))
     return tell_daemon(home)
+
+
+def _names(folder: Path) -> Sequence[str]:
+    return sorted(each.name for each in folder.iterdir() if "." not in each.name) if folder.is_dir() else []
 
 
 def _view(name: str, kept: Mapping[str, Any]) -> Mapping[str, Any]:

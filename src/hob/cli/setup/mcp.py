@@ -152,11 +152,7 @@ def try_(name: Name, *, json: Json = False) -> int:
         tools = [each.name for each in found.tools]
         print_json({"name": name, "version": found.version, "protocol": found.protocol, "tools": tools, "new": changed})
         return 1 if changed else 0
-    print(
-        _("{title} {version}, MCP {protocol}").format(
-            title=line(found.title), version=found.version, protocol=found.protocol
-        )
-    )
+    print(_("{server}, MCP {protocol}").format(server=_titled(found), protocol=found.protocol))
     for each in found.tools:
         print(f"  {tool_name(name, each.name)}{' *' if each.name in changed else ''}")
     if changed:
@@ -266,11 +262,7 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
     before = load_accepted(config.home, name)
     changed = _changed(before, found)
     known = {each.name: each for each in before.tools} if before is not None else {}
-    print(
-        _("{title} {version}, MCP {protocol}").format(
-            title=line(found.title), version=found.version, protocol=found.protocol
-        )
-    )
+    print(_("{server}, MCP {protocol}").format(server=_titled(found), protocol=found.protocol))
     for each in found.tools:
         if each.name in changed:
             for shown in _shown(name, each, known.get(each.name)):
@@ -292,6 +284,10 @@ def _accept(config: Config, name: str, server: McpServer, *, yes: bool) -> int:
         )
     )
     return tell_daemon(config.home)
+
+
+def _titled(server: AcceptedServer) -> str:
+    return f"{line(server.title)} {line(server.version)}".strip()
 
 
 def _shown(server: str, tool: AcceptedTool, before: AcceptedTool | None) -> Iterator[str]:

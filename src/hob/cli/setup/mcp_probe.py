@@ -1,6 +1,7 @@
 """Asking a server what it offers, outside of any turn: to show it to the owner, or to try it."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -34,6 +35,9 @@ async def connected(
 ) -> AsyncIterator[Connection]:
     """A connection as long as the block. `show` is given where somebody logs in, and how to give an answer."""
     async with AsyncExitStack() as stack:
+        noting = logging.getLogger(Connection.__module__)
+        stack.callback(noting.setLevel, noting.level)
+        noting.setLevel(logging.CRITICAL)  # why it fails is told by who waits for it
         here = around(config)
         if show is not None and server.url:
             here = replace(here, login=await _login(stack, show))

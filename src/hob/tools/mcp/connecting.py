@@ -1,5 +1,6 @@
 """How each server of a home is reached: its program in the sandbox, or its address. Heavy: loaded when needed."""
 
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,12 @@ from hob.tools.mcp.sampling import Sampling
 from hob.tools.mcp.server_environment import ServerEnvironment
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.stdio import StderrTail, open_streams
+from hob.tools.sandbox.backends.bubblewrap import Bubblewrap
 from hob.tools.sandbox.backends.detection import find_backend
+from hob.tools.sandbox.backends.landlock import Landlock
+from hob.tools.sandbox.environment_variables import search_path
 from hob.tools.sandbox.job import JobRoot, SandboxJob
+from hob.tools.sandbox.launcher.launcher import Backend
 from hob.tools.sandbox.network.credentials import CredentialBook
 from hob.tools.sandbox.roots import checked_root
 from hob.tools.sandbox.running_command import OutputCallbacks, RunningCommand, start
@@ -57,11 +62,27 @@ async def start_program(
     """Start a server's program: it sees its own folder and those that were named. Raises NotConfigured, ToolFailed."""
     environment, job = job_of(name, server, around)
     found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", ""))
+    _check_program(job.argv[0], environment, found.backend)
     limits = replace(limits_of(around.sandbox), output=1 << 62)
     callbacks = replace(callbacks, network=partial(around.decided, name))
     return await start(
         found.backend, job, around.clock, limits=limits, interactive=True, callbacks=callbacks, records=around.records
     )
+
+
+def _check_program(program: str, environment: SandboxEnvironment, backend: Backend) -> None:
+    """Raises NotConfigured where the sandbox has no such program; a container's image is not looked into."""
+    path = ":".join(search_path(environment.tools.path))
+    there = "/" in program or shutil.which(program, path=path) is not None
+    if not there and isinstance(backend, Bubblewrap | Landlock):
+        raise NotConfigured(
+            translatable(
+                "there is no program {program} where the sandbox looks ({path}); name it by its whole path, and its "
+                "folder with --read",
+                program=repr(program),
+                path=path,
+            )
+        )
 
 
 def job_of(name: str, server: McpServer, around: ServerEnvironment) -> tuple[SandboxEnvironment, SandboxJob]:

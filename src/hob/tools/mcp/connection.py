@@ -359,10 +359,12 @@ def _reason(error: BaseException) -> str:
     """The innermost error, in a few words."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, httpx2.ConnectError) and "attempts failed" in str(error):
+        return "nobody answers at its address; is it running?"
     if isinstance(error, TimeoutError):
         return f"it did not answer within {_OPENING_SECONDS:g} s"
     if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
-        return "it ended"
+        return "it ended before it answered"
     return (str(error) or type(error).__name__)[:1_000]
 
 

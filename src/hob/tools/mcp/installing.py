@@ -68,13 +68,27 @@ def plan_of(command: Sequence[str]) -> InstallPlan | None:
         if name in ("-p", "--package", "--from"):
             package = value or (words.pop(0) if words else "")
         elif option not in ("-y", "--yes", "-q", "--quiet"):
-            raise NotConfigured(translatable("{option} of {program} is not known here", option=option, program=program))
+            raise NotConfigured(
+                translatable(
+                    "Hob does not know what {option} of {program} means; it takes -y, -q and --package (uvx: --from), "
+                    "then the package, then what the server is given",
+                    option=option,
+                    program=program,
+                )
+            )
     if not words:
-        raise NotConfigured(translatable("{program} names no package", program=program))
+        raise NotConfigured(
+            translatable("{program} names no package; write it behind: {program} PACKAGE", program=program)
+        )
     named = package or words[0]
     found = (_NPM if kind == "npm" else _PYPI).fullmatch(named)
     if found is None:
-        raise NotConfigured(translatable("{package} is no package of a registry", package=named))
+        raise NotConfigured(
+            translatable(
+                "{package} is no package of a registry; write its name, with a version if you like (NAME@1.2.3)",
+                package=repr(named),
+            )
+        )
     version = found["version"] or ""
     version = version if _EXACT.fullmatch(version) else ""
     return InstallPlan(kind, found["name"], version, words[0] if package else "", tuple(words[1:]))
@@ -127,6 +141,8 @@ async def _run(
     hosts = sorted({host for host, _ in registries.hosts})
     environment, job = job_of(name, McpServer(command=list(argv), hosts=hosts), around)
     found = find_backend(around.sandbox.backend, environment, around.environ.get("PATH", "")).backend
+    if not found.confines:  # nothing limits whom it reaches
+        job = replace(job, hosts=())
     if isinstance(found, Bubblewrap):
         found = replace(found, internet=replace(found.internet, local=registries.hosts))
     with tempfile.TemporaryDirectory(dir=around.home / FOLDER, prefix="install-") as temporary:

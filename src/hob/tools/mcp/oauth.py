@@ -5,6 +5,7 @@ Tokens are encrypted with a key that lies among the secrets: a copy of the folde
 
 import asyncio
 import json
+import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,6 +31,8 @@ from hob.tools.mcp.settings import McpServer
 
 FOLDER = "oauth"
 """The folder in the home for what servers gave."""
+
+logging.getLogger(OAuthClientProvider.__module__).setLevel(logging.CRITICAL)  # what fails is told by who asked
 
 _KEY = ".oauth.key"
 _NONCE = 12

@@ -1,14 +1,15 @@
 """Which MCP servers there are, and what each may see and reach."""
 
 from hob.core.settings import Secret, setting
+from hob.core.translation.language import translatable
 from hob.core.values import dataclass
 from hob.tools.sandbox.settings import host_problem
 
 
 def _url_problem(url: str) -> str:
-    return (
-        "" if not url or url.startswith(("http://", "https://")) else f"{url} begins neither with https:// nor http://"
-    )
+    if not url or url.startswith(("http://", "https://")):
+        return ""
+    return translatable("{url!r} begins neither with https:// nor http://", url=url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,12 @@ async def open_streams(start: Start, words: StderrTail, ended: Callable[[], None
     heard, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
     write, written = anyio.create_memory_object_stream[SessionMessage](0)
     lines = _Lines(heard.send_nowait)
-    running = await start(OutputCallbacks(output=lines.feed, errors=words.hear))
+    try:
+        running = await start(OutputCallbacks(output=lines.feed, errors=words.hear))
+    except BaseException:
+        for stream in (heard, read, write, written):
+            stream.close()
+        raise
 
     async def watch() -> None:
         await running.wait()

@@ -92,9 +92,9 @@ def _expanded(rule: str) -> tuple[str, ...]:
         raise NotConfigured(
             translatable(
                 "There is no group of hosts {name!r}. There are: {all}, {groups}.",
-                name=name,
-                all=ALL_PACKAGES,
-                groups=", ".join(GROUPS),
+                name=rule,
+                all=f"group:{ALL_PACKAGES}",
+                groups=", ".join(f"group:{each}" for each in GROUPS),
             )
         )
     return GROUPS[name]
