@@ -10,6 +10,7 @@ from hob.cli.translating import _
 from hob.config.environment import process_environment
 from hob.core.errors import InvalidRequest
 from hob.core.translation.code_words import CLASS_WORDS, FAULT_WORDS, STATE_WORDS
+from hob.core.translation.language import translatable
 
 COLOURS = {
     "red": "31",
@@ -21,6 +22,11 @@ COLOURS = {
     "dim": "2",
     "bold": "1",
 }
+SESSION_WORDS: Mapping[str, str] = {
+    "memory": translatable("background work on memory"),
+    "models": translatable("`hob models`"),
+}
+"""What spends under keys that are no conversations, by how they begin."""
 SIMPLE_TERMINALS = frozenset({"", "dumb", "unknown"})
 """Values of TERM that promise nothing but lines of text."""
 STATE_COLOURS = {
@@ -65,6 +71,14 @@ def status_word(code: str) -> str:
     from hob.cli.chat.rendering.tool_calls import STATUS_NAMES  # few commands say it
 
     return _(STATUS_NAMES.get(code, STATE_WORDS.get(code, FAULT_WORDS.get(code, code))))
+
+
+def session_name(key: str, width: int = 60) -> str:
+    """A conversation for people, as `main (terminal)`: the first word is what commands take."""
+    if key.startswith("local:"):
+        return f"{line(key.removeprefix('local:'), width)} ({_('terminal')})"
+    about = _(SESSION_WORDS.get(key.partition(":")[0], ""))
+    return f"{line(key, width)} ({about})" if about else line(key, width)
 
 
 def print_head(*columns: tuple[str, int]) -> None:

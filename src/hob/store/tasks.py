@@ -7,6 +7,7 @@ import apsw
 
 from hob.core.ids import InboundId, SessionKey, TaskId, TraceId, TurnId
 from hob.core.states import TASK_MOVES, TASK_OF_TURN, TaskState, TurnState
+from hob.core.turns import WaitsFor
 from hob.core.values import dataclass
 from hob.store.database.part import StorePart
 from hob.store.database.rows import all_rows, marks
@@ -18,7 +19,8 @@ _INSERT = (
     "INSERT INTO tasks (id, inbound, session, trace_id, state, title, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SELECT = (
-    "SELECT t.id, inbound, turn, session, trace_id, state, c.text, reason, created, updated"
+    "SELECT t.id, inbound, turn, session, trace_id, state, c.text, reason, created, updated,"
+    " (SELECT u.waits_for FROM turns u WHERE u.id = t.turn)"
     " FROM tasks t LEFT JOIN content c ON c.id = t.title"
 )
 _CAME_THROUGH = (
@@ -30,7 +32,10 @@ _OPEN = "state IN ('pending', 'running', 'waiting')"
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task. `title` is the first line of what was asked; empty when that was erased."""
+    """One task. `title` is the first line of what was asked; empty when that was erased.
+
+    `waits_for` is what its turn waits for, where it does.
+    """
 
     id: TaskId
     inbound: InboundId | None
@@ -42,6 +47,7 @@ class TaskRow:
     reason: str
     created: float
     updated: float
+    waits_for: WaitsFor | None
 
 
 def add_task(
@@ -76,10 +82,10 @@ def _move(
 
 
 def _load(row: Sequence[Any]) -> TaskRow:
-    id, inbound, turn, session, trace, state, title, reason, created, updated = row
+    id, inbound, turn, session, trace, state, title, reason, created, updated, waits = row
     return TaskRow(
         TaskId(id), inbound, turn, SessionKey(session), TraceId(trace), TaskState(state), title_of(title), reason,
-        created, updated,
+        created, updated, None if waits is None else WaitsFor(waits),
     )  # fmt: skip
 
 

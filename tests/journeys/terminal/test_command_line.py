@@ -275,7 +275,9 @@ async def test_timeline_shows_the_trace_whose_id_it_prints(world: World, daemon:
     else:
         listed, shown = await _trace(world)
     assert "hello" in shown
-    assert len(shown.splitlines()) == len(listed.splitlines())
+    *rows, foot = listed.splitlines()
+    assert foot.startswith("`hob timeline --trace ID` ")
+    assert len(shown.splitlines()) == len(rows)
 
 
 async def _trace(world: World) -> tuple[str, str]:

@@ -34,8 +34,9 @@ async def test_conversations_are_listed_shown_named_and_deleted(world: World) ->
     assert (await world.hob("ask", "hello", "--session", "garden")).status == 0
     assert (await world.hob("ask", "goodbye")).status == 0
     assert (await world.hob("sessions", "rename", "garden", LONG)).status == 0
-    _head, newest, oldest = (await world.hob("sessions")).out.splitlines()
-    assert (newest.split()[0], oldest.split()[0]) == ("local:main", "local:garden")
+    _head, newest, oldest, foot = (await world.hob("sessions")).out.splitlines()
+    assert (newest.split()[0], oldest.split()[0]) == ("main", "garden")
+    assert foot == "Entries are messages, answers and tools' results."
     for wide in (60, 80):
         listed = await at_a_terminal(world, wide, "sessions")
         assert max(map(len, listed)) <= wide

@@ -53,8 +53,8 @@ async def test_table_tells_what_was_spent_and_what_is_left(world: World, daemon:
     assert columns.split() == ["model", "dollars", "calls", "tokens", "in", "tokens", "out"]
     assert row.split()[:1] == ["fake-1"]
     assert row.split()[-2].replace(",", "") == str(told["rows"][0]["input_tokens"])
-    assert daily.split()[0] == "spending.daily"
-    assert monthly.split()[0] == 'spending.models."fake-*".monthly'
+    assert daily.startswith("daily limit (spending.daily) ")
+    assert monthly.startswith('monthly limit (spending.models."fake-*".monthly) ')
     spent = told["total"]["cost_usd"]
     assert spent > 0
     assert [(each["key"], each["calls"]) for each in told["rows"]] == [("owner", 1)]

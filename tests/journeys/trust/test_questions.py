@@ -217,7 +217,9 @@ async def test_ask_ends_with_75_and_allow_sees_the_turn_through(home: World) -> 
     assert "rm -rf junk; echo ran >> marks" in said.err
     (id,) = {word.rstrip(",;") for word in said.err.split() if word.startswith("a_")}
     listed = await home.hob("approvals")
-    assert listed.out.startswith(id)
+    head, first, *_ = listed.out.splitlines()
+    assert head.split()[:3] == ["id", "asked", "conversation"]
+    assert first.startswith(id)
     assert "exec: rm -rf junk; echo ran >> marks\n" in listed.out
     shown = await home.hob("approvals", "show", id)
     assert "It would run:\n│ rm -rf junk\n" in shown.out
@@ -225,7 +227,7 @@ async def test_ask_ends_with_75_and_allow_sees_the_turn_through(home: World) -> 
     assert (allowed.status, allowed.err) == (0, "Allowed: exec.\n")
     assert "The tool said" in allowed.out
     settled = (await home.hob("approvals", "show", id)).out.splitlines()[-1]
-    assert settled.startswith(f"{id} in local:main: used by you, ")
+    assert settled.startswith(f"{id} in main (terminal): used by you, ")
     again = await home.hob("approvals", "allow", id)
     assert (again.status, again.out) == (0, allowed.out)
     other = await home.hob("approvals", "deny", id)
@@ -253,7 +255,8 @@ async def test_approval_for_more_than_once_is_listed_used_and_taken_back(home: W
     assert (await home.hob("approvals", "allow", first, "--always")).status == 0
     free = await home.hob("ask", RUN, "--session", "two")
     assert (free.status, len(marks(home))) == (0, 2)
-    assert (await home.hob("approvals", "grants")).out.startswith(first)
+    head, grant, *_ = (await home.hob("approvals", "grants")).out.splitlines()
+    assert (head.split()[0], grant.split()[0]) == ("id", first)
     assert (await home.hob("approvals", "revoke", first)).status == 0
     assert (await home.hob("approvals", "revoke", first)).status == 1
     assert (await home.hob("ask", RUN, "--session", "three")).status == 75

@@ -1368,6 +1368,7 @@ export interface TaskAnswer {
   reason: string;
   created: number;
   updated: number;
+  waits_for: string;
 }
 
 /** Tasks, newest first. */
@@ -1431,6 +1432,7 @@ export interface TraceTaskAnswer {
   reason: string;
   created: number;
   updated: number;
+  waits_for: string;
   channel: string;
   delivery_status: string;
   prompt_tokens: number;

@@ -10,6 +10,7 @@ from hob.cli.translating import _
 from hob.core.errors import NotFound
 from hob.core.events.timeline import EventKind
 from hob.core.messages import OutboundKind
+from hob.core.states import TurnState
 from hob.core.translation.code_words import STATE_WORDS
 from hob.core.translation.language import translatable
 from hob.guard.policy.rule_names import sentence_of
@@ -39,6 +40,14 @@ REPLY_WORDS: Mapping[str, str] = {
     OutboundKind.QUESTION: translatable("(a question)"),
 }
 """What a reply is that is no answer."""
+TURN_WORDS: Mapping[str, str] = {
+    TurnState.READY: translatable("ready to go on"),
+    TurnState.RUNNING: translatable("runs"),
+    TurnState.PARKED: translatable("waits"),
+    TurnState.DONE: translatable("finished"),
+    TurnState.SILENT: translatable("finished without an answer"),
+}
+"""What a turn does at an event about it, by the state that it went to; else the word of that state."""
 
 
 def timeline(*, trace: str | None = None, session: str | None = None, limit: int = 50, json: bool = False) -> None:
@@ -72,6 +81,8 @@ def timeline(*, trace: str | None = None, session: str | None = None, limit: int
         print_head((_("time"), 19), *(() if trace else ((_("trace"), 8),)), (_("event"), 11), (_("details"), 0))
     for event, depth in _tree(events) if trace else ((event, 0) for event in events):
         print(_row(event, depth, with_trace=not trace))
+    if events and not trace:
+        print(paint(_("`hob timeline --trace ID` shows all that one message set off."), "dim"))
 
 
 def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
@@ -93,20 +104,37 @@ def _tree(events: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], 
 
 def _row(event: Mapping[str, Any], depth: int, *, with_trace: bool) -> str:
     kind = paint(_(KIND_WORDS.get(event["kind"], event["kind"])).ljust(12), KIND_COLOURS.get(event["kind"], "dim"))
-    told = line(_(sentence_of(event["status"])), 70) if event["kind"] == "policy" else ""
-    status = "" if event["status"] == "ok" else " " + paint(told or status_word(event["status"]), "red")
-    if event["kind"] == EventKind.OUTBOUND:
-        status = f" {_(REPLY_WORDS[event['status']])}" if event["status"] in REPLY_WORDS else ""
-    took = "" if event["seconds"] is None else paint(f" {number(event['seconds'] * 1000, 0)} ms", "dim")
-    usage = event["usage"]
-    name = _(STATE_WORDS.get(event["name"], event["name"])) if event["kind"] in ("turn", "session") else event["name"]
-    if event["kind"] in (EventKind.INBOUND, EventKind.OUTBOUND):
-        name = (_("from {channel}") if event["kind"] == EventKind.INBOUND else _("to {channel}")).format(channel=name)
-    tokens = ""
-    if usage is not None:
-        told = _(" {input} tokens in, {output} out")
+    told, *further = _told(event)
+    if event["seconds"] is not None and event["kind"] != EventKind.APPROVAL:
+        further.insert(0, f"{number(event['seconds'] * 1000, 0)} ms")
+    if (usage := event["usage"]) is not None:
         put_in, came_out = (number(usage[side], 0) for side in ("input_tokens", "output_tokens"))
-        tokens = paint(told.format(input=put_in, output=came_out), "dim")
+        further.append(_("{input} tokens in, {output} out").format(input=put_in, output=came_out))
     trace = paint(event["trace_id"][:8] + "  ", "dim") if with_trace else ""
     text = f"  {line(event['text'], 60)}" if event["text"] else ""
-    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {name or _('none')}{status}{took}{tokens}{text}"
+    rest = paint("".join(f", {each}" for each in further), "dim")
+    return f"{when(event['at'])}  {trace}{'  ' * depth}{kind} {told}{rest}{text}"
+
+
+def _told(event: Mapping[str, Any]) -> tuple[str, ...]:
+    """What happened, and what is told of it less loudly."""
+    kind, name, status = event["kind"], event["name"], event["status"]
+    rule = line(_(sentence_of(status)), 70) if kind == EventKind.POLICY else ""
+    failed = "" if status == "ok" else paint(rule or status_word(status), "red")
+    if kind in (EventKind.INBOUND, EventKind.OUTBOUND):
+        here, elsewhere = (
+            (_("from this machine"), _("from {channel}"))
+            if kind == EventKind.INBOUND
+            else (_("to this machine"), _("to {channel}"))
+        )
+        told = here if name == "local" else elsewhere.format(channel=name)
+        return (f"{told} {_(REPLY_WORDS[status])}" if status in REPLY_WORDS else told,)
+    if kind == EventKind.TURN:
+        state = event["classification"]
+        told = _(TURN_WORDS.get(state, STATE_WORDS.get(state, state)))
+        model = () if name in ("turn", state, "") else (_("model {name}").format(name=name),)
+        return (f"{told}: {failed}" if failed else told, *model)
+    if kind == EventKind.APPROVAL:
+        return (_("asked you about {tool}").format(tool=name),)
+    name = _(STATE_WORDS.get(name, name)) if kind == EventKind.SESSION else name
+    return (": ".join(filter(None, (name or _("none"), failed))),)

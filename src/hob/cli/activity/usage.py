@@ -3,16 +3,22 @@
 import shutil
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import number
-from hob.cli.output import line, paint, printed_json
+from hob.cli.output import line, paint, printed_json, session_name
 from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
+from hob.core.translation.language import translatable
 
-LABELS = ("day", "model", "session", "sender", "task", "tool")
+LABELS = ("day", "model", "sender", "tool")
 """Titles of the first column."""
+TITLES: Mapping[str, str] = {"session": translatable("conversation"), "task": translatable("purpose")}
+"""Those of what is called otherwise where people read it."""
+LIMIT_WORDS: Mapping[str, str] = {"daily": translatable("daily limit"), "monthly": translatable("monthly limit")}
+"""Limits, by how their settings end."""
 _MOST_KEY = 44
 _MOST_BAR = 30
 _FEWEST = 4
@@ -32,8 +38,8 @@ def usage(
     days:
         Number of days, today included.
     by:
-        Group by day, model, session, sender (owner, member, stranger), task (chat, summary, ...) or tool (the calls
-        that read its results).
+        Group by day, model, session, sender (owner, member, stranger), task (what the model was asked for: chat,
+        summary, ...) or tool (the calls that read its results).
     json:
         Print JSON.
     """
@@ -72,9 +78,11 @@ def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any])
     if total["cached_tokens"]:
         columns[_("cached")] = [_percent(row["cached_tokens"], row["input_tokens"]) for row in rows]
     columns[_("tokens out")] = [number(row["output_tokens"], 0) for row in rows]
-    keys = [line(row["key"], _MOST_KEY) or "-" for row in rows]
+    empty = _("calls that read no tool's result") if by == "tool" else "-"
+    name = partial(session_name if by == "session" else line, width=_MOST_KEY)
+    keys = [name(row["key"]) or empty for row in rows]
     widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
-    title = _(by)
+    title = _(TITLES.get(by, by))
     width = max(len(title), *map(len, keys))
     room = _room(width + sum(widths.values()) + 2 * len(widths) + 2)
     head = "".join(f"  {name.rjust(widths[name])}" for name in columns)
@@ -88,7 +96,7 @@ def _show_rows(by: str, rows: list[Mapping[str, Any]], total: Mapping[str, Any])
 
 
 def _show_limits(limits: list[Mapping[str, Any]]) -> None:
-    keys = [line(limit["key"], _MOST_KEY) for limit in limits]
+    keys = [f"{_(LIMIT_WORDS[limit['key'].rpartition('.')[2]])} ({line(limit['key'], _MOST_KEY)})" for limit in limits]
     texts = [_left(limit) for limit in limits]
     width = max(map(len, keys))
     room = _room(width + max(map(len, texts)) + 4)

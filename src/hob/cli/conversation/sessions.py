@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
 from hob.cli.dates_and_figures import age, when
-from hob.cli.output import confirm, line, paint, print_head, printed_json, tame, width_of_screen
+from hob.cli.output import confirm, line, paint, print_head, printed_json, session_name, tame, width_of_screen
 from hob.cli.translating import _, ngettext
 from hob.core.money import MICRO, price
 from hob.core.translation.code_words import ROLE_WORDS
@@ -35,17 +35,19 @@ def list_(
     if printed_json(seen, json):
         return
     now, columns = time.time(), width_of_screen()
-    width = max((len(each["session"]) for each in seen["sessions"]), default=0)
-    width = max(width, len(_("conversation")))
+    names = [session_name(each["session"]) for each in seen["sessions"]]
+    width = max(map(len, (*names, _("conversation"))))
     if seen["sessions"]:
-        print_head((_("conversation"), min(width, 60)), (_("idle for"), -9), (_("entries"), -8), (_("title"), 0))
-    for each in seen["sessions"]:
+        print_head((_("conversation"), width), (_("idle for"), -9), (_("entries"), -8), (_("title"), 0))
+    for name, each in zip(names, seen["sessions"], strict=True):
         paused = paint(f"  {_(STANDING_WORDS['paused'])}", "yellow") if each["paused"] else ""
         old = age(max(0.0, now - each["updated"])).rjust(9)
-        name = paint(line(each["session"], 60).ljust(min(width, 60)), "bold")
-        room = max(_LEAST_TITLE, min(60, columns - min(width, 60) - len(f"  {old}  {each['entries']:>8}  ") - 8))
-        print(f"{name}  {old}  {each['entries']:>8}  {line(each['title'], room)}{paused}".rstrip())
-    if not seen["sessions"]:
+        room = max(_LEAST_TITLE, min(60, columns - width - len(f"  {old}  {each['entries']:>8}  ") - 8))
+        shown = paint(name.ljust(width), "bold")
+        print(f"{shown}  {old}  {each['entries']:>8}  {line(each['title'], room)}{paused}".rstrip())
+    if seen["sessions"]:
+        print(paint(_("Entries are messages, answers and tools' results."), "dim"))
+    else:
         print(_("None is archived.") if archived else _("There is no conversation yet; `hob` begins one."))
 
 
@@ -56,7 +58,7 @@ def show(session: Session = "main", *, json: Json = False) -> None:
     seen = reach("GET", "/sessions/show", {"session": session})
     if printed_json(seen, json):
         return
-    print(f"{paint(tame(seen['session']), 'bold')}  {line(seen['title'], 100)}")
+    print(f"{paint(session_name(seen['session']), 'bold')}  {line(seen['title'], 100)}")
     state = [_(word) for name, word in STANDING_WORDS.items() if seen[name]]
     print(
         _("model {model}, {entries} entries, {waiting} waiting").format(

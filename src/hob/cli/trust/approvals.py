@@ -10,7 +10,7 @@ from hob.app.daemon.daemon_client import reach
 from hob.cli.admin_commands import USAGE, answered, perform
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
 from hob.cli.dates_and_figures import when
-from hob.cli.output import line, paint, printed_json, tame
+from hob.cli.output import line, paint, print_head, printed_json, session_name, tame
 from hob.cli.translating import _, terminal_language
 from hob.config.environment import find_home, process_environment
 from hob.core.translation.code_words import APPROVAL_WORDS
@@ -29,10 +29,16 @@ def list_(*, json: Json = False) -> None:
     seen = reach("GET", "/approvals")
     if printed_json(seen, json):
         return
+    width = max(map(len, (*(session_name(each["session"], 30) for each in seen["approvals"]), _("conversation"))))
+    if seen["approvals"]:
+        print_head(
+            (_("id"), 10), (_("asked"), 19), (_("conversation"), width), (_("what Hob wants to do, and why it asks"), 0)
+        )
     for each in seen["approvals"]:
         about = line(subject_of(each), 100)
         first, _colour = next(coloured_lines(each, terminal_language()))
-        print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {line(each['session'], 30)}  {about}")
+        name = session_name(each["session"], 30).ljust(width)
+        print(f"{paint(each['id'], 'bold')}  {when(each['asked'])}  {name}  {about}")
         print(paint(f"  {line(first, 110)}", "dim"))
     print(
         _("`hob approvals show ID` shows all of one.") if seen["approvals"] else _("Nothing waits for your approval.")
@@ -49,7 +55,7 @@ def show(id: Id, *, json: Json = False) -> None:
     show_approval(seen, sys.stdout)
     told = _("{id} in {session}: {state}{note}")
     if seen["state"] == "open":
-        told = _("{id} in {session}: {state} since {asked}; approval can be for: {scopes}")
+        told = _("{id} in {session}: {state} since {asked}; you can allow it: {scopes}")
     elif seen["answered"]:
         told = _("{id} in {session}: {state} by {by}, {answered}{note}")
     note = f", {seen['note']}" if seen["note"] else ""
@@ -57,7 +63,7 @@ def show(id: Id, *, json: Json = False) -> None:
     codes = (seen["state"], seen["by"], *seen["scopes"])
     state, by, *scopes = (_(APPROVAL_WORDS.get(each, each)) for each in codes)
     words = {"note": note, "state": state, "by": by, "scopes": ", ".join(scopes)}
-    print(tame(told.format_map({**seen, **times, **words})))
+    print(tame(told.format_map({**seen, **times, **words, "session": session_name(seen["session"])})))
 
 
 @app.command
@@ -88,9 +94,11 @@ def grants(*, json: Json = False) -> None:
     seen = reach("GET", "/grants")
     if printed_json(seen, json):
         return
+    if seen["grants"]:
+        print_head((_("id"), 10), (_("given"), 19), (_("tool"), 30), (_("where it holds"), 0))
     for each in seen["grants"]:
-        where = _("in {session}").format(session=tame(each["session"])) if each["session"] else _("everywhere")
-        print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30)} {where}")
+        where = _("in {session}").format(session=session_name(each["session"])) if each["session"] else _("everywhere")
+        print(f"{paint(each['id'], 'bold')}  {when(each['given'])}  {line(each['tool'], 30):30}  {where}")
     print(
         _("`hob approvals show ID` shows what was allowed.")
         if seen["grants"]

@@ -124,6 +124,7 @@ class TaskAnswer(TypedDict):
     """A task.
 
     state: see [states](states.md)
+    waits_for: what its turn waits for: `approval`, `answer`, `child`, `client`, `time` or `store`; else empty
     """
 
     id: str
@@ -134,6 +135,7 @@ class TaskAnswer(TypedDict):
     reason: str
     created: float
     updated: float
+    waits_for: str
 
 
 class TasksAnswer(TypedDict):
@@ -262,6 +264,7 @@ def task_view(row: TaskRow, *, shown: bool = True) -> TaskAnswer:
         "reason": row.reason,
         "created": row.created,
         "updated": row.updated,
+        "waits_for": row.waits_for.value if row.waits_for else "",
     }
 
 
