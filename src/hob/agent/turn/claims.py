@@ -63,7 +63,8 @@ _DINGE = (
 _SOON = "just|now|successfully|also|gone ahead and|since|then|safely"
 _BALD = "soeben|gerade|jetzt|nun|erfolgreich|damit|hiermit|auch"
 _LEAD = (
-    r"[✅✔☑\ufe0f🎉📧\s*_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|erledigt|fertig|gut|alles klar)\b"
+    r"[✅✔☑\ufe0f🎉📧\s*_-]*(?:(?:ok(?:ay)?|done|all set|great|sure|perfect|alright|yes|indeed|of course|truly|"
+    r"absolutely|certainly|erledigt|fertig|gut|alles klar|ja|natürlich|klar|gerne?|selbstverständlich)\b"
     r"[\s,.:!;\u2013\u2014-]*)*"
 )
 _NOT_HERE = (  # not done, not yet, not now, not by Hob, or not said in earnest
