@@ -174,11 +174,15 @@ async def _decide(world: World, browser: Browser) -> None:
         if shot := os.environ.get("HOB_TEST_SHOT"):
             await page.screenshot(path=shot)
         await question.get_by_role("button", name="Deny").click()
-        await expect(said).to_have_text("the user did not allow it")
+        await expect(said).to_have_text("no: the user did not allow it")
         await inside.get_by_role("button", name="Bake").click()
         await question.get_by_role("button", name="Allow once").click()
         await expect(said).to_have_text("pie is baked")
         await expect(question).to_have_count(0)
+        await inside.get_by_role("button", name="Miss").click()
+        await expect(said).to_contain_text("no: notes: ")
+        await inside.get_by_role("button", name="Look").click()
+        await expect(said).to_have_text("Buy green tea.")
         await inside.get_by_role("button", name="Run").click()
         await expect(said).to_contain_text("offers no tool exec")
         assert tab.errors == []

@@ -58,7 +58,7 @@ class PageCallAnswer(DecisionView):
     told: the decision in words
     tool: what is called, by its name here
     shown: its arguments, as people are shown them
-    result: what the server answered, as MCP has it (`CallToolResult`); untrusted
+    result: what the server answered, as MCP has it (`CallToolResult`, `ReadResourceResult`); untrusted
     """
 
     told: list[str]
@@ -69,7 +69,10 @@ class PageCallAnswer(DecisionView):
 
 
 class PageCall(NamedTuple):
-    """A call that a page of an MCP server makes: of which page, and a tool by the name that the server gave it."""
+    """A call that a page of an MCP server makes: of which page, and a tool by the name that the server gave it.
+
+    The tool `resources/read` stands for what the server offers to read.
+    """
 
     page: str
     version: int

@@ -24,6 +24,7 @@ from hob.gateway.chat.inbound import owners_inbound
 from hob.gateway.chat.outcome import follow
 from hob.gateway.tools import LazyTools, PageCall
 from hob.testing.model import ScriptedModel, calls
+from hob.tools.mcp import toolset
 from hob.tools.mcp.accepted import save_accepted
 from tests.bus.bench import until
 from tests.stand_ins import stand_ins
@@ -197,6 +198,21 @@ async def test_page_calls_no_tool_of_others_and_none_that_only_the_model_may(tmp
                 await called(app, page, tool, "{}", confirmed=True)
         secret = await called(app, page, "crash", "{}", confirmed=True)
         assert "does not let its pages call" in secret["result"]["content"][0]["text"]
+
+
+async def test_page_reads_what_its_server_offers_and_not_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with hob_with_notes(tmp_path / "home", ScriptedModel(*OVEN_PAGE)) as app:
+        page = await shown_oven(app)
+        read = await called(app, page, "resources/read", '{"uri": "note://tea"}')
+        assert (read["done"], read["tool"]) == (True, "notes__resources")
+        assert read["result"]["contents"][0]["text"] == "Buy green tea."
+        gone = await called(app, page, "resources/read", '{"uri": "note://gone"}')
+        assert gone["result"]["isError"]
+        monkeypatch.setattr(toolset, "MOST_HTML", 20)
+        long = await called(app, page, "resources/read", '{"uri": "note://tea"}')
+        assert "more than 20 characters" in long["result"]["content"][0]["text"]
 
 
 async def test_page_calls_nothing_with_scripts_off_or_of_no_server_or_while_everything_is_stopped(

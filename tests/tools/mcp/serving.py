@@ -113,16 +113,21 @@ def bake(what: str) -> str:
 OVEN = """<!doctype html><html><head><title>The oven</title></head><body><p id=said></p>
 <button data-tool=get_note data-give='{"name": "tea"}'>Read</button>
 <button data-tool=bake data-give='{"what": "pie"}'>Bake</button>
+<button data-uri=note://tea>Look</button><button data-uri=note://gone>Miss</button>
 <button data-tool=exec data-give='{"command": "id"}'>Run</button>
 <script>
 addEventListener("message", ({ data }) => {
-  if (data.id === 7) said.textContent = data.error ? data.error.message : data.result.content[0].text;
+  if (data.id !== 7) return;
+  const { error, result } = data;
+  said.textContent = error ? `no: ${error.message}` : (result.contents ?? result.content)[0].text;
 });
 for (const each of document.querySelectorAll("button")) {
   each.onclick = () => {
     said.textContent = "waiting";
-    const params = { name: each.dataset.tool, arguments: JSON.parse(each.dataset.give) };
-    parent.postMessage({ jsonrpc: "2.0", id: 7, method: "tools/call", params }, "*");
+    const { tool, give, uri } = each.dataset;
+    const method = uri ? "resources/read" : "tools/call";
+    const params = uri ? { uri } : { name: tool, arguments: JSON.parse(give) };
+    parent.postMessage({ jsonrpc: "2.0", id: 7, method, params }, "*");
   };
 }
 </script></body></html>"""

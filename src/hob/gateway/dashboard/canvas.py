@@ -111,7 +111,7 @@ class AppCall:
     """A call that an app's page makes."""
 
     version: int = field("the version of the page that calls", at_least=1)
-    tool: str = field("the tool, as its server calls it", characters=(1, 200))
+    tool: str = field("the tool, as its server calls it, or `resources/read`", characters=(1, 200))
     arguments: str = field("its arguments as JSON", "{}", characters=(2, 200_000))
     confirmed: bool = field("do it where the policy asks the owner first", False)
 

@@ -1,7 +1,8 @@
 """Apps of servers: a page that belongs to a tool's result, shown like a canvas page whose author nobody knows.
 
 An app speaks in messages with what shows it. A small script in the page stands there: it hands over the call with its
-result, passes calls of the server's tools on to the dashboard, and refuses what else an app may ask for.
+result, passes calls of the server's tools and what it wants to read of the server on to the dashboard, and refuses what
+else an app may ask for: links, messages to the conversation, another size.
 """
 
 import json
@@ -18,7 +19,10 @@ APPS = "io.modelcontextprotocol/ui"
 
 MIME = "text/html;profile=mcp-app"
 MOST_HTML = 2_000_000
-"""Characters of a page."""
+"""Characters of a page, and of an answer to one."""
+
+READ = "resources/read"
+"""By what a page asks for something of its server's to read; as MCP calls it."""
 
 _LONGEST_NAME = 60
 _HEAD = re.compile(r"<head(\s[^>]*)?>|<html(\s[^>]*)?>|<!doctype[^>]*>", re.IGNORECASE)

@@ -15,7 +15,7 @@ from hob.core.tools import Effect, Restart, Tier, ToolCall, ToolResult, ToolSpec
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.core.turns import Turn
 from hob.tools.mcp.accepted import AcceptedServer, AcceptedTool, spec_of, tool_name
-from hob.tools.mcp.apps import Present, address_of, hosted, html_of, is_for, page_of
+from hob.tools.mcp.apps import MOST_HTML, READ, Present, address_of, hosted, html_of, is_for, page_of
 from hob.tools.mcp.settings import McpServer
 
 MCP_LABEL = Label(Origin.MCP, Trust.UNTRUSTED)
@@ -96,18 +96,29 @@ class McpToolset:
         return await self._told(tool, call, arguments, result, connection, context)
 
     def spec_for_page(self, tool: str) -> ToolSpec | None:
-        """The tool that a page of the server means by its own name; None where there is none."""
+        """The tool that a page of the server means by its own name, or by `READ`; None where there is none."""
+        if tool == READ:
+            return next((spec for spec in self._specs if spec.name == tool_name(self._server.name, _RESOURCES)), None)
         return next((self._all[name] for name, each in self._by_name.items() if each.name == tool), None)
 
     async def call_for_page(self, call: ToolCall, context: CallContext) -> Mapping[str, Any]:
-        """A call that a page of the server makes, as the server answers it (`CallToolResult`). Raises as `call`."""
-        tool, connection = self._by_name[call.name], await self._connect()
-        await self._check(tool, connection)
-        if not is_for("app", (await connection.tools())[tool.name]):
-            raise ToolRefused(f"{self._server.name} does not let its pages call {tool.name}")
-        task = self._task_of(call, context, "")
-        result = await connection.call(tool.name, json.loads(call.arguments), context.turn, task)
-        return cast("Mapping[str, Any]", result.model_dump(by_alias=True, mode="json", exclude_none=True))
+        """A call that a page of the server makes, as the server answers it: `CallToolResult`, or `ReadResourceResult`.
+
+        Raises as `call`.
+        """
+        tool, connection = self._by_name.get(call.name), await self._connect()
+        arguments = json.loads(call.arguments)
+        if tool is None:
+            result = await connection.ask("read_resource", uri=str(arguments.get("uri", "")))
+        else:
+            await self._check(tool, connection)
+            if not is_for("app", (await connection.tools())[tool.name]):
+                raise ToolRefused(f"{self._server.name} does not let its pages call {tool.name}")
+            result = await connection.call(tool.name, arguments, context.turn, self._task_of(call, context, ""))
+        told = cast("Mapping[str, Any]", result.model_dump(by_alias=True, mode="json", exclude_none=True))
+        if len(json.dumps(told)) > MOST_HTML:
+            raise ToolFailed(f"{self._server.name} answered more than {MOST_HTML:,} characters, which no page is given")
+        return told
 
     def _is_once(self, name: str) -> bool:
         return any(spec.name == name and spec.restart is Restart.RESUME for spec in self._specs)
