@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from hob.core.errors import ToolFailed
-from hob.core.ids import CallId, InboundId, SessionKey, TurnId
+from hob.core.ids import CallId, InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound
 from hob.core.states import FINAL_TURNS, TurnState
 from hob.core.tools import ToolResult
@@ -22,8 +22,8 @@ SPAWN, SEND = "spawn", "send"
 _WITH_TURN = "FROM subagents s LEFT JOIN inbox i ON i.id = s.id LEFT JOIN turns t ON t.id = i.turn"
 _SELECT = (
     "SELECT s.id, s.kind, s.turn, s.parent, s.root, s.session, s.depth, s.name, l.text, s.origin, s.cleanup, s.seconds,"
-    f" s.created, s.why, s.taken, s.closed, i.state, t.id, t.state, t.created, t.ended, p.state {_WITH_TURN}"
-    " LEFT JOIN content l ON l.id = s.label LEFT JOIN turns p ON p.id = s.turn"
+    f" s.created, s.why, s.taken, s.closed, i.state, t.id, t.state, t.created, t.ended, p.state, p.trace_id"
+    f" {_WITH_TURN} LEFT JOIN content l ON l.id = s.label LEFT JOIN turns p ON p.id = s.turn"
 )
 _INSERT = (
     "INSERT OR IGNORE INTO subagents (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup,"
@@ -32,6 +32,16 @@ _INSERT = (
 _HANDED_OVER = "s.closed = 0 AND s.taken IS NOT NULL"
 _ENDED = "CASE WHEN s.kind = 'send' OR s.cleanup = 'delete' THEN 0 ELSE coalesce(t.ended, s.created) END"
 _ENQUEUE = "INSERT OR IGNORE INTO self_messages (key, turn, run, body) VALUES (?, ?, ?, ?)"
+_PENDING = f"{_SELECT} WHERE s.closed = 0 AND s.taken IS NULL ORDER BY s.seq"
+_QUEUED = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
+_AWAITING = (
+    "SELECT t.id, t.session, json_extract(c.text, '$.call') AS call,"
+    " EXISTS (SELECT 1 FROM late_results r WHERE r.turn = t.id AND r.call = json_extract(c.text, '$.call'))"
+    " FROM turns t INDEXED BY turns_open"
+    " CROSS JOIN steps s ON s.turn = t.id AND s.kind = 'result_awaited' JOIN content c ON c.id = s.body"
+    " WHERE t.state IN ('ready', 'running', 'parked') AND t.state = 'parked' AND t.waits_for = 'child'"
+    " AND json_extract(c.text, '$.on') = 'child' ORDER BY t.seq, s.n"
+)
 _OPEN_CHILDREN = (
     "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = s.id WHERE s.parent = ? AND s.kind = 'spawn'"
     " AND s.why = '' AND coalesce(i.state, '') != 'settled'"
@@ -69,6 +79,7 @@ class SubagentRow:
     began: float | None = None
     ended: float | None = None
     parent_state: TurnState | None = None
+    parent_trace: TraceId | None = None
 
     @property
     def open(self) -> bool:
@@ -83,6 +94,25 @@ class QueuedMessage:
     key: str
     run: InboundId
     inbound: Inbound
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingCall:
+    """A call of a parked turn that waits for the sub-agents of its session. `answered`: a result is kept for it."""
+
+    turn: TurnId
+    session: SessionKey
+    call: CallId
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentWork:
+    """Runs whose results nobody has got yet, messages that are not accepted yet, calls that wait; the oldest first."""
+
+    runs: tuple[SubagentRow, ...]
+    queued: tuple[QueuedMessage, ...]
+    awaiting: tuple[AwaitingCall, ...]
 
 
 class StoredSubagents(StorePart):
@@ -115,12 +145,6 @@ class StoredSubagents(StorePart):
         """Queue this message to Hob; its key makes it one. Raises StoreErrors."""
         await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, run, inbound))
 
-    async def queued(self) -> tuple[QueuedMessage, ...]:
-        """The messages that are not accepted yet, oldest first."""
-        sql = "SELECT m.key, m.run, c.text FROM self_messages m JOIN content c ON c.id = m.body ORDER BY m.rowid"
-        rows = await self._readers.read(lambda c: all_rows(c, sql))
-        return tuple(_load_queued(*row) for row in rows if row[2] is not None)
-
     async def remove_queued(self, key: str) -> None:
         """It was accepted, or is not to be."""
         await self._writer.write(lambda c: c.execute("DELETE FROM self_messages WHERE key = ?", (key,)).fetchall())
@@ -150,9 +174,9 @@ class StoredSubagents(StorePart):
         """Nothing is to be done for it any more."""
         await self._writer.write(lambda c: c.execute("UPDATE subagents SET closed = 1 WHERE id = ?", (id,)).fetchall())
 
-    async def pending(self) -> tuple[SubagentRow, ...]:
-        """Those whose results nobody has got yet, oldest first."""
-        return await self._rows("s.closed = 0 AND s.taken IS NULL")
+    async def work(self) -> SubagentWork:
+        """What there is to do, on one snapshot. Raises StoreErrors."""
+        return await self._readers.read(_find_work)
 
     async def handed_over(self, before: float) -> tuple[SubagentRow, ...]:
         """Those with results that were handed over and sessions to put away: at once, or ended before this time."""
@@ -182,23 +206,20 @@ class StoredSubagents(StorePart):
         sql = f"{_SELECT} WHERE {where} ORDER BY s.seq"
         return tuple(_load(row) for row in await self._readers.read(lambda c: all_rows(c, sql, values)))
 
-    async def awaiting(self) -> tuple[tuple[TurnId, SessionKey, CallId], ...]:
-        """Turns that wait for their sub-agents, with their sessions and the calls that wait."""
-        sql = (
-            "SELECT t.id, t.session, json_extract(c.text, '$.call') FROM turns t INDEXED BY turns_open"
-            " CROSS JOIN steps s ON s.turn = t.id AND s.kind = 'result_awaited' JOIN content c ON c.id = s.body"
-            " WHERE t.state IN ('ready', 'running', 'parked') AND t.state = 'parked' AND t.waits_for = 'child'"
-            " AND json_extract(c.text, '$.on') = 'child' ORDER BY t.seq, s.n"
-        )
-        rows = await self._readers.read(lambda c: all_rows(c, sql))
-        newest = {TurnId(turn): (TurnId(turn), SessionKey(session), CallId(call)) for turn, session, call in rows}
-        return tuple(newest.values())
-
 
 def _enqueue(connection: apsw.Connection, keep: ContentWriter, turn: TurnId, run: str, inbound: Inbound) -> None:
     if find_row(connection, "SELECT 1 FROM self_messages WHERE key = ?", (inbound.key,)) is None:
         body = dump_json([INBOUND_VERSION, inbound.text, dump_inbound(inbound)])
         connection.execute(_ENQUEUE, (inbound.key, turn, run, keep(body)))
+
+
+def _find_work(connection: apsw.Connection) -> SubagentWork:
+    queued = (_load_queued(*row) for row in all_rows(connection, _QUEUED) if row[2] is not None)
+    newest = {
+        turn: AwaitingCall(TurnId(turn), SessionKey(session), CallId(call), bool(answered))
+        for turn, session, call, answered in all_rows(connection, _AWAITING)
+    }
+    return SubagentWork(tuple(map(_load, all_rows(connection, _PENDING))), tuple(queued), tuple(newest.values()))
 
 
 def _load_queued(key: str, run: str, body: str) -> QueuedMessage:
@@ -208,13 +229,13 @@ def _load_queued(key: str, run: str, body: str) -> QueuedMessage:
 
 def _load(row: Sequence[Any]) -> SubagentRow:
     (id, kind, turn, parent, root, session, depth, name, label, origin, cleanup, seconds, created, why, taken, closed,
-     inbox, own, state, began, ended, parent_state) = row  # fmt: skip
+     inbox, own, state, began, ended, parent_state, parent_trace) = row  # fmt: skip
     turn_state = None if state is None else TurnState(state)
     return SubagentRow(
         InboundId(id), kind, TurnId(turn), SessionKey(parent), SessionKey(root), SessionKey(session), depth, name,
         label or "", _address(origin), cleanup, seconds, created, why, taken, bool(closed),
         _status(why, inbox, turn_state), own, turn_state is TurnState.PARKED, began, ended,
-        None if parent_state is None else TurnState(parent_state),
+        None if parent_state is None else TurnState(parent_state), parent_trace,
     )  # fmt: skip
 
 

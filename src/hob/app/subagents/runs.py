@@ -34,7 +34,7 @@ from hob.core.translation.sentences import Sentence, say
 from hob.core.trust.labels import Label, Origin, SenderClass, Trust
 from hob.core.trust.self_messages import SELF
 from hob.store.store import Store
-from hob.store.subagents import SEND, SPAWN, QueuedMessage, SubagentRow
+from hob.store.subagents import SEND, SPAWN, QueuedMessage, SubagentRow, SubagentWork
 
 CHANNEL = "hob"
 REPORT = "report:"
@@ -52,6 +52,11 @@ log = logging.getLogger(__name__)
 def is_over(row: SubagentRow) -> bool:
     """Whether it has a result, or its session no longer waits for one."""
     return not row.open or (row.kind == SEND and bool(row.why))
+
+
+def _is_unwanted(row: SubagentRow) -> bool:
+    """Whether it was ended from outside, or the turn that gave the work was cancelled."""
+    return row.why == "killed" or (row.parent_state is TurnState.CANCELLED and not row.why)
 
 
 class SubagentRuns:
@@ -98,24 +103,32 @@ class SubagentRuns:
             await wait_for_event(self._more, self.clock, pause)
 
     async def _pass(self, running: Running) -> float | None:
-        rows = await self.store.subagents.pending()
-        queued = await self.store.subagents.queued()
-        self._pending, self.busy = rows, bool(rows or queued)
-        await self._accept(running.accept, rows, queued)
-        for row in rows:
-            given_up = row.parent_state is TurnState.CANCELLED and not row.why
-            if row.open and row.kind == SPAWN and (given_up or row.why == "killed"):
-                await self.kill(running, row)
-        await self._end_late(running, rows)
-        if self.busy:
-            rows = self._pending = await self.store.subagents.pending()
-        taken = await self._give_to_waiting(running, rows)
+        work = await self.store.subagents.work()
+        self.busy = bool(work.runs or work.queued)
+        if await self._begin_and_end(running, work):
+            work = await self.store.subagents.work()
+        rows = self._pending = work.runs
+        taken = await self._give_to_waiting(running, work)
         for row in rows:
             if row.id not in taken and is_over(row) and await self._report(running, row):
                 taken.add(row.id)
-        if taken or self.clock.now().timestamp() >= self._put_away_at:
+        now = self.clock.now().timestamp()
+        if any(row.id in taken and (row.kind == SEND or row.cleanup == "delete") for row in rows):
+            self._put_away_at = now
+        elif taken:
+            first = min(row.ended or row.created for row in rows if row.id in taken)
+            self._put_away_at = min(self._put_away_at, first + 60.0 * self.settings.archive_minutes)
+        if now >= self._put_away_at:
             await self._put_away(running)
         return self._next([row for row in rows if row.id not in taken])
+
+    async def _begin_and_end(self, running: Running, work: SubagentWork) -> bool:
+        """Begin what there is room for, end what is late or not wanted any more; whether there was any such."""
+        await self._accept(running.accept, work.runs, work.queued)
+        unwanted = [row for row in work.runs if row.kind == SPAWN and row.open and _is_unwanted(row)]
+        for row in unwanted:
+            await self.kill(running, row)
+        return await self._end_late(running, work.runs) or bool(work.queued or unwanted)
 
     async def _accept(self, accept: Accept, rows: Sequence[SubagentRow], found: Sequence[QueuedMessage]) -> None:
         at_work = sum(row.status == "running" and not row.waits and row.kind == SPAWN for row in rows)
@@ -144,14 +157,15 @@ class SubagentRuns:
                 at_work += 1
                 await self.tell(row, "begun")
 
-    async def _end_late(self, running: Running, rows: Sequence[SubagentRow]) -> None:
+    async def _end_late(self, running: Running, rows: Sequence[SubagentRow]) -> bool:
         now = self.clock.now().timestamp()
-        for row in rows:
-            if row.seconds and row.open and not row.why and now >= row.created + row.seconds:
-                if row.kind == SPAWN:
-                    await self.kill(running, row, "timeout")
-                else:
-                    await self.store.subagents.end(row.id, "timeout")
+        late = [row for row in rows if row.seconds and row.open and not row.why and now >= row.created + row.seconds]
+        for row in late:
+            if row.kind == SPAWN:
+                await self.kill(running, row, "timeout")
+            else:
+                await self.store.subagents.end(row.id, "timeout")
+        return bool(late)
 
     async def kill(self, running: Running, row: SubagentRow, why: str = "killed") -> None:
         """End a run and all that it began. Raises StoreErrors."""
@@ -169,23 +183,23 @@ class SubagentRuns:
                 await self.store.subagents.end(each.id, "killed")
         self.look()
 
-    async def _give_to_waiting(self, running: Running, rows: Sequence[SubagentRow]) -> set[InboundId]:
+    async def _give_to_waiting(self, running: Running, work: SubagentWork) -> set[InboundId]:
         """Wake the turns whose sub-agents are all over, with what these said; tells which those were."""
         taken: set[InboundId] = set()
-        for turn, session, call in await self.store.subagents.awaiting():
-            if await self.store.late_results.find(turn, call) is not None:  # a process ended before it was woken
-                await running.sessions.wake(turn)
+        for awaiting in work.awaiting:
+            if awaiting.answered:  # a process ended before it was woken
+                await running.sessions.wake(awaiting.turn)
                 continue
-            mine = [row for row in rows if row.parent == session and row.taken is None]
+            mine = [row for row in work.runs if row.parent == awaiting.session]
             if not all(map(is_over, mine)):
                 continue
             found = [await self._result(row) for row in mine]
             texts = [self._told(row, text, stats) for row, (text, _, stats) in zip(mine, found, strict=True)]
             clean = all(label.trusted for _, label, _ in found)
             label = Label(Origin.MODEL, Trust.TRUSTED if clean else Trust.UNTRUSTED)
-            result = ToolResult(call, "\n\n".join(texts) or "No sub-agent was at work.", label)
-            await self.store.subagents.hand_over([row.id for row in mine], turn, result)
-            await running.sessions.wake(turn)
+            result = ToolResult(awaiting.call, "\n\n".join(texts) or "No sub-agent was at work.", label)
+            await self.store.subagents.hand_over([row.id for row in mine], awaiting.turn, result)
+            await running.sessions.wake(awaiting.turn)
             for row in mine:
                 await self.tell(row, "ended")
             taken.update(row.id for row in mine)
@@ -296,8 +310,7 @@ class SubagentRuns:
         """Show those who look at the parent's turn what happened to a run, and write it on the timeline."""
         if row.kind != SPAWN:
             return
-        traces = await self.store.turns.traces([row.turn])
-        trace = traces.get(row.turn)
+        trace = row.parent_trace
         if trace is None:
             return
         sentence = Sentence.SUBAGENT_BEGUN if what == "begun" else Sentence.SUBAGENT_ENDED
@@ -308,8 +321,7 @@ class SubagentRuns:
 
     async def note(self, row: SubagentRow, what: str, trace: TraceId | None = None) -> None:
         """Write on the timeline what happened to a run; `trace` is its turn's, where that is known."""
-        if trace is None:
-            trace = (await self.store.turns.traces([row.turn])).get(row.turn) or new_trace_id()
+        trace = trace or row.parent_trace or new_trace_id()
         at = self.clock.now().timestamp()
         event = TimelineEvent(
             new_event_id(), trace, new_span_id(), None, at, EventKind.SUBAGENT, what, session=row.parent,
