@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 
 from hob.core.errors import ToolFailed
+from hob.core.events.timeline import TimelineEvent
 from hob.core.ids import CallId, InboundId, SessionKey, TraceId, TurnId
 from hob.core.messages import Address, Inbound
 from hob.core.states import FINAL_TURNS, TurnState
@@ -16,6 +17,7 @@ from hob.store.codec import INBOUND_VERSION, dump_inbound, dump_json, load_inbou
 from hob.store.database.part import StorePart, transaction
 from hob.store.database.rows import all_rows, find_row
 from hob.store.erasure.content import ContentWriter
+from hob.store.timeline import write_events
 from hob.store.turns.late_results import put_result
 
 SPAWN, SEND = "spawn", "send"
@@ -42,6 +44,7 @@ _AWAITING = (
     " WHERE t.state IN ('ready', 'running', 'parked') AND t.state = 'parked' AND t.waits_for = 'child'"
     " AND json_extract(c.text, '$.on') = 'child' ORDER BY t.seq, s.n"
 )
+_TAKE = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
 _OPEN_CHILDREN = (
     "SELECT count(*) FROM subagents s LEFT JOIN inbox i ON i.id = s.id WHERE s.parent = ? AND s.kind = 'spawn'"
     " AND s.why = '' AND coalesce(i.state, '') != 'settled'"
@@ -119,8 +122,10 @@ class StoredSubagents(StorePart):
     """Runs and the messages they begin with."""
 
     @transaction
-    def add(self, connection: apsw.Connection, row: SubagentRow, inbound: Inbound, most: int) -> bool:
-        """Keep the run and queue its message; False where it is kept already.
+    def add(
+        self, connection: apsw.Connection, row: SubagentRow, inbound: Inbound, most: int, *events: TimelineEvent
+    ) -> bool:
+        """Keep the run, queue its message and tell it on the timeline; False where it is kept already.
 
         Raises ToolFailed where its parent has that many open children, StoreErrors.
         """
@@ -139,15 +144,18 @@ class StoredSubagents(StorePart):
         )  # fmt: skip
         all_rows(connection, _INSERT, values)
         _enqueue(connection, keep, row.turn, row.id, inbound)
+        write_events(connection, keep, events)
         return True
 
     async def enqueue(self, turn: TurnId, inbound: Inbound, run: str = "") -> None:
         """Queue this message to Hob; its key makes it one. Raises StoreErrors."""
         await self._writer.write(lambda c: _enqueue(c, ContentWriter(c), turn, run, inbound))
 
-    async def remove_queued(self, key: str) -> None:
-        """It was accepted, or is not to be."""
-        await self._writer.write(lambda c: c.execute("DELETE FROM self_messages WHERE key = ?", (key,)).fetchall())
+    @transaction
+    def remove_queued(self, connection: apsw.Connection, key: str, *events: TimelineEvent) -> None:
+        """It was accepted, or is not to be; these events tell it."""
+        all_rows(connection, "DELETE FROM self_messages WHERE key = ?", (key,))
+        write_events(connection, ContentWriter(connection), events)
 
     async def end(self, id: InboundId, why: str) -> None:
         """It is ended from outside, for this reason; the first one stays."""
@@ -155,20 +163,26 @@ class StoredSubagents(StorePart):
         await self._writer.write(lambda c: c.execute(sql, (why, id)).fetchall())
 
     @transaction
-    def take(self, connection: apsw.Connection, ids: Sequence[InboundId], by: str) -> None:
-        """Their results were handed over."""
-        for id in ids:
-            connection.execute("UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL", (by, id))
+    def take(self, connection: apsw.Connection, id: InboundId, by: str, *events: TimelineEvent) -> None:
+        """Its result was handed over; these events tell it."""
+        all_rows(connection, _TAKE, (by, id))
+        write_events(connection, ContentWriter(connection), events)
 
     @transaction
     def hand_over(
-        self, connection: apsw.Connection, ids: Sequence[InboundId], turn: TurnId, result: ToolResult
+        self,
+        connection: apsw.Connection,
+        ids: Sequence[InboundId],
+        turn: TurnId,
+        result: ToolResult,
+        events: Sequence[TimelineEvent],
     ) -> None:
         """Give their results to a call of a parked turn, in one transaction with that they are taken."""
-        put_result(connection, ContentWriter(connection), turn, result)
+        keep = ContentWriter(connection)
+        put_result(connection, keep, turn, result)
         for id in ids:
-            sql = "UPDATE subagents SET taken = ? WHERE id = ? AND taken IS NULL"
-            connection.execute(sql, (f"{turn}.{result.call}", id))
+            all_rows(connection, _TAKE, (f"{turn}.{result.call}", id))
+        write_events(connection, keep, events)
 
     async def close(self, id: InboundId) -> None:
         """Nothing is to be done for it any more."""

@@ -21,7 +21,7 @@ from hob.core.content.chunks import first_words
 from hob.core.errors import Busy, HobError, StoreError
 from hob.core.events.notices import Progress
 from hob.core.events.timeline import EventKind, TimelineEvent
-from hob.core.ids import InboundId, OutboxId, SessionKey, TraceId, new_event_id, new_span_id, new_trace_id
+from hob.core.ids import InboundId, OutboxId, SessionKey, new_event_id, new_span_id, new_trace_id
 from hob.core.messages import Address, Inbound, Outbound, Sender
 from hob.core.money import price
 from hob.core.ports.accept import Accept
@@ -152,10 +152,12 @@ class SubagentRuns:
                 log.warning("a message to a session was not taken: %s", error)
                 if row is not None:
                     await self.store.subagents.end(row.id, "failed")
-            await self.store.subagents.remove_queued(message.key)
-            if spawned and row is not None:
-                at_work += 1
-                await self.tell(row, "begun")
+            if row is None or row.kind != SPAWN:
+                await self.store.subagents.remove_queued(message.key)
+                continue
+            at_work += 1
+            await self.store.subagents.remove_queued(message.key, *events_of(row, "begun", self.clock))
+            self._show(row, Sentence.SUBAGENT_BEGUN)
 
     async def _end_late(self, running: Running, rows: Sequence[SubagentRow]) -> bool:
         now = self.clock.now().timestamp()
@@ -198,10 +200,11 @@ class SubagentRuns:
             clean = all(label.trusted for _, label, _ in found)
             label = Label(Origin.MODEL, Trust.TRUSTED if clean else Trust.UNTRUSTED)
             result = ToolResult(awaiting.call, "\n\n".join(texts) or "No sub-agent was at work.", label)
-            await self.store.subagents.hand_over([row.id for row in mine], awaiting.turn, result)
+            events = [event for row in mine for event in events_of(row, row.status, self.clock)]
+            await self.store.subagents.hand_over([row.id for row in mine], awaiting.turn, result, events)
             await running.sessions.wake(awaiting.turn)
             for row in mine:
-                await self.tell(row, "ended")
+                self._show(row, Sentence.SUBAGENT_ENDED)
             taken.update(row.id for row in mine)
         return taken
 
@@ -228,8 +231,9 @@ class SubagentRuns:
                 self._blocked[row.id] = (self.clock.monotonic() + pause, longer)
                 return False
         self._blocked.pop(row.id, None)
-        await self.store.subagents.take([row.id], "nobody" if silent or late else "session")
-        await self.tell(row, "ended")
+        by = "nobody" if silent or late else "session"
+        await self.store.subagents.take(row.id, by, *events_of(row, row.status, self.clock))
+        self._show(row, Sentence.SUBAGENT_ENDED)
         return True
 
     async def _reader(self, row: SubagentRow) -> SessionKey | None:
@@ -306,28 +310,28 @@ class SubagentRuns:
         times += [at - mono for at, _ in self._blocked.values()]
         return max(0.2, min(min(times), _LONGEST_PAUSE)) if times else None
 
-    async def tell(self, row: SubagentRow, what: str) -> None:
-        """Show those who look at the parent's turn what happened to a run, and write it on the timeline."""
-        if row.kind != SPAWN:
-            return
-        trace = row.parent_trace
-        if trace is None:
-            return
-        sentence = Sentence.SUBAGENT_BEGUN if what == "begun" else Sentence.SUBAGENT_ENDED
-        label = first_words(row.label or row.name or row.id)
-        text = say(sentence, self._language, label=label, state=row.status)
-        self._notices.publish(Progress(trace, row.parent, "subagent", label, text))
-        await self.note(row, what if what == "begun" else row.status, trace)
+    def _show(self, row: SubagentRow, sentence: Sentence) -> None:
+        """Show those who look at the parent's turn what happened to a run."""
+        if row.kind == SPAWN and row.parent_trace is not None:
+            label = first_words(row.label or row.name or row.id)
+            text = say(sentence, self._language, label=label, state=row.status)
+            self._notices.publish(Progress(row.parent_trace, row.parent, "subagent", label, text))
 
-    async def note(self, row: SubagentRow, what: str, trace: TraceId | None = None) -> None:
-        """Write on the timeline what happened to a run; `trace` is its turn's, where that is known."""
-        trace = trace or row.parent_trace or new_trace_id()
-        at = self.clock.now().timestamp()
-        event = TimelineEvent(
-            new_event_id(), trace, new_span_id(), None, at, EventKind.SUBAGENT, what, session=row.parent,
-            turn=row.turn, classification="SUBAGENT", text=f"{row.label or row.name or row.id}: {row.session}",
-        )  # fmt: skip
-        await self.store.timeline.add((event,))
+    async def note(self, row: SubagentRow, what: str) -> None:
+        """Write on the timeline what happened to a run. Raises StoreErrors."""
+        await self.store.timeline.add(events_of(row, what, self.clock))
+
+
+def events_of(row: SubagentRow, what: str, clock: Clock) -> tuple[TimelineEvent, ...]:
+    """What the timeline tells of a run; nothing of a message to another session, or where the giving turn is gone."""
+    if row.kind != SPAWN or row.parent_trace is None:
+        return ()
+    at = clock.now().timestamp()
+    event = TimelineEvent(
+        new_event_id(), row.parent_trace, new_span_id(), None, at, EventKind.SUBAGENT, what, session=row.parent,
+        turn=row.turn, classification="SUBAGENT", text=f"{row.label or row.name or row.id}: {row.session}",
+    )  # fmt: skip
+    return (event,)
 
 
 def message_key(id: InboundId) -> str:

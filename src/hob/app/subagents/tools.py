@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from uuid import UUID
 
-from hob.app.subagents.runs import CHANNEL, SubagentRuns, message_key
+from hob.app.subagents.runs import CHANNEL, SubagentRuns, events_of, message_key
 from hob.app.subagents.sessions import AGENT, child_key, depth_of
 from hob.app.subagents.specs import (
     AGENTS_LIST,
@@ -104,11 +104,17 @@ class SubagentToolset:
             quoted=await self._shared(turn.session, context_mode, share),
         )
         row = await self._row(context, id, session, kind=SPAWN, depth=depth)
-        row = replace(row, name=name, label=label or name, cleanup=cleanup, seconds=timeout_seconds)
-        if await self._store.subagents.add(row, inbound, settings.max_children):
-            if thinking:
-                await self._store.sessions.change(session, thinking=Thinking(thinking))
-            await self._runs.note(row, "spawn_accepted", turn.trace)
+        row = replace(
+            row,
+            name=name,
+            label=label or name,
+            cleanup=cleanup,
+            seconds=timeout_seconds,
+            parent_trace=turn.trace,
+        )
+        accepted = events_of(row, "spawn_accepted", self._runs.clock)
+        if await self._store.subagents.add(row, inbound, settings.max_children, *accepted) and thinking:
+            await self._store.sessions.change(session, thinking=Thinking(thinking))
         self._runs.look()
         return json.dumps({"accepted": True, "runId": id, "childSessionKey": session})
 
