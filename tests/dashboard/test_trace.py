@@ -53,3 +53,27 @@ async def test_what_retention_erased_is_said_with_its_day(world: World, browser:
         await page.get_by_role("option").filter(has_text="message").click()
         await expect(details).to_contain_text("Run it, please.")
         assert tab.errors == []
+
+
+async def test_call_tells_its_argument_why_it_was_allowed_and_the_rest_of_its_output_on_demand(
+    world: World, browser: Browser
+) -> None:
+    command = "for i in $(seq 1 9000); do echo this is line $i; done; echo by the end"
+    world.model.script.extend([Reply(calls=(("exec", json.dumps({"command": command})),)), Reply("Done.")])
+    async with world.serve() as daemon:
+        trace = (await daemon.post("Write a lot.", session="main")).json()["trace_id"]
+        tab = await open_tab(world, browser, f"/trace/{trace}")
+        page = tab.page
+        span = page.get_by_role("option").filter(has_text="exec")
+        await expect(span).to_contain_text("for i in $(seq 1 9000)")
+        await span.click()
+        details = page.get_by_role("region", name="Details")
+        await expect(details).to_contain_text("In the conversation's mode Hob may do it without asking. mode.")
+        await expect(details).to_contain_text("It may: reach other computers or people, run programs")
+        framed = details.locator(".tainted")
+        await expect(framed).to_contain_text("this is line 1")
+        await expect(framed).not_to_contain_text("this is line 4500")
+        await details.get_by_role("button", name="Show all of it").click()
+        await expect(framed).to_contain_text("this is line 4500")
+        await expect(details.get_by_role("link", name="Save exec.txt")).to_be_visible()
+        assert tab.errors == []

@@ -225,6 +225,7 @@ export interface DecisionAnswer {
   allowed: boolean;
   verdict: string;
   rule: string;
+  sentence: string;
   reason: string;
   call: string;
   turn: string;
@@ -2005,7 +2006,7 @@ export interface Routes {
   };
   "GET /api/v1/trace/{id}": {
     path: { id: string };
-    query: undefined;
+    query: { whole?: boolean };
     body: undefined;
     answer: TraceAnswer;
   };

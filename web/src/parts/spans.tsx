@@ -1,4 +1,4 @@
-import { ArrowDownLeft, ArrowUpRight, Bot, CircleDot, Hand, ShieldAlert, Users, Wrench, type LucideIcon } from "lucide-react";
+import { ArrowDownLeft, ArrowUpRight, Bot, Brain, CircleDot, Hand, ShieldAlert, Users, Wrench, type LucideIcon } from "lucide-react";
 import { t } from "../i18n";
 
 /** Each kind of span: its colour, its icon, its word. No colour stands alone. */
@@ -10,6 +10,7 @@ export const KINDS: Record<string, { colour: string; icon: LucideIcon; word: () 
   POLICY: { colour: "var(--policy)", icon: ShieldAlert, word: () => t("policy") },
   APPROVAL: { colour: "var(--approval)", icon: Hand, word: () => t("approval") },
   DELEGATION: { colour: "var(--tool)", icon: Users, word: () => t("sub-agent") },
+  RECALL: { colour: "var(--inbound)", icon: Brain, word: () => t("recall") },
   EVENT: { colour: "var(--event)", icon: CircleDot, word: () => t("event") },
 };
 

@@ -28,7 +28,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
          errors=("unauthorized", "too_many_attempts", "not_allowed")),
     _own("POST", "/auth/logout", login.logout, VIEW, also=(READ, CHAT, APPROVE)),
     _own("GET", "/timeline", timeline.timeline, READ, timeline.TimelinePageQuery, also=_SEEN),
-    _own("GET", "/trace/{id}", timeline.trace, READ, also=_SEEN, errors=("not_found",)),
+    _own("GET", "/trace/{id}", timeline.trace, READ, timeline.TraceQuery, also=_SEEN, errors=("not_found",)),
     _own("GET", "/trace-graph/{id}", timeline.trace_graph, READ, also=_SEEN, errors=("not_found",)),
     _own("GET", "/prompts/{id}", prompts.prompt_text, READ, prompts.PromptStepQuery, errors=("not_found",)),
     _own("GET", "/policy-decisions", timeline.policy_decisions, READ, timeline.DecisionsQuery, also=_SEEN,

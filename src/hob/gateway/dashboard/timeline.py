@@ -17,6 +17,7 @@ from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
 from hob.gateway.http.reply import JsonResponse, etagged
 from hob.gateway.routes.views import EventAnswer, TaskAnswer, event_view, task_view
+from hob.guard.policy.rule_names import sentence_about
 from hob.store.decisions import PolicyDecision
 from hob.store.store import Store
 from hob.store.tasks import TaskRow
@@ -98,6 +99,7 @@ class DecisionAnswer(TypedDict):
     """A verdict on one call.
 
     verdict: `allow`, `ask` or `deny`
+    sentence: what the rule says, in English
     """
 
     tool: str
@@ -105,6 +107,7 @@ class DecisionAnswer(TypedDict):
     allowed: bool
     verdict: str
     rule: str
+    sentence: str
     reason: str
     call: str
     turn: str
@@ -224,9 +227,16 @@ async def timeline(call: EndpointCall[TimelinePageQuery]) -> JsonResponse[PageAn
     return etagged(call.request, {"events": events, "before": page.before, "newest": page.newest})
 
 
-async def trace(call: EndpointCall[Nothing]) -> JsonResponse[TraceAnswer]:
+@dataclass(frozen=True, slots=True)
+class TraceQuery:
+    """How much of a trace is shown."""
+
+    whole: bool = field("texts of any length; without it each ends after 20,000 characters", False)
+
+
+async def trace(call: EndpointCall[TraceQuery]) -> JsonResponse[TraceAnswer]:
     """One message's journey: its spans in order, what was asked and answered in each, its task and the decisions."""
-    return etagged(call.request, await _trace(call))
+    return etagged(call.request, await _trace(call, most=None if call.asked.whole else _MOST_TEXT))
 
 
 async def trace_graph(call: EndpointCall[Nothing]) -> JsonResponse[GraphAnswer]:
@@ -284,12 +294,12 @@ def may_read(caller: ApiCaller) -> bool:
     return caller.may(TokenScope.READ)
 
 
-async def _trace(call: EndpointCall[Nothing]) -> TraceAnswer:
+async def _trace(call: EndpointCall[Any], most: int | None = _MOST_TEXT) -> TraceAnswer:
     store, shown = call.api.store, may_read(call.caller)
     events = await _events(store, call.id)
     turns = _turns(events)
     steps = {turn: await store.journal.load_steps(turn) for turn in turns}
-    details = _details(events, steps)
+    details = _details(events, steps, most)
     files = await _files(call, events)
     spans = [_span(event, details.get(event.id, {}), files.get(event.id, []), shown=shown) for event in events]
     asked = [each for turn in turns for each in await store.approvals.of_turn(turn)] if shown else []
@@ -348,6 +358,7 @@ def _decision(decision: PolicyDecision) -> DecisionAnswer:
         "allowed": decision.verdict == "allow",
         "verdict": decision.verdict,
         "rule": decision.rule,
+        "sentence": sentence_about(decision.rule, decision.verdict),
         "reason": decision.reason,
         "call": decision.call,
         "turn": decision.turn,
@@ -382,11 +393,13 @@ def _hidden(view: EventAnswer) -> EventAnswer:
     return {**view, "text": "", "media": None, "sender_name": ""}
 
 
-def _details(events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]]) -> dict[str, dict[str, Any]]:
+def _details(
+    events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[Step]], most: int | None
+) -> dict[str, dict[str, Any]]:
     """What the journal knows of each event of a model or a tool; both are written in the same order."""
     found: dict[str, dict[str, Any]] = {}
     for turn, done in steps.items():
-        models, tools = _journalled(done)
+        models, tools = _journalled(done, most)
         for event in sorted((each for each in events if each.turn == turn), key=lambda each: each.at):
             waiting = models if event.kind is EventKind.MODEL else tools[event.name]
             if event.kind in (EventKind.MODEL, EventKind.TOOL) and waiting:
@@ -394,7 +407,9 @@ def _details(events: Sequence[TimelineEvent], steps: Mapping[TurnId, Sequence[St
     return found
 
 
-def _journalled(steps: Sequence[Step]) -> tuple[deque[dict[str, Any]], Mapping[str, deque[dict[str, Any]]]]:
+def _journalled(
+    steps: Sequence[Step], most: int | None
+) -> tuple[deque[dict[str, Any]], Mapping[str, deque[dict[str, Any]]]]:
     models: deque[dict[str, Any]] = deque()
     tools: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
     asked: dict[str, Any] = {}
@@ -406,14 +421,14 @@ def _journalled(steps: Sequence[Step]) -> tuple[deque[dict[str, Any]], Mapping[s
                 recalled = recalled_view(step) or recalled
                 asked = {"step": n, **_asked(step), "recalled": recalled}
             case ModelReplied():
-                models.append({**asked, **_replied(step)})
+                models.append({**asked, **_replied(step, most)})
             case ModelFailed():
                 failed = {"fault": step.fault, "response_text": str(step.detail), "attempts": step.attempts}
                 models.append({**asked, **failed})
             case ToolIntended():
                 intended[step.call.id] = step
             case ToolReceived() if (call := intended.get(step.result.call)) is not None:
-                tools[call.call.name].append(_received(call, step))
+                tools[call.call.name].append(_received(call, step, most))
     return models, tools
 
 
@@ -434,14 +449,14 @@ def _asked(step: ModelAsked) -> dict[str, Any]:
     }
 
 
-def _replied(step: ModelReplied) -> dict[str, Any]:
+def _replied(step: ModelReplied, most: int | None) -> dict[str, Any]:
     calls = [{"name": call.name, "arguments": _arguments(call.arguments)} for call in step.calls]
     usage = step.usage
     return {
         "model": step.ref or step.model,
         "finish_reason": step.stop.value,
-        "response_text": step.text[:_MOST_TEXT],
-        "reasoning": step.reasoning[:_MOST_TEXT],
+        "response_text": step.text[:most],
+        "reasoning": step.reasoning[:most],
         "tool_calls": calls,
         "attempts": step.attempts,
         "prompt_tokens": None if usage is None else usage.input,
@@ -452,14 +467,15 @@ def _replied(step: ModelReplied) -> dict[str, Any]:
     }
 
 
-def _received(intended: ToolIntended, step: ToolReceived) -> dict[str, Any]:
+def _received(intended: ToolIntended, step: ToolReceived, most: int | None) -> dict[str, Any]:
     result = step.result
     return {
         "tool_name": intended.call.name,
         "tool_call_id": intended.call.id,
         "arguments": _arguments(intended.call.arguments),
         "rule": intended.rule,
-        "result": result.text[:_MOST_TEXT],
+        "result": result.text[:most],
+        "result_length": len(result.text),
         "rest": result.rest,
         "error": result.is_error,
         "origin": result.label.origin.value,

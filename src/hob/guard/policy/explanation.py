@@ -13,7 +13,7 @@ from hob.guard.policy.context import Context
 from hob.guard.policy.modes import ACTS, Act
 from hob.guard.policy.policy import Policy, PolicyDecisionTrace, may_be_granted
 from hob.guard.policy.reasons import without_rule
-from hob.guard.policy.rule_names import sentence_of
+from hob.guard.policy.rule_names import sentence_about
 
 STAGE_NAMES: Mapping[str, str] = {
     "hard rules": "what is never allowed",
@@ -60,7 +60,7 @@ def arguments_from(text: str, roles: ArgumentRole | None) -> str:
 
 def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None) -> Iterable[str]:
     """The decision for people, one line each; the names of rules are for programs, see `decision_view`."""
-    sentence = _of_mode(decided.verdict) if decided.rule.startswith("mode.") else sentence_of(decided.rule)
+    sentence = sentence_about(decided.rule, type(decided.verdict).__name__.lower())
     yield translatable("{verdict}: {sentence}", verdict=_said(decided.verdict), sentence=sentence)
     if not isinstance(decided.verdict, Allow):
         yield translatable("  because {reason}", reason=without_rule(decided.verdict.reason))
@@ -86,18 +86,6 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
             yield translatable("you can approve it once, for the conversation or always")
         else:
             yield translatable("you can approve it only once")
-
-
-def _of_mode(verdict: Verdict) -> str:
-    match verdict:
-        case Allow(rule) if rule.endswith(".named"):
-            return translatable("Your words name it, so in the conversation's mode Hob may do it without asking.")
-        case Allow():
-            return translatable("In the conversation's mode Hob may do it without asking.")
-        case Ask():
-            return translatable("In the conversation's mode Hob asks you first.")
-        case Deny():
-            return translatable("In the conversation's mode Hob may not do it.")
 
 
 def _said(verdict: Verdict) -> str:

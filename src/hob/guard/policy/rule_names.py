@@ -5,6 +5,7 @@ So nothing of a call's arguments stands in a table that cannot be erased.
 
 from collections.abc import Mapping
 
+from hob.core.translation.language import translatable
 from hob.guard.policy.modes import ACTS, Act
 
 RULES: Mapping[str, str] = {
@@ -55,6 +56,22 @@ RULES: Mapping[str, str] = {
     "no-record": "The decision could not be stored, and without that nothing is done.",
     "nothing.against": "No rule speaks against it.",
 }
+
+
+MODES: Mapping[str, str] = {
+    "named": translatable("Your words name it, so in the conversation's mode Hob may do it without asking."),
+    "allow": translatable("In the conversation's mode Hob may do it without asking."),
+    "ask": translatable("In the conversation's mode Hob asks you first."),
+    "deny": translatable("In the conversation's mode Hob may not do it."),
+}
+"""What a conversation's mode says of a call, by the verdict."""
+
+
+def sentence_about(rule: str, verdict: str) -> str:
+    """Why this rule's verdict (`allow`, `ask`, `deny`) was given, for people."""
+    if not rule.startswith("mode."):
+        return sentence_of(rule)
+    return MODES["named" if verdict == "allow" and rule.endswith(".named") else verdict]
 
 
 def sentence_of(rule: str) -> str:

@@ -8,6 +8,7 @@ import { useApprovals, useConnection, useHistory, useModels, useSessions, useTas
 import type { EntryAnswer } from "../../api/schema";
 import { clock, t } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
+import { brief } from "../../parts/brief";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
@@ -386,13 +387,4 @@ function resultsOf(entries: EntryAnswer[]): Map<string, EntryAnswer> {
     }
   }
   return found;
-}
-
-export function brief(text: string): string {
-  try {
-    const values = Object.values(JSON.parse(text) as Record<string, unknown>);
-    return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("  ").slice(0, 200);
-  } catch {
-    return text.slice(0, 200);
-  }
 }

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../../api/client";
+import { useState } from "react";
+import { call, fetchFile } from "../../api/client";
 import type { ApprovalAnswer, DecisionAnswer, SpanAnswer } from "../../api/schema";
-import { duration, exact, money, number, t } from "../../i18n";
+import { duration, exact, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
-import { Badge, Erased } from "../../parts/basics";
+import { Badge, Button, Erased } from "../../parts/basics";
 import { Files, Media } from "../../parts/media";
 import { Markdown } from "../../parts/markdown";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
@@ -20,13 +21,15 @@ export function Detail({ span, decisions, approvals, erased }: {
 }) {
   const data = span.metadata;
   const text = (name: string) => (typeof data[name] === "string" ? data[name] : "");
+  const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false, enabled: span.type === "TOOL" });
+  const effects = tools.data?.tools.find((each) => each.name === span.title)?.effects ?? [];
   const verdicts = decisions.filter((each) => span.type === "TOOL" && each.call === data.tool_call_id);
   const mine = approvals.filter((each) => span.kind === "turn" || span.type === "APPROVAL" || (span.type === "TOOL" && each.tool === span.title));
   return (
     <section aria-label={t("Details")} className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-3">
         <SpanIcon type={span.type} size={18} />
-        <h2 className="text-lg font-semibold">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className="font-mono font-medium">{span.title}</span></h2>
+        <h2 className="min-w-0 text-lg font-semibold break-words">{span.kind === "turn" ? t("turn") : kindOf(span.type).word()} <span className={["LLM", "TOOL"].includes(span.type) ? "font-mono font-medium" : "font-medium"}>{t(span.title)}</span></h2>
         {wentWrong(span.event) && <Badge tone="bad">{span.status}</Badge>}
         {text("trust") === "untrusted" && <Badge tone="warn">{t("untrusted content")}</Badge>}
         <span className="text-sm text-muted">{exact(span.started_at)}{span.seconds !== null && ` · ${duration(span.seconds)}`}</span>
@@ -34,25 +37,25 @@ export function Detail({ span, decisions, approvals, erased }: {
       {erased !== null && ["LLM", "TOOL"].includes(span.type) && !("arguments" in data || "model" in data || "fault" in data) && <Erased at={erased} />}
       {span.type === "LLM" && <Prompt turn={span.event.turn ?? ""} step={Number(data.step ?? 0)} sections={(data.sections as Part[] | undefined) ?? []} />}
       {span.type === "LLM" && <Tokens span={span} />}
-      {span.type === "LLM" && <Recalled turn={span.event.turn ?? ""} memories={(data.recalled as RecalledMemory[] | undefined) ?? []} />}
+      {(span.type === "LLM" || span.type === "RECALL") && <Recalled turn={span.event.turn ?? ""} memories={(data.recalled as RecalledMemory[] | undefined) ?? []} />}
       {span.kind === "turn" && span.event.turn && <Changed turn={span.event.turn} />}
       {verdicts.map((each) => (
         <p key={each.time} className="text-sm">
           <Badge tone={each.allowed ? "good" : each.verdict === "ask" ? "warn" : "bad"}>
             {each.allowed ? t("allowed") : each.verdict === "ask" ? t("asked") : t("refused")}
           </Badge>{" "}
-          {t("by the rule")} <code className="font-mono">{each.rule}</code>{each.reason && `: ${each.reason}`}
+          {t(each.sentence)} {each.reason && <span className="text-muted">{each.reason}</span>} <code className="font-mono text-xs text-muted">{each.rule}</code>
         </p>
       ))}
-      {span.type === "TOOL" && <Effects tool={span.title} />}
-      {data.arguments !== undefined && <Block title={t("Arguments")}><Code>{pretty(data.arguments)}</Code></Block>}
+      {span.type === "TOOL" && <Effects effects={effects} />}
+      {data.arguments !== undefined && <Block title={t("Arguments")}><Arguments given={data.arguments} /></Block>}
       {text("reasoning") && <Block title={t("Reasoning")} folded><Code>{text("reasoning")}</Code></Block>}
       {text("result") && (
         <Block title={data.error ? t("Error") : t("Result")}>
-          <div className={text("trust") === "untrusted" ? "tainted" : ""}><Code>{text("result")}</Code></div>
-          {text("rest") && <p className="border-t border-line px-4 py-2 text-sm"><Media id={text("rest")} name={`${span.title}.txt`} /></p>}
+          <Output text={text("result")} more={Number(data.result_length ?? 0) > text("result").length} rest={text("rest")} span={span} from={text("trust") === "untrusted" ? [t(text("origin")), span.title].join(", ") : ""} name={`${span.title}.txt`} />
         </Block>
       )}
+      {span.type === "TOOL" && effects.includes("writes") && span.event.turn && <Changed turn={span.event.turn} />}
       {text("response_text") && <Block title={t("Answer")}><div className="px-4 py-3"><Markdown text={text("response_text")} /></div></Block>}
       {Array.isArray(data.tool_calls) && (data.tool_calls as Calls).length > 0 && (
         <Block title={t("Tools it asked for")}>
@@ -72,11 +75,60 @@ export function Detail({ span, decisions, approvals, erased }: {
   );
 }
 
+const EFFECTS: Record<string, string> = {
+  reads_private: "read what is yours", reads_untrusted: "read what others wrote", writes: "change files so that it can be undone", writes_finally: "change things for good",
+  communicates: "reach other computers or people", persists: "leave something for later turns", executes: "run programs",
+};
+
 /** What calls of this tool may do to the world. */
-function Effects({ tool }: { tool: string }) {
-  const tools = useQuery({ queryKey: ["tools"], queryFn: () => call("GET /api/v1/tools"), retry: false });
-  const effects = tools.data?.tools.find((each) => each.name === tool)?.effects ?? [];
-  return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.join(", ") })}</p> : null;
+function Effects({ effects }: { effects: readonly string[] }) {
+  return effects.length ? <p className="text-sm text-muted">{t("It may: {effects}", { effects: effects.map((each) => t(EFFECTS[each] ?? each)).join(", ") })}</p> : null;
+}
+
+/** The arguments by their names; what has lines of its own as it stands. */
+function Arguments({ given }: { given: unknown }) {
+  if (typeof given !== "object" || given === null || Array.isArray(given) || !Object.keys(given).length) return <Code>{pretty(given)}</Code>;
+  return (
+    <dl className="divide-y divide-line">
+      {Object.entries(given).map(([name, value]) => (
+        <div key={name} className="gap-4 px-4 py-2 sm:flex">
+          <dt className="w-28 shrink-0 truncate pt-px text-sm text-muted" title={name}>{name}</dt>
+          <dd className="min-w-0 flex-1"><pre dir="auto" tabIndex={0} className="max-h-[28rem] overflow-auto font-mono text-xs leading-5 whitespace-pre-wrap break-words">{pretty(value)}</pre></dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What a tool gave; what did not fit is fetched when it is asked for. */
+function Output({ text, more, rest, span, from, name }: { text: string; more: boolean; rest: string; span: SpanAnswer; from: string; name: string }) {
+  const [open, setOpen] = useState(false);
+  const whole = useQuery({
+    queryKey: ["rest", span.id],
+    queryFn: async () => {
+      if (rest) return (await fetchFile(rest)).text();
+      const trace = await call("GET /api/v1/trace/{id}", { path: { id: span.event.trace_id }, query: { whole: true } });
+      return String(trace.spans.find((each) => each.id === span.id)?.metadata.result ?? "");
+    },
+    enabled: open, retry: false, gcTime: 60_000,
+  });
+  return (
+    <>
+      <div className={from ? "p-2" : ""}>
+        {from && <p className="px-2 pb-2 text-xs"><Badge tone="warn">{t("untrusted: {origin}", { origin: from })}</Badge></p>}
+        <div className={from ? "tainted" : ""}><Code>{whole.data ?? text}</Code></div>
+      </div>
+      {(rest || more) && (
+        <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2 text-sm text-muted">
+          {whole.isError ? t("The file is not kept any more.") : whole.data ? (
+            <><span>{t("All of it, {size}", { size: tn("{count} character", "{count} characters", whole.data.length) })}</span>{rest && <Media id={rest} name={name} />}</>
+          ) : (
+            <><span>{t("What is shown is a part.")}</span><Button disabled={whole.isFetching} onClick={() => setOpen(true)}>{t("Show all of it")}</Button></>
+          )}
+        </div>
+      )}
+    </>
+  );
 }
 
 function Tokens({ span }: { span: SpanAnswer }) {

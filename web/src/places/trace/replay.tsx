@@ -6,6 +6,7 @@ import { useModels } from "../../api/queries";
 import type { ReplaySide } from "../../api/schema";
 import { duration, money, number, t } from "../../i18n";
 import { Badge, Button, Card, Failure, Skeleton } from "../../parts/basics";
+import { brief } from "../../parts/brief";
 import { Diff } from "../../parts/diff";
 import { Markdown } from "../../parts/markdown";
 
@@ -54,13 +55,13 @@ export function Replay({ turn }: { turn: string }) {
           </div>
           {seen.difference.length > 0 && <Card className="overflow-hidden"><Diff text={seen.difference.join("\n")} /></Card>}
           <ul className="flex flex-col gap-1 text-sm">
-            {seen.rebuilt.map((each) => (
+            {seen.rebuilt.map((each, place) => (
               <li key={each.step} className="flex flex-wrap items-center gap-2">
                 <Badge tone={each.identical ? "good" : "warn"}>
                   {each.identical ? <Check size={12} aria-hidden /> : <TriangleAlert size={12} aria-hidden />}{" "}
                   {each.identical ? t("identical") : each.identical === false ? t("not identical") : t("cannot be told")}
                 </Badge>
-                <span>{t("Request {step} to {model}", { step: each.step, model: each.model })}</span>
+                <span>{t("Request {step} to {model}", { step: place + 1, model: each.model })}</span>
                 {each.sent && <code className="truncate font-mono text-xs text-muted" title={each.sent}>SHA-256 {each.sent.slice(0, 16)}…</code>}
                 {each.why && <span className="text-muted">{t(each.why)}</span>}
               </li>
@@ -89,7 +90,7 @@ function Side({ title, side, before }: { title: string; side: ReplaySide; before
       </dl>
       {side.calls.map((each, place) => (
         <p key={place} className="min-w-0 font-mono text-xs break-words">
-          {each.name} {each.arguments} {!each.recorded && <Badge tone="warn">{t("not made then, so not answered")}</Badge>}
+          <span className="font-semibold">{each.name}</span> <span title={each.arguments}>{brief(each.arguments)}</span> {!each.recorded && <Badge tone="warn">{t("not made then, so not answered")}</Badge>}
         </p>
       ))}
       {side.trouble && <p role="alert" className="text-sm text-bad">{t(side.trouble)}</p>}

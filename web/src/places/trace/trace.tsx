@@ -4,8 +4,8 @@ import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
 import { useTrace } from "../../api/queries";
-import type { SpanAnswer, TraceAnswer } from "../../api/schema";
-import { duration, money, t, tn } from "../../i18n";
+import type { ApprovalAnswer, SpanAnswer, TraceAnswer } from "../../api/schema";
+import { duration, money, number, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Detail } from "./detail";
@@ -88,12 +88,32 @@ function Facts({ trace }: { trace: TraceAnswer }) {
   );
 }
 
+/** Until when it waited: for its answer, or until now. */
+const until = (approval: ApprovalAnswer) => approval.answered ?? (approval.state === "open" ? Date.now() / 1000 : approval.expires);
+
+/** The question that this span tells of. */
+const approvalOf = (span: SpanAnswer, approvals: readonly ApprovalAnswer[]) =>
+  approvals.filter((each) => each.tool === span.title).sort((one, other) => Math.abs(one.asked - span.started_at) - Math.abs(other.asked - span.started_at))[0];
+
+/** What the span is about, behind its name: the argument of a call, the size of a prompt. */
+function about(span: SpanAnswer): string {
+  if (["TOOL", "APPROVAL", "POLICY"].includes(span.type)) return span.event.text.split("\n")[0] ?? "";
+  const sections = (span.metadata.sections as { bytes: number }[] | undefined) ?? [];
+  if (!sections.length) return "";
+  const size = t("{size} kB", { size: number(Math.round(sections.reduce((sum, each) => sum + each.bytes, 0) / 100) / 10) });
+  const usage = span.event.usage;
+  return usage?.input_tokens ? `${size}, ${t("{part} % from the cache", { part: Math.round((100 * usage.cached_tokens) / usage.input_tokens) })}` : size;
+}
+
 function Waterfall({ spans, chosen, onChoose, trace }: {
   spans: Placed[]; chosen: string; onChoose: (id: string) => void; trace: TraceAnswer;
 }) {
   const [zoom, setZoom] = useState<[number, number] | null>(null);
   const slow = useMemo(() => critical(spans), [spans]);
-  const all = [Math.min(...spans.map((each) => each.span.started_at)), Math.max(...spans.map((each) => each.span.started_at + (each.span.seconds ?? 0)))] as const;
+  const all = [
+    Math.min(...spans.map((each) => each.span.started_at)),
+    Math.max(...spans.map((each) => each.span.started_at + (each.span.seconds ?? 0)), ...trace.approvals.map(until)),
+  ] as const;
   const [start, end] = zoom ?? all;
   const span = spans.find((each) => each.span.id === chosen)?.span;
   const whole = Math.max(end - start, 0.001);
@@ -108,14 +128,15 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
     </div>
     <Wide label={t("Spans")} className="mb-6">
       <div role="listbox" aria-label={t("Spans")}>
-        <div className="grid grid-cols-[minmax(9rem,22rem)_minmax(4rem,1fr)_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
+        <div className="grid grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 border-b border-line px-3 py-1.5 text-xs text-muted">
           <span>{t("What")}</span>
           <div className="flex justify-between whitespace-nowrap">{ticks.map((part) => <span key={part} className={part % 0.5 ? "hidden md:inline" : part === 0.5 ? "hidden sm:inline" : ""}>{part ? duration(whole * part) : "0"}</span>)}</div>
           <span className="text-end">{t("took")}</span>
+          <span className="hidden text-end lg:block">{t("Cost")}</span>
         </div>
         {spans.map(({ span, depth }) => {
           const { colour, word } = kindOf(span.type);
-          const waits = trace.approvals.filter((each) => span.kind === "turn" && each.answered);
+          const asked = span.type === "APPROVAL" ? approvalOf(span, trace.approvals) : undefined;
           const verdict = span.type === "TOOL" ? trace.policy_decisions.find((each) => each.call === span.metadata.tool_call_id) : undefined;
           return (
             <button
@@ -124,16 +145,18 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
               role="option"
               aria-selected={span.id === chosen}
               onClick={() => onChoose(span.id)}
-              className={`grid min-h-9 w-full grid-cols-[minmax(9rem,22rem)_minmax(4rem,1fr)_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
+              className={`grid min-h-9 w-full grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem] lg:grid-cols-[minmax(9rem,26rem)_minmax(4rem,1fr)_4rem_4rem] items-center gap-3 px-3 text-start text-sm ${span.id === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
             >
               <span className="flex min-w-0 items-center gap-2" style={{ paddingInlineStart: depth * 16 }}>
                 <SpanIcon type={span.type} />
                 <span className="shrink-0 text-muted">{span.kind === "turn" ? t("turn") : word()}</span>
-                <span data-critical={slow.has(span.id) || undefined} className={`truncate ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
+                <span data-critical={slow.has(span.id) || undefined} className={`${about(span) ? "shrink-0" : "truncate"} ${["LLM", "TOOL"].includes(span.type) ? "font-mono" : ""} ${slow.has(span.id) ? "font-bold" : ""}`}>
                   {span.type === "INBOUND" || span.type === "OUTBOUND" ? span.output.split("\n")[0] || span.title : t(span.title)}
                 </span>
-                {wentWrong(span.event) && <Badge tone="bad">{span.status}</Badge>}
-                {verdict && <code className="hidden truncate font-mono text-xs text-muted xl:inline">{verdict.rule}</code>}
+                {about(span) && <span dir="auto" className="min-w-0 truncate font-mono text-xs text-muted">{about(span)}</span>}
+                {wentWrong(span.event) && <Badge tone="bad">{t(span.status)}</Badge>}
+                {asked && <span className="ms-auto hidden shrink-0 text-xs text-muted sm:inline">{t("waited {time}", { time: duration(Math.max(0, until(asked) - asked.asked)) })}{asked.answered ? ` · ${t(asked.state)}` : ""}</span>}
+                {verdict && <span title={`${t(verdict.sentence)} (${verdict.rule})`} className="ms-auto hidden shrink-0 text-xs text-muted xl:inline">{t(verdict.allowed ? "allowed" : verdict.verdict === "ask" ? "asked" : "refused")}</span>}
               </span>
               <span className="relative block h-4 overflow-hidden">
                 <span
@@ -144,16 +167,13 @@ function Waterfall({ spans, chosen, onChoose, trace }: {
                     background: span.kind === "turn" ? "var(--event)" : colour,
                   }}
                 />
-                {waits.map((each) => (
-                  <span
-                    key={each.id}
-                    title={t("waited for approval")}
-                    className="waits absolute inset-y-0.5 rounded-sm"
-                    style={{ insetInlineStart: place(Math.max(each.asked, start)), width: `${(100 * Math.max(0, Math.min(each.answered!, end) - each.asked)) / whole}%` }}
-                  />
-                ))}
+                {asked && (
+                  <span title={t("waited for approval")} className="waits absolute inset-y-0.5 rounded-sm"
+                    style={{ insetInlineStart: place(Math.max(asked.asked, start)), width: `${(100 * Math.max(0, Math.min(until(asked), end) - Math.max(asked.asked, start))) / whole}%` }} />
+                )}
               </span>
               <span className="text-end text-xs text-muted">{duration(span.seconds)}</span>
+              <span className="hidden text-end text-xs text-muted lg:block">{span.event.usage ? money(span.event.usage.cost_usd) : ""}</span>
             </button>
           );
         })}

@@ -1,4 +1,5 @@
 import type { SpanAnswer } from "../../api/schema";
+import { tn } from "../../i18n";
 
 export type Placed = { span: SpanAnswer; depth: number };
 
@@ -13,8 +14,14 @@ export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   }
   const found: Placed[] = [];
   const seen = new Set<string>();
+  const recalled = new Set<string>();
   const walk = (under: string, depth: number) => {
     for (const span of below.get(under) ?? []) {
+      const turn = span.event.turn ?? "";
+      if (memoriesOf(span) && !recalled.has(turn)) {
+        recalled.add(turn);
+        found.push({ span: recallOf(span), depth });
+      }
       found.push({ span, depth });
       if (seen.has(span.span_id)) continue;
       seen.add(span.span_id);
@@ -23,6 +30,15 @@ export function ordered(spans: readonly SpanAnswer[]): Placed[] {
   };
   walk("", 0);
   return found;
+}
+
+const memoriesOf = (span: SpanAnswer) => (span.metadata.recalled as unknown[] | undefined)?.length ?? 0;
+
+/** What was remembered for a turn, as a span of its own before the model is asked. */
+function recallOf(span: SpanAnswer): SpanAnswer {
+  const title = tn("{count} memory", "{count} memories", memoriesOf(span));
+  const event = { ...span.event, usage: null, status: "ok", kind: "recall" };
+  return { ...span, id: `${span.id} recall`, type: "RECALL", kind: "recall", title, seconds: null, output: "", event, metadata: { recalled: span.metadata.recalled } };
 }
 
 /** The spans that decided how long it took: from the end back, whichever ended last before the next one began. */
