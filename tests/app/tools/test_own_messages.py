@@ -58,24 +58,24 @@ async def test_name_in_the_owners_words_needs_no_approval_and_another_does(tmp_p
 
 async def test_name_that_two_have_leads_to_nobody(tmp_path: Path) -> None:
     send = message(action="send", to="Anna", channel="telegram", text="I am late.")
-    async with visited(tmp_path, OPEN, send) as hob:
-        await hob.knows()
-        await hob.app.api.people.link(f"telegram:{EVE}", "other", "anna")
-        await hob.comes("Please tell Anna I am late.", ME)
-        await until(lambda: any("I am late." in each for each in hob.sent(ME)))  # it is asked about
-        assert hob.sent(ANNA) == hob.sent(EVE) == []
-    async with trusting(tmp_path, OPEN, send, "Which one?") as hob:
-        assert await ask(hob, "Please tell Anna I am late.") == "Which one?"
-        assert "several are called Anna; give an address instead: telegram:" in hob.seen
+    for making in (visited, trusting):  # also where it would be asked about, since an approval brings it no nearer
+        async with making(tmp_path / making.__name__, OPEN, send, "Which one?") as hob:
+            await hob.knows()
+            await hob.app.api.people.link(f"telegram:{EVE}", "other", "anna")
+            assert await ask(hob, "Please tell Anna I am late.") == "Which one?"
+            assert "several are called Anna; give an address instead: telegram:" in hob.seen
+            assert hob.sent(ANNA) == hob.sent(EVE) == []
 
 
 async def test_message_goes_to_nobody_whom_the_owner_does_not_know(tmp_path: Path) -> None:
-    async with trusting(tmp_path, OPEN, message(action="send", to="999", text="hi"), "No.") as hob:
-        await hob.knows()
-        await ask(hob, "write to 999")
-        assert "nobody whom the owner has let in" in hob.seen
-        assert "Anna (telegram:2)" in hob.seen
-        assert hob.sent("999") == []
+    for making in (visited, trusting):
+        send = message(action="send", to="999", text="hi")
+        async with making(tmp_path / making.__name__, OPEN, send, "No.") as hob:
+            await hob.knows()
+            assert await ask(hob, "let them know") == "No."
+            assert "nobody whom the owner has let in" in hob.seen
+            assert "Anna (telegram:2)" in hob.seen
+            assert hob.sent("999") == []
 
 
 async def test_sent_message_is_edited_and_the_users_own_reacted_to(tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ class ToolRuntime:
 
     toolset: "WorkspaceTools"
     files: FileTools
+    messages: MessageTool
     undoing: TurnUndoService
     backend: "LazyBackend"
     log: CommandLog
@@ -108,8 +109,9 @@ class ToolRuntime:
         return ""
 
     async def refusal_of(self, call: ToolCall) -> str:
-        """Why the file tools would refuse a call whatever anybody allows; empty where they would not."""
+        """Why a tool would refuse a call whatever anybody allows; empty where none would."""
         try:
+            self.messages.check(call)
             await self.files.check(call)
         except ToolRefused as why:
             return str(why)
@@ -267,11 +269,17 @@ def _credentials(book: CredentialBook, context: CallContext, hosts: Sequence[str
 
 
 def _talking(
-    notices: Notices, outside: Outside, documents: DocumentReader, roots: Roots, blobs: Blobs, store: Store
+    notices: Notices,
+    messages: MessageTool,
+    outside: Outside,
+    documents: DocumentReader,
+    roots: Roots,
+    blobs: Blobs,
+    store: Store,
 ) -> tuple[Toolset, ...]:
     return (
         ConversationTools(notices).toolset,
-        MessageTool(outside.messages, roots, blobs).toolset,
+        messages.toolset,
         MediaTools(outside.media, documents, roots, blobs).toolset,
         Canvas(store.canvas, outside.browsers, roots, blobs, outside.pictures).toolset,
     )
@@ -335,5 +343,7 @@ def make_tool_runtime(
     own: tuple[Toolset, ...] = (writing, commands.toolset, remembering.toolset, knowing.toolset, web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     outside = outside or Outside()
-    toolset = WorkspaceTools((*own, *_talking(notices, outside, documents, roots, blobs, store)), backend, workspace)
-    return ToolRuntime(toolset, files, undoing, backend, log, processes, documents, commands.unkept, outside)
+    messages = MessageTool(outside.messages, roots, blobs)
+    talking = _talking(notices, messages, outside, documents, roots, blobs, store)
+    toolset = WorkspaceTools((*own, *talking), backend, workspace)
+    return ToolRuntime(toolset, files, messages, undoing, backend, log, processes, documents, commands.unkept, outside)

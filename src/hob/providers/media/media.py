@@ -22,7 +22,7 @@ from hob.core.ports.media import Describer, Embedder, Speaker, Transcriber
 from hob.core.ports.model import Model
 from hob.core.translation.code_words import NO_MODEL
 from hob.core.translation.language import translatable
-from hob.providers.catalog.catalog import FASTEMBED, HERE, LOCAL, provider_at
+from hob.providers.catalog.catalog import FASTEMBED, HERE, LOCAL, SERVER, provider_at
 from hob.providers.http.server import server_of
 from hob.providers.media.image_descriptions import image_type
 from hob.providers.routing.choice import Choice, ModelRef
@@ -282,7 +282,8 @@ class Media:
             return usual
         name = _USUAL.get((known.id, kind))
         if name is None:
-            raise self._missing(kind, translatable("nothing is known of {provider} that does it", provider=known.id))
+            whose = translatable("your server") if known.id == SERVER else known.id
+            raise self._missing(kind, translatable("no model of {provider} is known for it", provider=whose))
         return ModelRef(usual.provider, name)
 
     def _missing(self, kind: str, why: str) -> ModelError:

@@ -1,5 +1,6 @@
 """The tool `message`: writes to chats other than by a reply, and changes what was written there."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, Protocol
@@ -9,7 +10,7 @@ from hob.core.content.chunks import split_text
 from hob.core.content.file_limits import LARGEST_FILE
 from hob.core.content.media_types import HEAD, media_type_of
 from hob.core.content.plain_form import plain_form
-from hob.core.errors import NotFound, SendFailed, ToolFailed
+from hob.core.errors import NotFound, SendFailed, ToolFailed, ToolRefused
 from hob.core.ids import BlobId, OutboxId, digest
 from hob.core.messages import Address, Attachment, Button, Outbound, OutboundAction, OutboundKind
 from hob.core.ports.tools import Blobs, CallContext
@@ -144,9 +145,21 @@ class MessageTool:
         await self._messages.enqueue(parts_of(whole, can, self._messages.limit_of(address)))
         return ToolOutput(f"On its way to {address.channel}:{address.chat}; its id is {id}.0")
 
+    def check(self, call: ToolCall) -> None:
+        """Raises ToolRefused for a message that would reach nobody, whatever anybody allows."""
+        if call.name != MESSAGE.name:
+            return
+        arguments = json.loads(call.arguments or "{}")
+        if to := str(arguments.get("to") or ""):
+            try:
+                self._find(to, str(arguments.get("channel") or ""))
+            except ToolFailed as why:
+                raise ToolRefused(str(why)) from why
+
     def _address(self, turn: Turn, to: str, channel: str) -> Address:
-        if not to:
-            return turn.inbounds[0].origin
+        return self._find(to, channel) if to else turn.inbounds[0].origin
+
+    def _find(self, to: str, channel: str) -> Address:
         known, wanted = self._messages.chats(), to.strip().casefold()
         found = [each for each in known if each.name.casefold() == wanted]
         if len({each.person for each in found}) > 1:
