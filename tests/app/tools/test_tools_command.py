@@ -54,6 +54,8 @@ def test_trial_makes_one_call_and_shows_what_it_gives(home: Path, capsys: pytest
     (home / "hob" / "work" / "notes.md").write_text("buy milk\n")
     assert try_("grep", "milk") == 0
     assert "buy milk" in capsys.readouterr().out
+    assert try_("grep", "pattern=milk") == 0
+    assert "buy milk" in capsys.readouterr().out
     assert try_("grep", '{"pattern": 1}') == 1
     assert "pattern" in capsys.readouterr().out
 
