@@ -216,7 +216,7 @@ def _page_error(text: str) -> Mapping[str, Any]:
 
 
 def _arguments(spec: ToolSpec, text: str) -> str:
-    """The arguments as JSON; `NAME=TEXT` is that one, a plain text the required one, or what the tool is mostly about."""
+    """The arguments as JSON; `NAME=TEXT` is that one, other text the required one, or what the tool is mostly about."""
     name, mark, value = text.partition("=")
     if mark and name in spec.schema.get("properties", ()):
         return json.dumps({name: value})
