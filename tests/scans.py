@@ -52,6 +52,7 @@ _NAMED = re.compile(
     r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+(?:AS\s+)?(?!ON\b|SET\b|WHERE\b|USING\b)(\w+))?", re.IGNORECASE
 )
 _SCAN = re.compile(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?")
+_INNER = re.compile(r"\([^()]*\)")
 _ASKS = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 
 
@@ -86,9 +87,10 @@ class Statements:
             if not module or module.startswith(tuple(WALKS)) or not _ASKS.match(sql):
                 continue
             plan = _plan(connection, sql)
-            first_few = "LIMIT" in sql and "WHERE" not in sql and not any("TEMP B-TREE" in step for step in plan)
+            asked = _INNER.sub("", sql)
+            first_few = "LIMIT" in sql and "WHERE" not in asked and not any("TEMP B-TREE" in step for step in plan)
             tables = {name: table for table, alias in _NAMED.findall(sql) for name in (table, alias or table)}
-            for step in () if first_few else plan:
+            for step in plan[1:] if first_few else plan:  # the first is the walk that ends early
                 found = _SCAN.match(step)
                 if found and tables.get(found[1], found[1]) in grows and found[2] not in of_open:
                     yield f"{module}: {step}: {sql}"

@@ -47,6 +47,8 @@ VIEWS = {
     "tools": "/trust?tab=tools",
     "explain": "/trust?tab=explain",
     "people": "/trust?tab=people",
+    "secrets": "/trust?tab=secrets",
+    "sandbox": "/trust?tab=sandbox",
     "costs": "/costs",
     "settings": "/settings",
     "models": "/settings?tab=models",

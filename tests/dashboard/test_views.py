@@ -288,10 +288,53 @@ async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_to
         tab = await open_tab(world, browser, "/trust")
         page = tab.page
         chain = page.get_by_role("list", name="Where the wish may come from").get_by_role("listitem")
-        told = ["output of exec", "read in this conversation", "wants to use exec"]
+        told = ["what exec gave, with an earlier message", "read in this conversation", "wants to use exec"]
         await expect(chain).to_have_text(told)
         await page.goto(f"{tab.base}/timeline?text=disk+space")
         await page.get_by_role("link", name="Trace").first.click()
         await page.get_by_role("option").filter(has_text="exec").first.click()
         await expect(page.get_by_role("region", name="Details")).to_contain_text("It may: ")
+        assert tab.errors == []
+
+
+async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_reached(
+    world: World, browser: Browser
+) -> None:
+    async with scene(world, asking=False):
+        async with at_the_socket(world) as client:
+            due = {"text": "Learn to sail", "due": 4_000_000_000}
+            (await client.post("/memory/goals", json=due)).raise_for_status()
+        tab = await open_tab(world, browser)
+        page = tab.page
+        today = page.get_by_role("region", name="Today")
+        await expect(today.get_by_role("link", name="Turns")).to_have_text("Turns5")
+        await expect(today.get_by_role("link", name="Calls of tools")).to_have_text("Calls of tools5")
+        await expect(today.get_by_role("link", name="Memories added")).to_have_text(re.compile("added[1-9]"))
+        following = page.get_by_role("region", name="Next")
+        await expect(following.get_by_role("link")).to_have_text([re.compile("Backup"), re.compile("Learn to sail")])
+        await expect(page.get_by_role("region", name="Needs you")).to_contain_text("Nothing needs you.")
+        await page.get_by_role("link", name="Try a tool").click()
+        await expect(page.get_by_role("searchbox", name="Find a tool")).to_be_visible()
+        assert tab.errors == []
+
+
+async def test_trust_shows_secrets_by_reference_and_what_the_sandbox_lets_commands_do(
+    world: World, browser: Browser
+) -> None:
+    settings = {"HOB_SANDBOX_HOSTS": '["example.org"]', "GITHUB_TOKEN": "canary-77e1"}
+    credential = '[sandbox.credentials.github]\nhost = "example.org"\nvalue = "env:GITHUB_TOKEN"\n'
+    world.home.mkdir(mode=0o700, exist_ok=True)
+    (world.home / "config.toml").write_text(credential)
+    async with world.serve(**settings):
+        tab = await open_tab(world, browser, "/trust?tab=secrets")
+        page = tab.page
+        await expect(page.get_by_text("sandbox.credentials.github.value")).to_be_visible()
+        await expect(page.get_by_text("env:GITHUB_TOKEN", exact=True)).to_be_visible()
+        await page.get_by_role("button", name="Sandbox").click()
+        await expect(page.get_by_role("region", name="Where commands run")).to_contain_text("sandbox.backend")
+        may = page.get_by_role("region", name="What commands may")
+        await expect(may).to_contain_text("example.org")
+        held = page.get_by_role("region", name="Secrets that commands use without seeing them")
+        await expect(held).to_contain_text(re.compile("github.*at example.org alone.*for main"))
+        assert "canary" not in await page.content()
         assert tab.errors == []

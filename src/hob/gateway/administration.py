@@ -69,6 +69,65 @@ class PluginAnswer(TypedDict):
     commands: list[str]
 
 
+class SecretAnswer(TypedDict):
+    """A secret by where it is kept; never itself.
+
+    key: the setting that uses it
+    about: what that setting is for
+    reference: as `env:NAME`, `file:NAME` or `keyring:NAME`; null where it stands in the settings itself
+    problem: why it cannot be read; empty where it can, and for those that are not read only to look
+    changed: when its file was
+    """
+
+    key: str
+    about: str
+    reference: str | None
+    problem: str
+    changed: float | None
+
+
+class CredentialAnswer(TypedDict):
+    """A secret that commands use at one host and never hold.
+
+    variable: in which they find a placeholder for it
+    agents: who may use it
+    """
+
+    name: str
+    host: str
+    header: str
+    variable: str
+    agents: list[str]
+    per_minute: int
+
+
+class SandboxAnswer(TypedDict):
+    """Where commands run, and what they may.
+
+    backend: as it is set
+    found: what confines them; empty where no command can run
+    confines: whether anything does
+    reason: why it is this one
+    advice: what would make it better, or is needed
+    hosts: that they may reach
+    """
+
+    backend: str
+    found: str
+    confines: bool
+    reason: str
+    advice: str
+    work: str
+    hosts: list[str]
+    read: list[str]
+    write: list[str]
+    outgoing: list[str]
+    protected: list[str]
+    toolchains: list[str]
+    environment: list[str]
+    credentials: list[CredentialAnswer]
+
+
 class TriedAnswer(TypedDict):
     """What came of trying a model.
 
@@ -143,6 +202,12 @@ class Administration(Protocol):
 
     async def plugins(self) -> Sequence[PluginAnswer]:
         """The plug-ins that are installed here."""
+
+    async def secrets(self) -> Sequence[SecretAnswer]:
+        """The secrets that the settings name, with where they are kept; never what they are."""
+
+    async def sandbox(self) -> SandboxAnswer:
+        """Where commands run now, and what they may. Starts a process."""
 
     async def connect(self, asked: NewModel, probe: Probe) -> ConnectedAnswer:
         """Try the model, and keep it if it answers; what came of it. Raises InvalidRequest for what cannot be tried."""

@@ -32,6 +32,8 @@ _SELECT = (
 )
 
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM timeline"
+_AT = "SELECT at FROM timeline WHERE seq >= ? ORDER BY seq LIMIT 1"
+_KINDS = "SELECT kind, count(*) FROM timeline WHERE seq >= ? AND kind IN ('turn', 'tool') GROUP BY kind"
 _BEGINS = (
     "SELECT trace_id FROM timeline WHERE trace_id >= :id AND trace_id < :end"
     " UNION SELECT trace_id FROM inbox WHERE id = :id UNION SELECT trace_id FROM turns WHERE id = :id LIMIT 2"
@@ -183,6 +185,16 @@ class Timeline(StorePart):
         sql = f"{_SELECT} {where} ORDER BY t.seq DESC LIMIT ?"
         rows = await self._readers.read(lambda c: all_rows(c, sql, values))
         return tuple(_load(row) for row in reversed(rows))
+
+    @snapshot
+    def counts(self, connection: apsw.Connection, since: float) -> dict[str, int]:
+        """How many turns and calls of tools (`turn`, `tool`) ended since then (Unix seconds). Raises StoreErrors."""
+        first, last = 0, all_rows(connection, _NEWEST)[0][0] + 1
+        while first < last:  # events are appended as time goes on
+            middle = (first + last) // 2
+            rows = all_rows(connection, _AT, (middle,))
+            first, last = (middle + 1, last) if rows and rows[0][0] < since else (first, middle)
+        return dict(all_rows(connection, _KINDS, (first,)))
 
     async def newest(self) -> int:
         """The place of the last event; 0 where there is none."""

@@ -20,6 +20,7 @@ from hob.gateway.auth.tokens import TokenFile
 from hob.gateway.dashboard.files import PackageFiles
 from hob.gateway.http.asgi import build_api
 from hob.gateway.http.endpoint import Endpoint
+from tests.confined import BACKEND
 from tests.gateway.conftest import TOKEN, Machine, machine
 
 ENDPOINTS = api_v1_of(SUBSYSTEMS)
@@ -492,6 +493,23 @@ async def test_doctor_tells_what_it_found_until_it_is_to_look_anew(hob: Machine)
         assert found["checks"] > 10
         assert (await page.get("/api/v1/doctor")).json() == found
         assert (await page.get("/api/v1/doctor?refresh=true")).json()["at"] > found["at"]
+
+
+async def test_secrets_and_sandbox_are_shown_by_name_and_never_by_value(tmp_path: Path) -> None:
+    settings = {"HOB_MODEL_API_KEY": "sk-canary-5d1e", "HOB_SANDBOX_HOSTS": '["example.org"]'}
+    async with machine(tmp_path, **settings) as hob, signed_in(hob) as page:
+        answer = await page.get("/api/v1/secrets")
+        rows = {each["key"]: each for each in answer.raise_for_status().json()["secrets"]}
+        assert rows["model.api_key"]["reference"] is None
+        assert rows["model.api_key"]["about"]
+        assert TOKEN not in answer.text
+        assert "canary" not in answer.text
+        told = (await page.get("/api/v1/sandbox")).raise_for_status().json()
+        assert (told["hosts"], told["credentials"], told["backend"]) == (["example.org"], [], BACKEND)
+        assert told["found"] or told["advice"]
+        assert told["work"].startswith(str(tmp_path))
+    async with browser(hob) as stranger:
+        assert (await stranger.get("/api/v1/secrets")).status_code == 401
 
 
 async def test_mode_tells_whether_other_machines_reach_hob(hob: Machine, tmp_path: Path) -> None:

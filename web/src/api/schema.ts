@@ -218,6 +218,16 @@ export interface ConnectedAnswer {
   kept: boolean;
 }
 
+/** A secret that commands use at one host and never hold. */
+export interface CredentialAnswer {
+  name: string;
+  host: string;
+  header: string;
+  variable: string;
+  agents: string[];
+  per_minute: number;
+}
+
 /** A verdict on one call. */
 export interface DecisionAnswer {
   tool: string;
@@ -1139,6 +1149,38 @@ export interface SaidAnswer {
   text: string;
 }
 
+/** Where commands run, and what they may. */
+export interface SandboxAnswer {
+  backend: string;
+  found: string;
+  confines: boolean;
+  reason: string;
+  advice: string;
+  work: string;
+  hosts: string[];
+  read: string[];
+  write: string[];
+  outgoing: string[];
+  protected: string[];
+  toolchains: string[];
+  environment: string[];
+  credentials: CredentialAnswer[];
+}
+
+/** A secret by where it is kept; never itself. */
+export interface SecretAnswer {
+  key: string;
+  about: string;
+  reference: string | null;
+  problem: string;
+  changed: number | null;
+}
+
+/** Secrets by where they are kept. */
+export interface SecretsAnswer {
+  secrets: SecretAnswer[];
+}
+
 /** A section of a prompt. */
 export interface SectionAnswer {
   name: string;
@@ -1375,6 +1417,13 @@ export interface TaskAnswer {
 /** Tasks, newest first. */
 export interface TasksAnswer {
   tasks: TaskAnswer[];
+}
+
+/** How much was done. */
+export interface TodayAnswer {
+  turns: number;
+  tools: number;
+  memories: number;
 }
 
 /** A tool. */
@@ -1818,6 +1867,18 @@ export interface Routes {
     body: undefined;
     answer: PluginsAnswer;
   };
+  "GET /api/v1/secrets": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: SecretsAnswer;
+  };
+  "GET /api/v1/sandbox": {
+    path: undefined;
+    query: undefined;
+    body: undefined;
+    answer: SandboxAnswer;
+  };
   "POST /api/v1/models/connect": {
     path: undefined;
     query: undefined;
@@ -2111,6 +2172,12 @@ export interface Routes {
     query: { days?: number; by?: "day" | "model" | "session" | "sender" | "task" | "tool" };
     body: undefined;
     answer: SpendingAnswer;
+  };
+  "GET /api/v1/today": {
+    path: undefined;
+    query: { since?: number };
+    body: undefined;
+    answer: TodayAnswer;
   };
   "GET /api/v1/unread": {
     path: undefined;

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +15,13 @@ from hob.app.models.keys import FILE
 from hob.app.models.probe import open_here
 from hob.app.models.provider_draft import ProviderConfigDraft
 from hob.app.plugins.manifest import read_manifests
+from hob.app.settings.secret_stores import kept_secrets
 from hob.app.settings.sections import read_config
 from hob.bus.directory import ChannelDirectory
+from hob.config.fields import find_setting
+from hob.config.loading import Config
 from hob.core.clock import SystemClock
-from hob.core.errors import InvalidRequest, ModelError
+from hob.core.errors import InvalidRequest, ModelError, NotConfigured
 from hob.core.translation.language import translatable
 from hob.gateway.administration import (
     ChannelAnswer,
@@ -29,9 +32,14 @@ from hob.gateway.administration import (
     NewModel,
     PluginAnswer,
     Probe,
+    SandboxAnswer,
+    SecretAnswer,
 )
 from hob.providers.catalog.catalog import SERVER, find_provider
 from hob.store.store import Store
+from hob.tools.sandbox.backends.detection import try_backend
+from hob.tools.sandbox.settings import SandboxSettings
+from hob.workspace.settings import WorkspaceSettings
 
 GOOD_SECONDS = 300.0
 """How long what the doctor found is told again without looking."""
@@ -41,7 +49,16 @@ _LEVELS = ("debug", "info", "warning", "error", "critical")
 class OwnerAdministration:
     """Implements the gateway's `Administration`."""
 
-    def __init__(self, home: Path, environ: Mapping[str, str], store: Store, channels: ChannelDirectory) -> None:
+    def __init__(
+        self,
+        home: Path,
+        environ: Mapping[str, str],
+        store: Store,
+        channels: ChannelDirectory,
+        config: Callable[[], Config],
+    ) -> None:
+        """`config` gives the settings as they are now."""
+        self._config = config
         self._home = home
         self._environ = environ
         self._store = store
@@ -94,6 +111,14 @@ class OwnerAdministration:
             for (name, account), channel in sorted(self._channels.all.items())
         ]
 
+    async def secrets(self) -> Sequence[SecretAnswer]:
+        """The secrets that the settings name, with where they are kept; never what they are."""
+        return await asyncio.to_thread(_secrets, self._config())
+
+    async def sandbox(self) -> SandboxAnswer:
+        """Where commands run now, and what they may. Starts a process."""
+        return await asyncio.to_thread(_sandbox, self._config(), self._environ.get("PATH", ""))
+
     async def connect(self, asked: NewModel, probe: Probe) -> ConnectedAnswer:
         """Try the model with a key that is kept only if it answers; then it is what is asked from now on."""
         candidate = _candidate(asked)
@@ -142,6 +167,48 @@ def _candidate(asked: NewModel) -> ModelCandidate:
     model = asked.model.removeprefix(f"{asked.provider}/") or usual
     name = name_of(asked.provider, model) if model else ""
     return ModelCandidate(ProviderConfigDraft(name, asked.provider, asked.base_url if own else ""), asked.key, FILE)
+
+
+def _secrets(config: Config) -> list[SecretAnswer]:
+    found: list[SecretAnswer] = []
+    for each in kept_secrets(config):
+        setting = find_setting(config.sections, tuple(each.key.split(".")))
+        about, reference = setting.rules.doc if setting else "", each.reference or None
+        found.append(
+            {"key": each.key, "about": about, "reference": reference, "problem": each.problem, "changed": each.changed}
+        )
+    return found
+
+
+def _sandbox(config: Config, path: str) -> SandboxAnswer:
+    settings, known, why, advice = config[SandboxSettings], None, "", ""
+    try:
+        known = try_backend(settings.backend, path, settings.image)
+        why, advice = known.reason, known.advice
+    except NotConfigured as error:
+        advice = str(error)
+    return {
+        "backend": settings.backend,
+        "found": known.backend.name if known else "",
+        "confines": known is not None and known.backend.confines,
+        "reason": why,
+        "advice": advice,
+        "work": str(config[WorkspaceSettings].work),
+        "hosts": settings.hosts,
+        "read": settings.read,
+        "write": settings.write,
+        "outgoing": settings.outgoing,
+        "protected": settings.protected,
+        "toolchains": settings.toolchains,
+        "environment": settings.environment,
+        "credentials": [
+            {
+                "name": name, "host": each.host, "header": each.header, "variable": each.variable,
+                "agents": each.agents, "per_minute": each.per_minute,
+            }
+            for name, each in sorted(settings.credentials.items())
+        ],
+    }  # fmt: skip
 
 
 async def _names(draft: ProviderConfigDraft) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from hob.app.contribution import Contribution
 from hob.app.kernel import Kernel
+from hob.config.loading import Config
 from hob.core.lazy import Lazy
 from hob.gateway.administration import Administration, LazyAdministration
 
@@ -19,8 +20,13 @@ def _over() -> Callable[..., Administration]:
 @asynccontextmanager
 async def open_administration(kernel: Kernel) -> AsyncIterator[Contribution]:
     """Nothing is looked at before somebody asks."""
+    now = kernel.config
+
+    def become(config: Config) -> None:
+        nonlocal now
+        now = config
 
     def make() -> Administration:
-        return _over()(kernel.config.home, kernel.environ, kernel.store, kernel.channels)
+        return _over()(kernel.config.home, kernel.environ, kernel.store, kernel.channels, lambda: now)
 
-    yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))})
+    yield Contribution(provides={LazyAdministration: LazyAdministration(Lazy(make))}, on_settings=become)

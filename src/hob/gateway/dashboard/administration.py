@@ -15,6 +15,8 @@ from hob.gateway.administration import (
     LogLineAnswer,
     NewModel,
     PluginAnswer,
+    SandboxAnswer,
+    SecretAnswer,
 )
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
@@ -39,6 +41,12 @@ class ChannelsAnswer(TypedDict):
     """Channels that run."""
 
     channels: Sequence[ChannelAnswer]
+
+
+class SecretsAnswer(TypedDict):
+    """Secrets by where they are kept."""
+
+    secrets: Sequence[SecretAnswer]
 
 
 class PluginsAnswer(TypedDict):
@@ -125,6 +133,16 @@ async def plugins(call: EndpointCall[Nothing]) -> JsonResponse[PluginsAnswer]:
     return etagged(call.request, {"plugins": await _administration(call).plugins()})
 
 
+async def secrets(call: EndpointCall[Nothing]) -> JsonResponse[SecretsAnswer]:
+    """The secrets that the settings name, by where they are kept and what uses them; never what they are."""
+    return etagged(call.request, {"secrets": await _administration(call).secrets()})
+
+
+async def sandbox(call: EndpointCall[Nothing]) -> JsonResponse[SandboxAnswer]:
+    """What confines commands on this machine, what would do so better, and what commands may reach, read and change."""
+    return etagged(call.request, await _administration(call).sandbox())
+
+
 _same = Known(OWN).same
 READ, ADMIN = TokenScope.READ, TokenScope.ADMIN
 ENDPOINTS = (
@@ -133,6 +151,8 @@ ENDPOINTS = (
     own("GET", "/models", models, READ),
     own("GET", "/channels", channels, READ),
     own("GET", "/plugins", plugins, READ),
+    own("GET", "/secrets", secrets, ADMIN),
+    own("GET", "/sandbox", sandbox, ADMIN),
     own("POST", "/models/connect", connect, ADMIN, ModelConnection),
     _same("POST", "/models/test"),
     _same("GET", "/people"),

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from hob import __version__
 from hob.core.errors import NotFound
 from hob.core.ids import SessionKey, TurnId
+from hob.core.memory import OWNER, Scope
 from hob.core.values import dataclass
 from hob.gateway.answer_types import PublicStatusAnswer, SessionsAnswer, StatusAnswer, ViewAnswer
 from hob.gateway.api import Api
@@ -29,6 +30,18 @@ class ViewsAnswer(TypedDict):
     """Pages of plug-ins."""
 
     views: Sequence[ViewAnswer]
+
+
+class TodayAnswer(TypedDict):
+    """How much was done.
+
+    tools: calls of tools
+    memories: kept of what was said since then; at most 5,000
+    """
+
+    turns: int
+    tools: int
+    memories: int
 
 
 class AliveAnswer(TypedDict):
@@ -121,6 +134,13 @@ async def status(call: EndpointCall[Nothing]) -> JsonResponse[StatusAnswer] | Js
 
 
 @dataclass(frozen=True, slots=True)
+class TodayQuery:
+    """Since when is counted."""
+
+    since: float = field("the time from which on is counted (Unix seconds), as the day's beginning", 0.0, at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
 class AuditQuery:
     """Which entries are shown."""
 
@@ -132,6 +152,15 @@ async def audit(call: EndpointCall[AuditQuery]) -> JsonResponse[AuditsAnswer]:
     """What was decided, allowed and refused, the newest last."""
     rows = await call.api.store.audit.latest(call.asked.limit, call.asked.kind)
     return etagged(call.request, {"entries": [_entry(row) for row in rows]})
+
+
+async def today(call: EndpointCall[TodayQuery]) -> JsonResponse[TodayAnswer]:
+    """How much was done since a time."""
+    store, since = call.api.store, call.asked.since
+    done = await store.timeline.counts(since)
+    memories = await store.memory_lifecycle.added(Scope(OWNER), since)
+    answer: TodayAnswer = {"turns": done.get("turn", 0), "tools": done.get("tool", 0), "memories": memories}
+    return etagged(call.request, answer)
 
 
 async def tasks(call: EndpointCall[TasksQuery]) -> JsonResponse[TasksAnswer]:

@@ -47,6 +47,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     _same("GET", "/grants"),
     _same("DELETE", "/grants/{id}"),
     _same("GET", "/usage", also=_SEEN),
+    _own("GET", "/today", state.today, READ, state.TodayQuery, also=_SEEN),
     _same("GET", "/unread"),
     _same("GET", "/prompt"),
     _own("GET", "/views", state.views, READ, also=_SEEN),

@@ -18,6 +18,10 @@ _COUNTS = (
 _PERMANENT = (
     "SELECT (SELECT count(*) FROM memory_items) - (SELECT count(*) FROM memory_items WHERE expires_at IS NOT NULL)"
 )
+_ADDED = (
+    "SELECT count(*) FROM memory_items WHERE seq > (SELECT max(seq) FROM memory_items) - 5000"
+    " AND +scope = ? AND +agent = ? AND at >= ?"
+)
 _EXPIRED = "SELECT seq FROM memory_items WHERE expires_at <= ? ORDER BY expires_at LIMIT ?"
 _TOO_MANY = "SELECT seq FROM memory_items WHERE expires_at IS NOT NULL ORDER BY at DESC, seq DESC LIMIT ? OFFSET ?"
 _OF_LAYERS = "SELECT seq FROM memory_items WHERE scope = ? AND agent = ? AND layer IN ({}) LIMIT ?"
@@ -42,6 +46,11 @@ class MemoryLifecycle(StorePart):
         """The layers that have items. Raises StoreErrors."""
         rows = await self._readers.read(lambda c: all_rows(c, _COUNTS, (scope.person, scope.agent)))
         return [LayerCount(layer_named(layer), *rest) for layer, *rest in rows]
+
+    async def added(self, scope: Scope, since: float) -> int:
+        """How many of the newest items are of that time or later (Unix seconds); at most 5,000. Raises StoreErrors."""
+        values = (scope.person, scope.agent, since)
+        return int((await self._readers.read(lambda connection: all_rows(connection, _ADDED, values)))[0][0])
 
     async def permanent(self) -> int:
         """How many items never go by themselves. Raises StoreErrors."""

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { ArrowRight, Brain, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
+import { ArrowRight, Brain, CalendarClock, CircleAlert, CircleCheck, CircleHelp, Inbox, Sparkles } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import { useApprovals, useModels, useStatus, useTasks, useUsage } from "../../api/queries";
 import type { TaskAnswer } from "../../api/schema";
-import { duration, money, number, t, tn } from "../../i18n";
+import { duration, moment, money, number, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { Connect } from "../../parts/connect";
 import { changesSince, sinceYesterday, useFacts } from "../../parts/facts";
@@ -25,70 +25,83 @@ export function Home() {
   const recent = tasks.data?.tasks.filter((each) => !OPEN.includes(each.state)).slice(0, 6) ?? [];
   const failed = recent.filter((each) => ["failed", "set_aside"].includes(each.state)).slice(0, 3);
   const asked = approvals.data?.approvals ?? [];
-  const pairing = useQuery({ queryKey: ["pairing"], queryFn: () => call("GET /api/v1/pairing"), retry: false }).data?.requests ?? [];
+  const paired = useQuery({ queryKey: ["pairing"], queryFn: () => call("GET /api/v1/pairing"), retry: false });
+  const pairing = paired.data?.requests ?? [];
   const questions = open.filter((each) => each.state === "waiting" && !asked.some((one) => one.session === each.session));
-  const nothing = !asked.length && !failed.length && !pairing.length && !questions.length && !status.data?.unaccepted?.length;
+  const usage = useUsage("day", 1);
+  const spent = usage.data?.limits.some(reached);
+  // all at once, or each answer would push down what stands below it
+  const waits = [tasks, approvals, paired, usage, status, useModels(), useFacts(), useGoals(), useDone()].some((each) => each.isPending && each.fetchStatus !== "paused");
+  const nothing = !spent && !asked.length && !failed.length && !pairing.length && !questions.length && !status.data?.unaccepted?.length;
   return (
     <Page title={greeting()} about={status.data?.model ? t("Model: {model}", { model: status.data.model }) : undefined}>
-      <NoModel />
-      {status.isError && <Failure error={status.error} retry={() => void status.refetch()} />}
-      <Section title={t("Needs you")}>
-        {approvals.isPending && !approvals.isError ? (
-          <Skeleton rows={1} className="h-28" />
-        ) : nothing ? (
-          <Empty icon={Inbox} title={t("Nothing needs you.")}>
-            {t("Ask Hob something, or look at what it did.")}{" "}
-            <Link href="/chat" className="text-accent underline underline-offset-2">{t("Start a conversation")}</Link>
-          </Empty>
-        ) : (
-          <div className="flex flex-col gap-3">
-            {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
-            {asked.length > 0 && <NotifyChoice quiet />}
-            {questions.map((each) => (
-              <Ask key={each.id} text={each.title} more={t("Hob asked something in {session}", { session: each.session })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
-            ))}
-            {pairing.map((each) => (
-              <Ask key={each.code} text={each.name || each.address} more={t("asks to be let in, from {address}", { address: each.address })} href="/trust?tab=people" word={t("Look")} />
-            ))}
-            {failed.map((each) => <Failed key={each.id} task={each} />)}
-            {(status.data?.unaccepted ?? []).map((file) => (
-              <Card key={file} className="flex items-center gap-3 px-4 py-3">
-                <CircleAlert size={18} className="text-warn" aria-hidden />
-                <span>{t("{file} was changed and is not obeyed until you accept it: `hob accept`", { file })}</span>
+      {waits ? (
+        <Skeleton rows={4} className="h-32" />
+      ) : (
+        <>
+          <NoModel />
+          {status.isError && <Failure error={status.error} retry={() => void status.refetch()} />}
+          <Section title={t("Needs you")}>
+            {nothing ? (
+              <Empty icon={Inbox} title={t("Nothing needs you.")}>
+                {t("Ask Hob something, or look at what it did.")}
+                <span className="mt-2 flex flex-wrap justify-center gap-x-4 gap-y-1">
+                  {([["/chat", t("Start a conversation")], ["/memory", t("See what Hob remembers")], ["/trust?tab=tools", t("Try a tool")]] as const).map(([href, word]) => (
+                    <Link key={href} href={href} className="text-accent underline underline-offset-2">{word}</Link>
+                  ))}
+                </span>
+              </Empty>
+            ) : (
+              <div className="flex flex-col gap-3">
+                {asked.map((each) => <ApprovalCard key={each.id} approval={each} />)}
+                {asked.length > 0 && <NotifyChoice quiet />}
+                {questions.map((each) => (
+                  <Ask key={each.id} text={each.title} more={t("Hob asked something in {session}", { session: each.session })} href={`/chat?session=${encodeURIComponent(each.session)}`} word={t("Answer")} />
+                ))}
+                <Spent />
+                {pairing.map((each) => (
+                  <Ask key={each.code} text={each.name || each.address} more={t("asks to be let in, from {address}", { address: each.address })} href="/trust?tab=people" word={t("Look")} />
+                ))}
+                {failed.map((each) => <Failed key={each.id} task={each} />)}
+                {(status.data?.unaccepted ?? []).map((file) => (
+                  <Card key={file} className="flex items-center gap-3 px-4 py-3">
+                    <CircleAlert size={18} className="text-warn" aria-hidden />
+                    <span>{t("{file} was changed and is not obeyed until you accept it: `hob accept`", { file })}</span>
+                  </Card>
+                ))}
+              </div>
+            )}
+          </Section>
+          {open.length > 0 && (
+            <Section title={t("Running now")}>
+              <Card className="divide-y divide-line">{open.map((each) => <Running key={each.id} task={each} />)}</Card>
+            </Section>
+          )}
+          <Today />
+          <Learned />
+          <Next />
+          <Section title={t("Lately")} more={<Link href="/timeline" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
+            {recent.length ? (
+              <Card className="divide-y divide-line">
+                {recent.map((each) => (
+                  <Link key={each.id} href={`/trace/${each.trace_id}`} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
+                    <State state={each.state} />
+                    <span dir="auto" className="min-w-0 flex-1 truncate">{each.title || t("(no text)")}</span>
+                    <span className="hidden max-w-40 truncate text-xs text-muted sm:inline">{each.session}</span>
+                    <When at={each.updated} className="text-xs text-muted" />
+                  </Link>
+                ))}
               </Card>
-            ))}
-          </div>
-        )}
-      </Section>
-      {open.length > 0 && (
-        <Section title={t("Running now")}>
-          <Card className="divide-y divide-line">{open.map((each) => <Running key={each.id} task={each} />)}</Card>
-        </Section>
-      )}
-      <Today />
-      <Learned />
-      <Section title={t("Lately")} more={<Link href="/timeline" className="text-sm text-accent hover:underline">{t("Timeline")}</Link>}>
-        {tasks.isPending ? (
-          <Skeleton rows={3} className="h-11" />
-        ) : recent.length ? (
-          <Card className="divide-y divide-line">
-            {recent.map((each) => (
-              <Link key={each.id} href={`/trace/${each.trace_id}`} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
-                <State state={each.state} />
-                <span dir="auto" className="min-w-0 flex-1 truncate">{each.title || t("(no text)")}</span>
-                <span className="hidden max-w-40 truncate text-xs text-muted sm:inline">{each.session}</span>
-                <When at={each.updated} className="text-xs text-muted" />
-              </Link>
-            ))}
-          </Card>
-        ) : (
-          <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
-        )}
-      </Section>
-      <Health />
-      <Distrust />
-      {!window.isSecureContext && (
-        <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")}</p>
+            ) : (
+              <Empty icon={Sparkles} title={t("Hob has done nothing yet.")}>{t("What you ask stands here, with what came of it.")}</Empty>
+            )}
+          </Section>
+          <Health />
+          <Distrust />
+          {!window.isSecureContext && (
+            <p className="text-sm text-muted">{t("Over plain http the browser switches installing, microphone and notifications off; `hob dashboard --phone` opens it over HTTPS.")}</p>
+          )}
+        </>
       )}
     </Page>
   );
@@ -192,29 +205,71 @@ function Failed({ task }: { task: TaskAnswer }) {
 }
 
 function Today() {
-  const today = useUsage("day", 1);
-  const tasks = useTasks().data?.tasks ?? [];
-  const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
-  const total = today.data?.total;
-  const limit = today.data?.limits[0];
-  const input = total?.input_tokens ?? 0;
-  const cells: [string, string][] = [
-    [t("Messages"), number(tasks.filter((each) => each.created >= midnight).length)],
-    [t("Model calls"), number(total?.calls ?? 0)],
-    [t("Tokens"), number(input + (total?.output_tokens ?? 0))],
-    [t("From the cache"), input ? `${Math.round((100 * (total?.cached_tokens ?? 0)) / input)} %` : "–"],
-    [limit ? t("Cost of {limit}", { limit: money(limit.limit_usd) }) : t("Cost"), money(total?.cost_usd ?? 0)],
+  const spent = useUsage("day", 1);
+  const done = useDone().data;
+  const total = spent.data?.total;
+  const limit = spent.data?.limits[0];
+  const cells: [string, string, string][] = [
+    [t("Turns"), number(done?.turns ?? 0), "/work"],
+    [t("Calls of tools"), number(done?.tools ?? 0), "/timeline?kind=tool"],
+    [t("Memories added"), number(done?.memories ?? 0), "/memory"],
+    [t("Tokens"), number((total?.input_tokens ?? 0) + (total?.output_tokens ?? 0)), "/costs"],
+    [limit ? t("Cost of {limit}", { limit: money(limit.limit_usd) }) : t("Cost"), money(total?.cost_usd ?? 0), "/costs"],
   ];
   return (
     <Section title={t("Today")} more={<Link href="/costs" className="flex items-center gap-1 text-sm text-accent hover:underline">{t("Costs")}<ArrowRight size={14} aria-hidden /></Link>}>
       <Card className="grid grid-cols-2 sm:grid-cols-5">
-        {cells.map(([name, value]) => (
-          <div key={name} className="px-4 py-3">
+        {cells.map(([name, value, href]) => (
+          <Link key={name} href={href} className="rounded-md px-4 py-3 hover:bg-sunken">
             <p className="truncate text-xs text-muted">{name}</p>
             <p className="text-xl font-semibold">{value}</p>
-          </div>
+          </Link>
         ))}
       </Card>
     </Section>
   );
 }
+
+/** What Hob does by itself next. */
+function Next() {
+  const status = useStatus().data;
+  const told = useGoals().data;
+  const backup = (status as { backups?: { next_at: number | null } } | undefined)?.backups?.next_at;
+  const goals = (told?.goals ?? []) as { id: string; text: string; state: string; due: number | null }[];
+  const rows: [number, string, string][] = [
+    ...(backup ? [[backup, t("Backup of everything"), "/settings?tab=doctor"] as [number, string, string]] : []),
+    ...goals.flatMap((each) => (each.due !== null && ["open", "stalled"].includes(each.state) ? [[each.due, each.text, "/memory?show=goals"] as [number, string, string]] : [])),
+  ];
+  if (!rows.length) return null;
+  return (
+    <Section title={t("Next")}>
+      <Card className="divide-y divide-line">
+        {rows.sort(([one], [other]) => one - other).slice(0, 5).map(([at, text, href]) => (
+          <Link key={`${at}${text}`} href={href} className="flex min-h-11 items-center gap-3 px-4 py-2 hover:bg-sunken">
+            <CalendarClock size={16} className="text-muted" aria-hidden />
+            <span dir="auto" className="min-w-0 flex-1 truncate">{text}</span>
+            <span className="text-xs text-muted">{moment(at)}</span>
+          </Link>
+        ))}
+      </Card>
+    </Section>
+  );
+}
+
+/** Limits of spending that are reached: nothing that costs is asked before more is allowed. */
+function Spent() {
+  const limits = useUsage("day", 1).data?.limits.filter(reached) ?? [];
+  return limits.map((limit) => (
+    <Ask key={limit.key} text={t("The limit {key} is reached", { key: limit.key })} more={t("{spent} of {limit} are spent; what costs more waits.", { spent: money(limit.spent_usd), limit: money(limit.limit_usd) })}
+      href={`/settings?find=${encodeURIComponent(limit.key)}`} word={t("Change it")} />
+  ));
+}
+
+const useGoals = () => useQuery({ queryKey: ["memory", "goals"], queryFn: () => call("GET /api/v1/memory/goals", { query: { closed: true } }), retry: false });
+
+function useDone() {
+  const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
+  return useQuery({ queryKey: ["tasks", "today", midnight], queryFn: () => call("GET /api/v1/today", { query: { since: midnight } }) });
+}
+
+const reached = (limit: { spent_usd: number; held_usd: number; limit_usd: number }) => limit.limit_usd > 0 && limit.spent_usd + limit.held_usd >= limit.limit_usd;

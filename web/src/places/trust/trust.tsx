@@ -9,6 +9,7 @@ import { Badge, Button, Card, Empty, Failure, Page, Section, Skeleton, Tabs, Whe
 import { NotifyChoice } from "../../parts/notify";
 import { Explain } from "./explain";
 import { People } from "./people";
+import { Sandbox, Secrets } from "./reach";
 import { Tools } from "./tools";
 
 const GOOD = new Set(["allow", "allowed", "used", "ok", "right", "approved"]);
@@ -17,21 +18,21 @@ const BAD = new Set(["deny", "denied", "wrong", "too_often", "turned_away", "blo
 /** What Hob asks, what it may without asking, and what was decided. */
 export function Trust() {
   const [search, setSearch] = useSearchParams();
-  const tab = (["audit", "people", "explain", "tools"] as const).find((each) => each === search.get("tab")) ?? "approvals";
+  const tab = (["audit", "people", "explain", "tools", "secrets", "sandbox"] as const).find((each) => each === search.get("tab")) ?? "approvals";
   return (
     <Page
       title={t("Trust")}
       about={t("What Hob may do, what it asks you, and what was decided.")}
-      more={
+    >
+      <div className="mb-6">
         <Tabs
           label={t("What is shown")}
           chosen={tab}
           onChoose={(chosen) => setSearch(chosen === "approvals" ? {} : { tab: chosen }, { replace: true })}
-          tabs={[["approvals", t("Approvals")], ["people", t("People")], ["tools", t("Tools")], ["explain", t("What if…")], ["audit", t("Audit")]] as const}
+          tabs={[["approvals", t("Approvals")], ["people", t("People")], ["tools", t("Tools")], ["secrets", t("Secrets")], ["sandbox", t("Sandbox")], ["explain", t("What if…")], ["audit", t("Audit")]] as const}
         />
-      }
-    >
-      {tab === "audit" ? <Audit /> : tab === "people" ? <People /> : tab === "tools" ? <Tools /> : tab === "explain" ? <Explain /> : <Approvals />}
+      </div>
+      {tab === "audit" ? <Audit /> : tab === "people" ? <People /> : tab === "tools" ? <Tools /> : tab === "explain" ? <Explain /> : tab === "secrets" ? <Secrets /> : tab === "sandbox" ? <Sandbox /> : <Approvals />}
     </Page>
   );
 }

@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import { KeyRound, ShieldAlert, ShieldCheck } from "lucide-react";
+import { call } from "../../api/client";
+import type { SandboxAnswer } from "../../api/schema";
+import { t, tn } from "../../i18n";
+import { Badge, Card, Empty, Failure, Section, Skeleton, When } from "../../parts/basics";
+
+/** Secrets by where they are kept and what uses them; never what they are. */
+export function Secrets() {
+  const told = useQuery({ queryKey: ["settings", "secrets"], queryFn: () => call("GET /api/v1/secrets") });
+  if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
+  if (!told.data) return <Skeleton rows={3} className="h-14" />;
+  const rows = told.data.secrets;
+  if (!rows.length) return <Empty icon={KeyRound} title={t("The settings name no secret.")}>{t("`hob secrets set KEY` keeps one; no page shows it again.")}</Empty>;
+  return (
+    <Section title={tn("{count} secret", "{count} secrets", rows.length)}>
+      <Card className="divide-y divide-line">
+        {rows.map((each) => (
+          <div key={each.key} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+            <div className="min-w-0 flex-1 basis-64">
+              <p className="font-mono font-medium break-words">{each.key}</p>
+              <p className="text-sm text-muted">{each.about}</p>
+              {each.problem && <p role="alert" className="text-sm text-bad">{each.problem}</p>}
+            </div>
+            {each.reference ? <code className="max-w-full truncate font-mono text-sm">{each.reference}</code> : <Badge tone="warn">{t("stands in the settings")}</Badge>}
+            {each.changed !== null && <When at={each.changed} className="text-xs text-muted" />}
+          </div>
+        ))}
+      </Card>
+      <p className="mt-2 text-sm text-muted">{t("What is shown is where a secret is kept, never the secret. `hob secrets set KEY` and `hob secrets rotate KEY` change one.")}</p>
+    </Section>
+  );
+}
+
+/** What confines commands here, and what they may reach, read and change. */
+export function Sandbox() {
+  const told = useQuery({ queryKey: ["settings", "sandbox"], queryFn: () => call("GET /api/v1/sandbox") });
+  if (told.isError) return <Failure error={told.error} retry={() => void told.refetch()} />;
+  if (!told.data) return <Skeleton rows={4} className="h-16" />;
+  const sandbox = told.data;
+  return (
+    <>
+      <Confined sandbox={sandbox} />
+      <Section title={t("What commands may")}>
+        <Card className="divide-y divide-line">
+          <Names title={t("reach on the network")} names={sandbox.hosts} none={t("No host.")} />
+          <Names title={t("change")} names={[sandbox.work, ...sandbox.write]} />
+          <Names title={t("read besides")} names={sandbox.read} none={t("Programs and libraries of the system alone.")} />
+          {sandbox.outgoing.length > 0 && <Names title={t("change where it leaves this machine")} names={sandbox.outgoing} />}
+          <Names title={t("not change, even there")} names={sandbox.protected} none={t("Nothing is kept from them there.")} />
+          {sandbox.toolchains.length > 0 && <Names title={t("use of your developer tools")} names={sandbox.toolchains} />}
+          {sandbox.environment.length > 0 && <Names title={t("see of environment variables")} names={sandbox.environment} />}
+        </Card>
+      </Section>
+      <Section title={t("Secrets that commands use without seeing them")}>
+        {sandbox.credentials.length ? (
+          <Card className="divide-y divide-line">
+            {sandbox.credentials.map((each) => (
+              <div key={each.name} className="px-4 py-2.5">
+                <p><span className="font-mono font-medium">{each.name}</span> {t("at {host} alone, in the header {header}", { host: each.host || "–", header: each.header })}</p>
+                <p className="text-sm text-muted">{t("for {agents}, {count} requests a minute at most", { agents: each.agents.join(", "), count: each.per_minute })}</p>
+              </div>
+            ))}
+          </Card>
+        ) : (
+          <p className="text-muted">{t("None. Under sandbox.credentials the settings name such a secret with its one host.")}</p>
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Confined({ sandbox }: { sandbox: SandboxAnswer }) {
+  const [Icon, colour] = sandbox.confines ? [ShieldCheck, "text-good"] : [ShieldAlert, sandbox.found ? "text-warn" : "text-bad"];
+  const title = !sandbox.found ? t("No command can run on this machine.") : sandbox.confines ? t("Commands are confined by {name}.", { name: sandbox.found }) : t("Nothing confines commands; Hob asks before every one.");
+  return (
+    <Section title={t("Where commands run")}>
+      <Card className="flex items-start gap-3 px-4 py-3">
+        <Icon size={20} aria-hidden className={`mt-0.5 shrink-0 ${colour}`} />
+        <div className="min-w-0 flex-1">
+          <p className="font-medium">{title}</p>
+          {sandbox.reason && <p className="text-sm break-words text-muted">{sandbox.reason}</p>}
+          {sandbox.advice && <p className="mt-1 text-sm break-words">{sandbox.advice}</p>}
+        </div>
+        <code className="shrink-0 font-mono text-xs text-muted">sandbox.backend = {sandbox.backend}</code>
+      </Card>
+    </Section>
+  );
+}
+
+function Names({ title, names, none }: { title: string; names: readonly string[]; none?: string }) {
+  return (
+    <div className="flex flex-wrap gap-x-4 gap-y-1 px-4 py-2.5">
+      <span className="w-56 shrink-0 text-sm text-muted">{title}</span>
+      <span className="flex min-w-0 flex-1 basis-56 flex-wrap gap-1.5">
+        {names.length ? names.map((each) => <code key={each} className="rounded-sm bg-sunken px-1.5 font-mono text-sm break-all">{each}</code>) : <span className="text-sm">{none}</span>}
+      </span>
+    </div>
+  );
+}
