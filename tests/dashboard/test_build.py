@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from hob.agent.commands.table import COMMANDS
+from hob.app.subsystems.memory import MEMORY_COMMANDS
+from hob.app.subsystems.sessions import SESSIONS
+
 WEB = Path(__file__).parents[2] / "web"
 PLACES = ("canvas", "chat", "costs", "files", "memory", "settings", "timeline", "trace", "trust", "view", "work")
 BUILD = Path(__file__).parents[2] / "src" / "hob" / "gateway" / "static"
@@ -110,3 +114,10 @@ def test_committed_build_is_that_of_the_sources(tmp_path: Path) -> None:
     kept = {str(each.relative_to(BUILD)): each.read_bytes() for each in BUILD.rglob("*") if each.is_file()}
     assert sorted(built) == sorted(kept), "run make web"
     assert [name for name in built if built[name] != kept[name]] == [], "run make web"
+
+
+def test_page_offers_the_slash_commands_that_there_are() -> None:
+    text = (WEB / "src" / "parts" / "commands.ts").read_text("utf-8")
+    listed = dict(re.findall(r'^  \["([^"]*)", "([^"]*)"\],$', text, re.M))
+    rows = [*COMMANDS, *(each.row for part in (MEMORY_COMMANDS, SESSIONS) for each in part.slash_commands)]
+    assert listed == {row.usage: str(row.text) for row in rows}

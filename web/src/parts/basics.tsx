@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem } from "../api/client";
+import { Copy } from "./copy";
 import { ago, dayOf, exact, t } from "../i18n";
 
 const STYLES = {
@@ -131,16 +132,11 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       {!missing && (
         <div className="mt-2 flex flex-wrap gap-2">
           {retry && <Button onClick={retry}>{t("Try again")}</Button>}
-          {error instanceof Error && <Copied text={() => [error.message, error instanceof Problem ? `${error.status} ${error.code}` : error.stack, location.pathname, new Date().toISOString()].join("\n")} />}
+          {error instanceof Error && <span className="inline-flex items-center px-3 text-sm text-muted"><Copy word={t("Copy details")} text={() => [error.message, error instanceof Problem ? `${error.status} ${error.code}` : error.stack, location.pathname, new Date().toISOString()].join("\n")} /></span>}
         </div>
       )}
     </div>
   );
-}
-
-function Copied({ text }: { text: () => string }) {
-  const [done, setDone] = useState(false);
-  return <Button look="quiet" onClick={() => void navigator.clipboard.writeText(text()).then(() => setDone(true))}>{done ? t("Copied") : t("Copy details")}</Button>;
 }
 
 /** A window over the page; the browser keeps the focus in it and closes it with Escape. */

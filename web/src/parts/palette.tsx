@@ -64,7 +64,7 @@ export function Palette({ onClose, places }: {
       href: `/files?path=${encodeURIComponent(each.path)}`,
     })),
     ...COMMANDS.filter(([name, what]) => low && `${name} ${t(what)}`.toLowerCase().includes(low)).map(([name, what]) => ({
-      key: name, icon: SquareSlash, text: `${name}  ${t(what)}`, more: t("command"), href: `/chat?say=${encodeURIComponent(name)}`,
+      key: name, icon: SquareSlash, text: `${name}  ${t(what)}`, more: t("command"), href: `/chat?say=${encodeURIComponent(name.split(" ")[0]!)}`,
     })),
   ];
   const open = (each: Found | undefined) => {

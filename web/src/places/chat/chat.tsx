@@ -9,6 +9,7 @@ import { Button, Dialog, Skeleton, When } from "../../parts/basics";
 import { Conversation } from "./conversation";
 import { Beside, Panel } from "./panel";
 import { SessionActs } from "./session";
+import { ChannelIcon, useUnread } from "./unread";
 
 /** Sessions on the left, the chosen one beside them. */
 export function Chat() {
@@ -64,6 +65,7 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
     go(`/chat?session=${encodeURIComponent(session)}`);
     onChosen?.();
   };
+  const unread = useUnread(current.data?.sessions ?? [], chosen);
   const shown = (sessions.data?.sessions ?? []).filter((each) =>
     `${each.title} ${each.session}`.toLowerCase().includes(wanted.toLowerCase()),
   );
@@ -94,9 +96,12 @@ function Sessions({ chosen, onChosen }: { chosen: string; onChosen?: () => void 
               aria-current={each.session === chosen ? "true" : undefined}
               className={`w-full rounded-md px-2.5 py-2 text-start ${each.session === chosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
             >
-              <span dir="auto" className="block truncate font-medium">{each.title || each.session}</span>
+              <span className="flex items-center gap-2">
+                <span dir="auto" className={`min-w-0 flex-1 truncate ${unread.has(each.session) ? "font-bold" : "font-medium"}`}>{each.title || each.session}</span>
+                {unread.has(each.session) && <span role="img" aria-label={t("not read yet")} title={t("not read yet")} className="size-2 shrink-0 rounded-full bg-accent" />}
+              </span>
               <span className="flex justify-between gap-2 text-xs text-muted">
-                <span className="truncate">{each.session}</span>
+                <span className="flex min-w-0 items-center gap-1.5"><ChannelIcon session={each.session} /><span className="truncate">{each.session}</span></span>
                 <When at={each.updated} />
               </span>
             </button>

@@ -52,7 +52,17 @@ export function Composer({ onSend, onStop, connected, session, model }: {
     box.current?.focus();
   }
 
-  const commands = text.startsWith("/") && !text.includes(" ") ? COMMANDS.filter(([name]) => name.startsWith(text)) : [];
+  const word = text.split(/\s/)[0]!;
+  const typed = text.startsWith("/") && !text.includes("\n");
+  const commands = !typed ? [] : COMMANDS.filter(([usage]) => (text.includes(" ") ? usage.split(" ")[0] === word : usage.startsWith(word)));
+  const [picked, setPicked] = useState(0);
+  const offered = text.includes(" ") ? [] : commands; // once the name stands, its help stays alone
+  const at = Math.min(picked, offered.length - 1);
+  const complete = (usage: string) => {
+    setText(`${usage.split(" ")[0]} `);
+    setPicked(0);
+    box.current?.focus();
+  };
   return (
     <form
       className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-4"
@@ -67,22 +77,18 @@ export function Composer({ onSend, onStop, connected, session, model }: {
       }}
     >
       {commands.length > 0 && (
-        <ul className="mb-2 max-h-56 overflow-y-auto rounded-md border border-line bg-surface p-1">
-          {commands.map(([name, what]) => (
-            <li key={name}>
-              <button
-                type="button"
-                onClick={() => {
-                  setText(`${name} `);
-                  box.current?.focus();
-                }}
-                className="flex w-full gap-3 rounded-md px-3 py-1.5 text-start hover:bg-sunken"
-              >
-                <code className="font-mono text-accent">{name}</code>
+        <ul id="slash-commands" role="listbox" aria-label={t("Commands")} className="mb-2 max-h-56 overflow-y-auto rounded-md border border-line bg-surface p-1">
+          {commands.map(([usage, what], place) => {
+            const [name, ...more] = usage.split(" ");
+            return (
+              <li key={usage} id={`command-${place}`} role="option" aria-selected={place === at} onMouseDown={(event) => { event.preventDefault(); complete(usage); }}
+                ref={place === at ? (element) => element?.scrollIntoView({ block: "nearest" }) : undefined}
+                className={`flex w-full cursor-pointer flex-wrap gap-x-3 rounded-md px-3 py-1.5 ${place === at ? "bg-accent-soft" : "hover:bg-sunken"}`}>
+                <code className="font-mono whitespace-nowrap text-accent">{name} <span className="text-muted">{more.join(" ")}</span></code>
                 <span className="text-muted">{t(what)}</span>
-              </button>
-            </li>
-          ))}
+              </li>
+            );
+          })}
         </ul>
       )}
       <div className="rounded-xl border border-line bg-surface focus-within:border-accent">
@@ -106,8 +112,22 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           aria-label={t("Message to Hob")}
           placeholder={connected ? t("Message to Hob") : t("Not connected: what you write is kept and not sent.")}
           onChange={(event) => setText(event.target.value)}
+          role="combobox"
+          aria-expanded={offered.length > 0}
+          aria-controls="slash-commands"
+          aria-autocomplete="list"
+          aria-activedescendant={offered.length ? `command-${at}` : undefined}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+            if (offered.length && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+              event.preventDefault();
+              setPicked((at + (event.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length);
+            } else if (offered.length && event.key === "Tab" && !event.shiftKey) {
+              event.preventDefault();
+              complete(offered[at]![0]);
+            } else if (event.key === "Enter" && offered.length && offered[at]![0].split(" ")[0] !== word && !event.nativeEvent.isComposing) {
+              event.preventDefault();
+              complete(offered[at]![0]);
+            } else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
               event.preventDefault();
               send();
             }

@@ -1,22 +1,23 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { Activity, ArrowDown, Copy, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Activity, ArrowDown, PanelRight, Pencil, RotateCcw, Sparkles, Wrench, X } from "lucide-react";
 import { createContext, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Link, useLocation } from "wouter";
 import { Problem, call } from "../../api/client";
 import { live, type Message } from "../../api/live";
 import { useApprovals, useConnection, useHistory, useModels, useSessions, useTasks } from "../../api/queries";
-import type { EntryAnswer } from "../../api/schema";
-import { clock, t } from "../../i18n";
+import type { EntryAnswer, HistoryAnswer } from "../../api/schema";
+import { clock, money, t, tn } from "../../i18n";
 import { ApprovalCard } from "../../parts/approval";
 import { brief } from "../../parts/brief";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
+import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Media } from "../../parts/media";
 import { Composer, type Draft } from "./composer";
 import { Beside } from "./panel";
 
-/** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it. */
-type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean; late?: boolean };
+/** What is being said and not yet part of the history; `late`: followed from the middle on, since another page sent it; `aside`: a command's answer, which is no part of the conversation. */
+type Growing = { key: string; id: string; text: string; answer: string; steps: string[]; problem: string; over: boolean; late?: boolean; aside?: boolean };
 
 /** Says a message of before otherwise, in a copy of the conversation up to there. */
 const Edit = createContext<(entry: EntryAnswer, text: string) => void>(() => undefined);
@@ -58,7 +59,10 @@ export function Conversation({ session }: { session: string }) {
           if (told) setAnnounced((before) => ({ text: told, count: before.count + 1 }));
           void client.invalidateQueries({ queryKey: ["sessions"] });
           return void client.invalidateQueries({ queryKey: ["history", session] }).then(() => {
+            const kept = client.getQueryData<HistoryAnswer>(["history", session])?.entries ?? [];
+            const reply = String(message.reply ?? "");
             if (error) change(key, () => ({ problem: error.message, over: true }));
+            else if (reply && !kept.some((each) => each.role === "assistant" && each.text === reply)) change(key, () => ({ answer: reply, steps: [], over: true, aside: true }));
             else setGrowing((all) => all.filter((one) => one.key !== key));
           });
         }
@@ -154,6 +158,7 @@ export function Conversation({ session }: { session: string }) {
                 </p>
               )}
               {one.answer && <Markdown text={one.answer} />}
+              {one.aside && <p className="-mt-3 text-xs text-muted">{t("Only here; no part of the conversation.")}</p>}
               {one.id && !one.answer && !one.over && working[0] !== one && (
                 <p className="-mt-3 flex items-center justify-end gap-2 text-xs text-muted">
                   {t("waits its turn")}
@@ -338,22 +343,30 @@ function Under({ entry, children }: { entry: EntryAnswer; children?: ReactNode }
           <PanelRight size={12} aria-hidden /> {t("Details")}
         </button>
       )}
-      <button type="button" onClick={() => void navigator.clipboard.writeText(entry.text)} className="inline-flex items-center gap-1 hover:text-text">
-        <Copy size={12} aria-hidden /> {t("Copy")}
-      </button>
+      <Copy text={() => entry.text} word={t("Copy")} />
       {children}
     </div>
   );
 }
 
+/** What an answer cost, while one looks at it. */
+function Spent({ trace }: { trace: string }) {
+  const asked = useQuery({ queryKey: ["step", trace], queryFn: () => call("GET /api/v1/timeline", { query: { trace_id: trace, kind: "tool,model,approval", limit: 200 } }) });
+  const used = (asked.data?.events ?? []).flatMap((each) => each.usage ?? []);
+  if (!used.length) return null;
+  const tokens = used.reduce((sum, each) => sum + each.input_tokens + each.output_tokens, 0);
+  return <span className="invisible group-focus-within/answer:visible group-hover/answer:visible">{money(used.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0))} · {tn("{count} token", "{count} tokens", tokens)}</span>;
+}
+
 /** The history: what people and Hob said, the tools between them folded into one line each. */
 function Entries({ entries }: { entries: EntryAnswer[] }) {
   const results = useMemo(() => resultsOf(entries), [entries]);
+  const [seen, setSeen] = useState<string | null>(null);
   return entries.map((entry) => {
     if (entry.role === "tool") return null;
     if (entry.role === "user") return <Mine key={entry.n} text={entry.text} entry={entry} />;
     return (
-      <div key={entry.n} className="flex flex-col gap-2">
+      <div key={entry.n} className="group/answer flex flex-col gap-2" onMouseEnter={() => setSeen(entry.trace_id)} onFocus={() => setSeen(entry.trace_id)}>
         {entry.text && <Markdown text={entry.text} />}
         {entry.calls.map((call) => (
           <details key={call.id} className="rounded-md border border-line bg-surface px-3 py-1.5 text-sm">
@@ -369,7 +382,7 @@ function Entries({ entries }: { entries: EntryAnswer[] }) {
           </details>
         ))}
         {entry.calls.flatMap((call) => results.get(call.id)?.images ?? []).map((each) => <Media key={each.id} id={each.id} />)}
-        {entry.text && !entry.calls.length && <Under entry={entry} />}
+        {entry.text && !entry.calls.length && <Under entry={entry}>{seen === entry.trace_id && seen && <Spent trace={seen} />}</Under>}
       </div>
     );
   });

@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Activity, Brain, ChevronDown, ChevronUp, Copy, Crosshair, RotateCcw } from "lucide-react";
+import { Activity, Brain, ChevronDown, ChevronUp, Crosshair, RotateCcw } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { clock, day, duration, exact, money, t, tn } from "../../i18n";
 import { call } from "../../api/client";
 import { Button, Erased, Failure } from "../../parts/basics";
+import { Copy } from "../../parts/copy";
 import { Markdown } from "../../parts/markdown";
 import { Files } from "../../parts/media";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
@@ -76,9 +77,7 @@ function Message({ event, mine, open, onFocus, onFilter, onOpen }: { event: Plac
             <Crosshair size={12} aria-hidden /> {t("Focus")}
           </button>
           {event.text && (
-            <button type="button" onClick={() => void navigator.clipboard.writeText(event.text)} className="inline-flex items-center gap-1 hover:text-text">
-              <Copy size={12} aria-hidden /> {t("Copy")}
-            </button>
+            <Copy text={() => event.text} word={t("Copy")} />
           )}
           {mine && event.text && event.session && (
             <Link href={`/chat?session=${encodeURIComponent(event.session)}&say=${encodeURIComponent(event.text)}`} className="inline-flex items-center gap-1 hover:text-text">

@@ -1,4 +1,4 @@
-import { ArrowLeft, Braces, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
+import { ArrowLeft, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
@@ -7,6 +7,7 @@ import { useTrace } from "../../api/queries";
 import type { ApprovalAnswer, SpanAnswer, TraceAnswer } from "../../api/schema";
 import { duration, money, number, t, tn } from "../../i18n";
 import { Badge, Button, Failure, Page, Skeleton, When, Wide } from "../../parts/basics";
+import { Copy } from "../../parts/copy";
 import { SpanIcon, kindOf, wentWrong } from "../../parts/spans";
 import { Detail } from "./detail";
 import { Graph } from "./graph";
@@ -43,7 +44,6 @@ function Acts({ trace, graph, onGraph, replay, onReplay }: {
 }) {
   const retry = useMutation({ mutationFn: (id: string) => call("POST /api/v1/retry/{id}", { path: { id } }) });
   const session = trace.task?.session ?? trace.spans[0]?.event.session;
-  const [copied, setCopied] = useState(false);
   return (
     <div className="flex flex-wrap gap-2">
       <Link href="/timeline" className="inline-flex min-h-9 items-center gap-2 rounded-md px-3 text-muted hover:bg-sunken">
@@ -59,12 +59,9 @@ function Acts({ trace, graph, onGraph, replay, onReplay }: {
       )}
       {trace.turns.length > 0 && <Button icon={Columns2} aria-pressed={replay} onClick={onReplay}>{t("Replay")}</Button>}
       <Button icon={graph ? ChartGantt : Workflow} onClick={onGraph}>{graph ? t("As a waterfall") : t("As a graph")}</Button>
-      <Button
-        icon={Braces}
-        onClick={() => void navigator.clipboard.writeText(JSON.stringify(trace, null, 2)).then(() => setCopied(true))}
-      >
-        {copied ? t("Copied") : t("Copy as JSON")}
-      </Button>
+      <span className="inline-flex min-h-9 items-center rounded-md border border-line bg-surface px-3 font-medium">
+        <Copy text={() => JSON.stringify(trace, null, 2)} word={t("Copy as JSON")} />
+      </span>
     </div>
   );
 }
