@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 
-from hob.core.errors import AnswerNeeded, ToolFailed, ToolRefused
+from hob.core.errors import AnswerNeeded, NotConfigured, ToolFailed, ToolRefused
 from hob.core.ids import CallId
 from hob.core.ports.tools import CallContext
+from hob.core.settings import Secret
 from hob.core.tools import Effect, ToolCall, ToolResult
 from hob.core.trust.labels import Origin
 from hob.testing.clock import ManualClock
+from hob.tools.mcp.connecting import job_of
 from hob.tools.mcp.settings import McpServer
 from hob.tools.mcp.toolset import McpToolset
 from tests.bus.bench import until
-from tests.tools.mcp.reaching import Told, a_turn, accept, connected, on_loopback, ours, toolset
+from tests.tools.mcp.reaching import Told, a_turn, accept, around, connected, on_loopback, ours, toolset
 
 pytestmark = pytest.mark.slow  # a program in the sandbox for each
 
@@ -159,3 +161,22 @@ async def test_server_on_loopback_is_reached_only_by_the_address_that_was_named(
         async with connected(tmp_path / "home", McpServer(url=rebound)) as connection:
             with pytest.raises(ToolFailed, match=r"not on the public internet|there is no address"):
                 await connection.tools()
+
+
+def test_program_sees_the_variables_that_it_is_given_and_none_of_the_owners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPANY_TOKEN", "t0ken")
+    given = replace(ours(), env={"KEPT_IN": Secret.of("{data}/kept")})
+    around_it = around(tmp_path / "home")
+    environment, job = job_of("notes", given, around_it)
+    seen = environment.environ_of(job, tmp_path)
+    assert seen["KEPT_IN"] == str(job.folder / "kept")
+    assert "COMPANY_TOKEN" not in seen
+    assert job.hosts == ()
+
+
+@pytest.mark.parametrize("name", ["PATH", "HOME", "LD_PRELOAD", "BASH_ENV", "HOB_HOME"])
+def test_program_is_given_no_variable_that_steers_programs(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NotConfigured, match=f"cannot set {name}"):
+        job_of("notes", replace(ours(), env={name: Secret.of("x")}), around(tmp_path / "home"))
