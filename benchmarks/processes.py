@@ -93,6 +93,15 @@ def cpu_of(pid: int) -> float:
     return exact if abs(exact - ticks) < max(0.1, ticks / 50) else ticks
 
 
+def wait_until_idle(pid: int) -> None:
+    """Return once the process has done next to nothing for a while, at the latest after half a minute."""
+    for _ in range(60):
+        before = cpu_of(pid)
+        time.sleep(0.5)
+        if cpu_of(pid) - before < 0.005:
+            return
+
+
 def wakeups_of(pid: int) -> int:
     """How often the process' threads have waited for something and gone on."""
     total = 0

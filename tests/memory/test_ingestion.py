@@ -78,6 +78,16 @@ def test_tool_result_is_kept_as_the_claim_of_its_tool_unless_it_says_little() ->
     assert (item.layer, item.source, item.label, item.kind) == (Layer.TOOL, "tool:web_fetch", WEB, "result")
 
 
+def test_long_message_is_kept_whole_in_pieces_and_a_long_tool_result_by_its_beginning() -> None:
+    text = "".join(f"Line {n} of what I paste here.\n" for n in range(400)) + "The code is XYLOPHONE."
+    pieces = kept(said(text))
+    assert "".join(pieces) == text
+    assert len(pieces) > 1
+    call = Entry(1, "assistant", "", HOB_LABEL, "t_1", 100.0, calls=(ToolCall(CallId("c"), "web_fetch", "{}"),))
+    (result,) = kept(call, Entry(2, "tool", text, WEB, "t_1", 100.0, call=CallId("c")))
+    assert text.startswith(result)
+
+
 def test_statement_in_a_shared_conversation_stays_in_it() -> None:
     for turn in (turn_of(group=True), turn_of(cls=SenderClass.MEMBER)):
         (item,) = items_of_turn(turn, [said("The club meets on Friday.")], MemorySettings())

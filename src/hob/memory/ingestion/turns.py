@@ -7,6 +7,7 @@ on, and so forgets "I live in Paris".
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from hob.core.content.chunks import split_text
 from hob.core.ids import ONE_TURN, SessionKey
 from hob.core.memory import OWNER, Layer, MemoryItem, Scope, is_private
 from hob.core.models import Entry
@@ -18,7 +19,7 @@ from hob.memory.settings import MemorySettings
 LEAST = {"user": 12, "assistant": 100, "tool": 200}
 """Characters from which on a text is worth keeping, by role."""
 LONGEST = 4_000
-"""Of a text only so many characters are kept; the whole of it stands in the conversation."""
+"""Characters of an item: a longer message becomes several; of a tool's result the rest stands in the conversation."""
 
 _IDLE = re.compile(
     r"(?:hi|hello|hey|hallo|moin|servus|ok|okay|yes|no|ja|nein|danke|thanks|thank you|guten morgen|good morning)"
@@ -44,12 +45,12 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
     channel = turn.inbounds[0].origin.channel
     speaker = turn.inbounds[0].sender.name or turn.inbounds[0].sender.cls
     kind = "background" if all(inbound.background for inbound in turn.inbounds) else "turn"
-    for layer, entry, tool in _worth_keeping(entries):
+    for layer, entry, tool, text in _worth_keeping(entries):
         yield MemoryItem(
             scope=scope_of(turn),
             layer=layer,
             source=f"{layer}:{tool or channel}",
-            text=entry.text[:LONGEST],
+            text=text,
             label=entry.label,
             at=entry.at,
             session=turn.session,
@@ -64,13 +65,13 @@ def items_of_turn(turn: Turn, entries: Sequence[Entry], settings: MemorySettings
 
 def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[MemoryItem]:
     """The items of a conversation with another assistant. They do not expire: they are old when they come."""
-    for layer, entry, _ in _worth_keeping(entries):
+    for layer, entry, _, text in _worth_keeping(entries):
         if layer is Layer.CONVERSATION:
             yield MemoryItem(
                 scope=Scope(OWNER),
                 layer=layer,
                 source=f"{layer}:{session.partition(':')[0]}",
-                text=entry.text[:LONGEST],
+                text=text,
                 label=entry.label,
                 at=entry.at,
                 session=session,
@@ -81,13 +82,18 @@ def items_of_import(session: SessionKey, entries: Sequence[Entry]) -> Iterator[M
             )
 
 
-def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str]]:
-    """The entries that say something, each with its layer and its tool."""
+def _worth_keeping(entries: Sequence[Entry]) -> Iterator[tuple[Layer, Entry, str, str]]:
+    """What says something, piece by piece: its layer, its entry, its tool, and the text of the piece."""
     calls = {call.id: call.name for entry in entries for call in entry.calls}
     for entry in entries:
         tool = calls.get(entry.call, "") if entry.call else ""
-        if is_worth_keeping(entry, tool):
-            yield Layer.TOOL if entry.role == "tool" else Layer.CONVERSATION, entry, tool
+        if not is_worth_keeping(entry, tool):
+            continue
+        if entry.role == "tool":
+            yield Layer.TOOL, entry, tool, entry.text[:LONGEST]
+            continue
+        for text in split_text(entry.text, LONGEST):
+            yield Layer.CONVERSATION, entry, tool, text
 
 
 _SPEAKERS: Mapping[str, str] = {"assistant": "Hob", "tool": "tool"}
