@@ -36,11 +36,17 @@ def test_imported_programs_read_the_folders_that_are_named(
     monkeypatch.setenv("HOB_HOME", str(home))
     file = tmp_path / ".mcp.json"
     program, *arguments = server.command
-    kept = {"Notes": {"command": program, "args": arguments}, "far": {"url": "http://127.0.0.1:9/mcp"}}
+    kept = {
+        "Notes": {"command": program, "args": arguments},
+        "far": {"url": "http://127.0.0.1:9/mcp"},
+        "odd": {"type": "x"},
+    }
     file.write_text(json.dumps({"mcpServers": kept}))
     named = [word for each in server.read for word in ("--read", each)]
     assert run(["mcp", "import", str(file), "--yes", *named]) == 1  # nobody answers at the address
-    assert "notes: 7 tools are offered to the model" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "notes: 7 tools are offered to the model" in said
+    assert "names neither a program nor an address for it" in said
     servers = load_config(SECTIONS, home=home, environ={})[McpSettings]
     assert {name: each.read for name, each in servers.items()} == {"notes": server.read}
 

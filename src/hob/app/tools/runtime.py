@@ -268,18 +268,18 @@ def _credentials(book: CredentialBook, context: CallContext, hosts: Sequence[str
     return book.of("subagents" if depth_of(context.turn.session) else AGENT, hosts)
 
 
+def _remembering(memory: MemoryPorts, store: Store) -> tuple[Toolset, ...]:
+    return (
+        MemoryTools(store.memories, memory.search, store.working_notes).toolset,
+        KnowledgeTools(memory.facts, memory.goals).toolset,
+    )
+
+
 def _talking(
-    notices: Notices,
-    messages: MessageTool,
-    outside: Outside,
-    documents: DocumentReader,
-    roots: Roots,
-    blobs: Blobs,
-    store: Store,
+    notices: Notices, outside: Outside, documents: DocumentReader, roots: Roots, blobs: Blobs, store: Store
 ) -> tuple[Toolset, ...]:
     return (
         ConversationTools(notices).toolset,
-        messages.toolset,
         MediaTools(outside.media, documents, roots, blobs).toolset,
         Canvas(store.canvas, outside.browsers, roots, blobs, outside.pictures).toolset,
     )
@@ -325,8 +325,6 @@ def make_tool_runtime(
     documents = DocumentReader(_READER_LINGERS)
     files = FileTools(roots, blobs, changes, clock, ripgrep=find_ripgrep(), documents=documents)
     memory = memory or MemoryPorts(open_service(config, store, clock), FactBook(store.facts, clock), store.goals)
-    remembering = MemoryTools(store.memories, memory.search, store.working_notes)
-    knowing = KnowledgeTools(memory.facts, memory.goals)
 
     def shown(context: CallContext, call: ToolCall, text: str) -> None:
         notices.publish(Progress(context.turn.trace, context.turn.session, "output", call.name, text))
@@ -340,10 +338,10 @@ def make_tool_runtime(
     )  # fmt: skip
     writing = AcceptedWrites(files, workspace.path, AcceptedFiles(config.home / FILE), store)
     web = WebTools(WebFetcher(clock), partial(open_search, config[WebSettings]), documents, blobs, clock)
-    own: tuple[Toolset, ...] = (writing, commands.toolset, remembering.toolset, knowing.toolset, web.toolset)
+    own: tuple[Toolset, ...] = (writing, commands.toolset, *_remembering(memory, store), web.toolset)
     undoing = TurnUndoService(TurnUndo(log, files.undo, changes, store.blobs), store, clock)
     outside = outside or Outside()
     messages = MessageTool(outside.messages, roots, blobs)
-    talking = _talking(notices, messages, outside, documents, roots, blobs, store)
+    talking = (messages.toolset, *_talking(notices, outside, documents, roots, blobs, store))
     toolset = WorkspaceTools((*own, *talking), backend, workspace)
     return ToolRuntime(toolset, files, messages, undoing, backend, log, processes, documents, commands.unkept, outside)

@@ -112,6 +112,8 @@ def import_(
             print(_("{name} is there already").format(name=name))
             continue
         try:
+            if not raw.keys() & {"command", "url"}:
+                raise InvalidRequest(translatable("{file} names neither a program nor an address for it", file=file))
             given = allowed if "command" in raw else {}  # an address has no sandbox
             status = _add(name, {**raw, **{key: each for key, each in given.items() if each}}, yes=yes) or status
         except HobError as error:
