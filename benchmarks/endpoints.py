@@ -76,6 +76,8 @@ def _examples(client: Client, page: Client) -> Mapping[str, str]:
     asked = client.call("POST", "/chat", {"message": _ASKED, "session": "other"})
     tool = page.get("/api/v1/timeline?kind=tool&limit=1")["events"][0]
     trace, turn = tool["trace_id"], tool["turn"]
+    spans = page.get(f"/api/v1/trace/{trace}")["spans"]
+    step = next(each["metadata"]["step"] for each in spans if each["type"] == "LLM")
     session, task = "session=api:main", page.get("/api/v1/tasks?all=1&limit=1")["tasks"][0]["id"]
     user = page.call("POST", "/api/v1/webusers", {"name": "Anna"})["id"]
     response = client.call("POST", "/v1/responses", {"model": "hob", "input": "hello"})["id"]
@@ -84,6 +86,7 @@ def _examples(client: Client, page: Client) -> Mapping[str, str]:
         "/chat/{id}": asked["id"],
         "/trace/{id}": trace,
         "/trace-graph/{id}": trace,
+        "/prompts/{id}": f"{turn}?step={step}",
         "/policy-decisions": f"?trace_id={trace}",
         "/tasks/{id}": task,
         "/tasks": "?all=1&limit=100",

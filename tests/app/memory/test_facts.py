@@ -62,7 +62,7 @@ async def asked(hob: Visited, times: int = 1) -> None:
 
 async def waiting(hob: Visited) -> int:
     work = hob.app.store.memory_work
-    return await work.count(await work.place("facts"))
+    return (await work.waiting(("facts",)))[0]
 
 
 async def test_owner_who_moved_is_known_to_live_there_and_to_have_lived_elsewhere(tmp_path: Path) -> None:

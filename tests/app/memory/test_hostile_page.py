@@ -38,7 +38,7 @@ async def asked(hob: Visited) -> None:
     """Let time pass until the background has read all that was said."""
     work = hob.app.store.memory_work
     async with asyncio.timeout(20):
-        while len(hob.model.background_requests) < 3 or await work.count(await work.place("facts")):
+        while len(hob.model.background_requests) < 3 or await work.waiting(("facts",)) != [0]:
             await hob.clock.advance(600)
             await asyncio.sleep(0.01)
 

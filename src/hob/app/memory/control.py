@@ -124,10 +124,16 @@ class OwnerMemory:
 
     async def status(self) -> MemoryStatusAnswer:
         """The layers and totals, with KafClaw's fields and colours."""
-        counts, layers = await self._counted()
+        # what is asked together is answered together
+        (counts, layers), embedding, background, decisions, watched = await asyncio.gather(
+            self._counted(), self._embedding(), self._background(), self.decisions(), self._documents.watched()
+        )
+        observed = await self._observed()
+        facts, goals, skills = await asyncio.gather(
+            self._store.facts.count(self._scope), self._store.goals.count(self._scope), self._expertise.count()
+        )
         total, most = sum(each.items for each in counts.values()), self._service.settings.max_items
         expiring = sum(each.expiring for each in counts.values())
-        embedding, background, observed = await self._embedding(), await self._background(), await self._observed()
         return {
             "layers": [
                 {
@@ -153,22 +159,22 @@ class OwnerMemory:
                 "observations": observed["observer"]["queue_depth"],
             },
             "derived": {
-                "facts": (await self._store.facts.count(self._scope)).so,
+                "facts": facts.so,
                 "observations": observed["observer"]["observation_count"],
-                "goals": await self._store.goals.count(self._scope),
+                "goals": goals,
             },
-            "watched": await self._documents.watched(),
+            "watched": watched,
             "er1": {
                 "synced_count": counts[Layer.ER1].items if Layer.ER1 in counts else 0,
                 **(self._er1() if self._er1 else {"connected": False, "last_sync": None, "url": "", "problem": ""}),
             },
             "overflow": self.overflow(),
-            "decisions": await self.decisions(),
+            "decisions": decisions,
             "led": led(total, expiring / most),
             "embedding": embedding,
             "background": background,
             **observed,
-            "expertise": [each.view() for each in await self._expertise.count()],
+            "expertise": [each.view() for each in skills],
             "config": asdict(self._service.settings),
         }
 
@@ -207,14 +213,16 @@ class OwnerMemory:
 
     async def _observed(self) -> ObservedAnswer:
         """The working notes and the observations, with KafClaw's fields."""
-        work, (notes, newest) = self._store.memory_work, await self._store.working_notes.newest()
-        known = await work.observations(self._scope)
+        work = self._store.memory_work
+        (notes, newest), known, (waiting,) = await asyncio.gather(
+            self._store.working_notes.newest(), work.observations(self._scope), work.waiting((OBSERVER,))
+        )
         return {
             "working_memory": {"entries": notes, "preview": newest[:_PREVIEW]},
             "observer": {
                 "enabled": self._service.settings.observe,
                 "observation_count": len(known),
-                "queue_depth": await work.count(await work.place(OBSERVER)),
+                "queue_depth": waiting,
                 "last_observation": known[0].at if known else None,
             },
             "observations": [
@@ -387,8 +395,8 @@ class OwnerMemory:
 
     async def _background(self) -> Mapping[str, Any]:
         """The day's budget, and how many of the owner's messages no facts were taken from yet."""
-        waiting = await self._store.memory_work.count(await self._store.memory_work.place(FACTS))
-        return {**await self._budget.view(), "messages_waiting": waiting}
+        view, (waiting,) = await asyncio.gather(self._budget.view(), self._store.memory_work.waiting((FACTS,)))
+        return {**view, "messages_waiting": waiting}
 
     async def forget(self, wanted: ItemFilter, *, preview: bool, said: bool = False) -> ForgottenAnswer:
         """Forget for ever what the filter finds, with `said` the conversation too in which it was said; or tell what.

@@ -69,9 +69,11 @@ class StoredWork(StorePart):
         items = [load_item(row) for row in rows]
         return list(takewhile(lambda item: item.scope == items[0].scope, items))
 
-    async def count(self, after: int) -> int:
-        """How many messages of owners come after this place. Raises StoreErrors."""
-        return int((await self._readers.read(lambda connection: all_rows(connection, _COUNT, (after,))))[0][0])
+    @snapshot
+    def waiting(self, connection: apsw.Connection, names: Sequence[str]) -> list[int]:
+        """For each of these works how many messages of owners it has not come to yet. Raises StoreErrors."""
+        places = [find_row(connection, PLACE, (name, "")) for name in names]
+        return [all_rows(connection, _COUNT, (place[0] if place else 0,))[0][0] for place in places]
 
     @snapshot
     def sessions_since(self, connection: apsw.Connection, after: int) -> tuple[int, list[tuple[Scope, str]]]:

@@ -58,7 +58,7 @@ export function Memory() {
       {memory.isError ? (
         <Failure error={memory.error} retry={() => void memory.refetch()} />
       ) : !status ? (
-        <Skeleton rows={1} className="h-64" />
+        <Skeleton rows={1} className="mb-8 h-[58rem] md:h-[23rem]" />
       ) : (
         <div className={show !== "items" ? "hidden" : query || one ? "hidden sm:block" : ""}><Pipeline status={status} layer={layer} onChoose={choose} /></div>
       )}
