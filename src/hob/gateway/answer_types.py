@@ -48,6 +48,7 @@ class SessionAnswer(TypedDict):
     """A session.
 
     permission: what may be done in it (`/permission`); null: as configured
+    entries: messages, answers and results of tools, counted together
     """
 
     session: str

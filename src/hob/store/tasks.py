@@ -19,15 +19,14 @@ _INSERT = (
     "INSERT INTO tasks (id, inbound, session, trace_id, state, title, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SELECT = (
-    "SELECT t.id, inbound, turn, session, trace_id, state, c.text, reason, created, updated,"
-    " (SELECT u.waits_for FROM turns u WHERE u.id = t.turn)"
-    " FROM tasks t LEFT JOIN content c ON c.id = t.title"
+    "SELECT t.id, t.inbound, t.turn, t.session, t.trace_id, t.state, c.text, t.reason, t.created, t.updated,"
+    " u.waits_for FROM tasks t LEFT JOIN content c ON c.id = t.title LEFT JOIN turns u ON u.id = t.turn"
 )
 _CAME_THROUGH = (
     "EXISTS (SELECT 1 FROM inbox i WHERE i.id = t.inbound AND instr(i.sender, ?) = 1)"
     " AND t.seq > (SELECT max(seq) - 20000 FROM tasks)"  # so many are looked through
 )
-_OPEN = "state IN ('pending', 'running', 'waiting')"
+_OPEN = "t.state IN ('pending', 'running', 'waiting')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class Tasks(StorePart):
     ) -> tuple[TaskRow, ...]:
         """The newest tasks first, without the first `offset` ones; those in this state, or else only those not yet
         ended; those of messages that came through this channel."""
-        terms = ["state = ?" if state else _OPEN if open_only else "", _CAME_THROUGH if channel else ""]
+        terms = ["t.state = ?" if state else _OPEN if open_only else "", _CAME_THROUGH if channel else ""]
         where = " AND ".join(filter(None, terms))
         sql = f"{_SELECT} {where and 'WHERE'} {where} ORDER BY t.seq DESC LIMIT ? OFFSET ?"
         values = (*([state] if state else ()), *([f"{channel}:"] if channel else ()), limit, offset)

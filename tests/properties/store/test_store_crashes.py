@@ -22,7 +22,7 @@ from hob.testing.channel import message
 from tests.samples import ASKED, event_of, finish_of
 from tests.store.faulty_vfs import FaultyDisk
 
-ROOM = InboxLimits(session_queue=10**6, sender=10**6, total=10**6)
+ROOM = InboxLimits()
 
 
 class Life:

@@ -26,7 +26,7 @@ from tests.store.faulty_vfs import FaultyDisk
 
 SETTINGS = StoreSettings()
 CLOCK = SystemClock()
-ROOM = InboxLimits(session_queue=10**6, sender=10**6, total=10**6)
+ROOM = InboxLimits()
 
 
 @pytest.fixture

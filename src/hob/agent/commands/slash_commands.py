@@ -1,4 +1,4 @@
-"""Slash commands: what people can do without a model. Each row of `command_table` has its method here."""
+"""Slash commands: what people can do without a model. Each row of `table.py` has its method here."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol

@@ -1,6 +1,7 @@
 """The inbox: accepted messages, their states, results and outcomes."""
 
 import hashlib
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -76,12 +77,15 @@ _REMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class InboxLimits:
-    """How much may wait: in one session queue, from one sender, in all; and self-made messages in any hour."""
+    """How much may wait: in one session queue, from one sender, in all; and self-made messages in any hour.
 
-    session_queue: int = 20
-    sender: int = 40
-    total: int = 1000
-    self_made_per_hour: int = 60
+    What is not given is not limited; how much it usually is stands in the settings of the queues (`bus`).
+    """
+
+    session_queue: int = sys.maxsize
+    sender: int = sys.maxsize
+    total: int = sys.maxsize
+    self_made_per_hour: int = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
