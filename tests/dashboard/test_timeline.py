@@ -1,7 +1,9 @@
 """The timeline's cards and lines, in a browser."""
 
+import asyncio
 import json
 import re
+from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
@@ -53,4 +55,51 @@ async def test_long_answer_is_folded_under_its_message_until_it_is_opened(world:
         await expect(
             tab.page.get_by_role("article", name="message api").get_by_role("button", name="Fold")
         ).to_have_count(0)
+        assert tab.errors == []
+
+
+def written_notes(world: World) -> list[Path]:
+    return list(world.root.rglob("notes.md"))
+
+
+async def test_keys_move_open_search_stop_and_undo_the_chosen_turn(world: World, browser: Browser) -> None:
+    written = json.dumps({"content": "# Notes", "path": "notes.md"})
+    world.model.script.extend([Reply(calls=(("write", written),)), Reply("Written."), Reply("Nothing to do.")])
+    async with world.serve() as daemon:
+        await daemon.post("Write it down.", session="main")
+        await daemon.post("And now?", session="main")
+        tab = await open_tab(world, browser, "/timeline")
+        page, dialog = tab.page, tab.page.get_by_role("dialog")
+        await expect(page.get_by_role("article", name="message api")).to_have_count(2)
+        await page.keyboard.press("j")  # the latest message
+        await page.keyboard.press("u")
+        await expect(dialog).to_contain_text("It changed no file that can be put back.")
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        for key in ("j", "j", "j", "j", "k"):
+            await page.keyboard.press(key)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="Write it down.")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("feed")).to_be_visible()
+        for key in ("j", "j", "j", "j", "u"):
+            await page.keyboard.press(key)
+        await expect(dialog).to_contain_text("# Notes")
+        await expect(dialog.get_by_role("button", name="Yes, put back")).to_be_focused()
+        assert await asyncio.to_thread(written_notes, world)  # asked once
+        await page.keyboard.press("u")
+        await expect(dialog).to_have_count(0)
+        assert not await asyncio.to_thread(written_notes, world)
+        world.model.script.append(Reply("A long story " + "that goes on " * 60, pause=0.1))
+        await daemon.post("Tell.", session="main", wait=0)
+        await expect(page.get_by_role("article", name="message api").filter(has_text="Tell.")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_role("article", name="message api").filter(has_text="Tell.")).to_be_visible()
+        for key in ("j", "."):
+            await page.keyboard.press(key)
+        await expect(dialog.get_by_role("button", name="Stop")).to_be_focused()
+        await page.keyboard.press(".")
+        await expect(page.get_by_role("button", name="1 running")).to_have_count(0)
+        await page.keyboard.press("/")
+        await expect(page.get_by_label("Search the timeline")).to_be_focused()
         assert tab.errors == []

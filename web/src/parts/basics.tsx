@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode, type Ref } from "react";
 import { X, type LucideIcon } from "lucide-react";
 import { Problem } from "../api/client";
 import { Copy } from "./copy";
@@ -13,7 +13,7 @@ const STYLES = {
 
 export function Button({
   look = "plain", icon: Icon, label, children, className = "", ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string }) {
+}: ButtonHTMLAttributes<HTMLButtonElement> & { ref?: Ref<HTMLButtonElement>; "data-act"?: string; look?: keyof typeof STYLES; icon?: LucideIcon; label?: string }) {
   return (
     <button
       type="button"

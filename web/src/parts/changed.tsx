@@ -6,10 +6,10 @@ import { t, tn } from "../i18n";
 import { Button, Card } from "./basics";
 import { Diff } from "./diff";
 
-/** The files that a turn changed, with what was changed, and a way back. */
-export function Changed({ turn }: { turn: string }) {
+/** The files that a turn changed, with what was changed, and a way back; `onDone` where showing it is the question. */
+export function Changed({ turn, onDone }: { turn: string; onDone?: () => void }) {
   const client = useQueryClient();
-  const [sure, setSure] = useState(false);
+  const [sure, setSure] = useState(!!onDone);
   const preview = useQuery({
     queryKey: ["undo", turn],
     queryFn: () => call("POST /api/v1/undo", { body: { id: turn, preview: true } }),
@@ -17,20 +17,23 @@ export function Changed({ turn }: { turn: string }) {
   });
   const undo = useMutation({
     mutationFn: () => call("POST /api/v1/undo", { body: { id: turn } }),
+    onSuccess: onDone,
     onSettled: () => {
-      setSure(false);
+      setSure(!!onDone);
       for (const key of ["undo", "repo"]) void client.invalidateQueries({ queryKey: [key] });
     },
   });
   const told = preview.data;
-  if (!told || !(told.restored.length || told.kept.length)) return null;
+  if (!told || !(told.restored.length || told.kept.length)) {
+    return onDone && !preview.isPending ? <p className="text-muted">{t("It changed no file that can be put back.")}</p> : null;
+  }
   return (
     <Block title={tn("{count} file would be put back", "{count} files would be put back", told.restored.length)}>
       {told.diff && <Diff text={told.diff} />}
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-2.5">
         <span className="min-w-0 flex-1 text-sm text-muted">{t("Shown is what undoing would do; a later change is never overwritten.")}</span>
         {undo.isError && <span role="alert" className="text-sm text-bad">{undo.error.message}</span>}
-        <Button look="danger" icon={Undo2} data-act="undo" disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} onBlur={() => setSure(false)}>
+        <Button look="danger" icon={Undo2} data-act="undo" disabled={undo.isPending} onClick={() => (sure ? undo.mutate() : setSure(true))} autoFocus={!!onDone} onBlur={() => setSure(!!onDone)}>
           {sure ? t("Yes, put back") : t("Undo")}
         </Button>
       </div>

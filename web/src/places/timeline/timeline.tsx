@@ -10,6 +10,7 @@ import type { PageAnswer, PlacedEvent } from "../../api/schema";
 import { number, t } from "../../i18n";
 import { Button, Empty, Failure, Skeleton } from "../../parts/basics";
 import { wentWrong } from "../../parts/spans";
+import { TurnAct, type Act } from "./acts";
 import { FOLDED, linesOf, rowsOf, type Row } from "./rows";
 import { TimelineRow } from "./row";
 
@@ -54,7 +55,7 @@ export function Timeline() {
         <h1 className="sr-only">{t("Timeline")}</h1>
         <div className="mx-auto flex max-w-4xl flex-wrap items-center gap-2">
           <SearchBox key={search.get("text") ?? ""} value={search.get("text") ?? ""} onSearch={(text) => set("text", text)} />
-          <div className="flex flex-wrap gap-1.5" role="group" aria-label={t("Filters")}>
+          <div className="-mx-3 flex max-w-[100vw] gap-1.5 overflow-x-auto px-3 sm:mx-0 sm:flex-wrap sm:px-0" role="group" aria-label={t("Filters")}>
             {CHIPS.map(([name, value, word]) => (
               <Chip key={word} on={search.get(name) === value} onClick={() => set(name, value)}>{t(word)}</Chip>
             ))}
@@ -123,6 +124,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
 }) {
   const { news, showNews, onTop } = useNews(filter);
   const [chosen, setChosen] = useState(-1);
+  const [acting, setActing] = useState<{ act: Act; event: PlacedEvent } | null>(null);
   const [, go] = useLocation();
   const box = useRef<HTMLDivElement>(null);
   // the same functions each time: with others all sizes are summed up anew
@@ -151,10 +153,15 @@ function Feed({ filter, rows, pages, focus, set, children }: {
       virtual.scrollToIndex(next, { align: "auto" });
     };
     const onKey = (event: KeyboardEvent) => {
-      if (event.target instanceof HTMLElement && event.target.matches("input, textarea")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || acting) return;
+      if (event.target instanceof HTMLElement && event.target.matches("input, textarea, select")) return;
       const pressed = event.target instanceof HTMLElement && event.target.matches("a, button");
       const row = rows[chosen];
-      if (event.key === "j") step(1);
+      const act = ({ u: "undo", ".": "stop" } as const)[event.key];
+      if (act && row && row.type !== "day") {
+        event.stopImmediatePropagation(); // of the chosen row, not of whatever button comes first
+        setActing({ act, event: row.event });
+      } else if (event.key === "j") step(1);
       else if (event.key === "k") step(-1);
       else if (event.key === "Enter" && !pressed && row && row.type !== "day") go(`/trace/${row.event.trace_id}`);
       else if (event.key === "/") {
@@ -162,9 +169,9 @@ function Feed({ filter, rows, pages, focus, set, children }: {
         document.getElementById("timeline-search")?.focus();
       } else if (event.key === "Escape") set("focus", "");
     };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [chosen, go, rows, set, virtual]);
+    addEventListener("keydown", onKey, true);
+    return () => removeEventListener("keydown", onKey, true);
+  }, [acting, chosen, go, rows, set, virtual]);
 
   return (
     <div
@@ -176,6 +183,7 @@ function Feed({ filter, rows, pages, focus, set, children }: {
       role="region"
       aria-label={t("Timeline")}
     >
+      {acting && <TurnAct {...acting} onClose={() => setActing(null)} />}
       {news > 0 && (
         <div className="sticky top-3 z-10 flex justify-center">
           <Button
@@ -325,7 +333,7 @@ function Chip({ on, onClick, children }: { on: boolean; onClick: () => void; chi
       type="button"
       aria-pressed={on}
       onClick={onClick}
-      className={`inline-flex min-h-8 items-center gap-1.5 rounded-full border px-3 text-sm ${on ? "border-accent bg-accent-soft text-accent" : "border-line text-muted hover:text-text"}`}
+      className={`inline-flex min-h-8 shrink-0 items-center gap-1.5 rounded-full border px-3 text-sm whitespace-nowrap ${on ? "border-accent bg-accent-soft text-accent" : "border-line text-muted hover:text-text"}`}
     >
       {children}
     </button>

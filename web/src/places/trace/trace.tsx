@@ -1,5 +1,5 @@
 import { ArrowLeft, ChartGantt, Columns2, MessageSquare, RotateCcw, Workflow, ZoomIn, ZoomOut } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useMutation } from "@tanstack/react-query";
 import { call } from "../../api/client";
@@ -20,6 +20,13 @@ export function Trace({ id }: { id: string }) {
   const [chosen, setChosen] = useState("");
   const [graph, setGraph] = useState(false);
   const [replay, setReplay] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]") && !(event.target as HTMLElement).matches("input, textarea, select")) history.back();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
   const spans = useMemo(() => ordered(trace.data?.spans ?? []), [trace.data]);
   if (trace.isPending) return <Page title={t("Trace")} wide><Skeleton rows={8} className="h-9" /></Page>;
   if (trace.isError) return <Page title={t("Trace")} wide><Failure error={trace.error} retry={() => void trace.refetch()} /></Page>;
