@@ -45,6 +45,8 @@ def measure(bench: Bench) -> Iterator[Row]:
         client.say("Show me the sales.")
         examples = _examples(client, page)
         wait_until_idle(daemon.pid)  # what turns leave to be done afterwards
+        for each in (client, page):
+            each.close()  # the server has ended it by now; it opens again
         costs = {
             f"{path}{where}": _cost(daemon, asks, path, rounds)
             for where, asks, rows in (("", client, ENDPOINTS), (" of the dashboard", page, api_v1_of(SUBSYSTEMS)))
@@ -86,7 +88,7 @@ def _examples(client: Client, page: Client) -> Mapping[str, str]:
         "/chat/{id}": asked["id"],
         "/trace/{id}": trace,
         "/trace-graph/{id}": trace,
-        "/prompts/{id}": f"{turn}?step={step}",
+        "/prompts/{id}": f"{turn}?step=0{step}",
         "/policy-decisions": f"?trace_id={trace}",
         "/tasks/{id}": task,
         "/tasks": "?all=1&limit=100",
@@ -102,6 +104,7 @@ def _examples(client: Client, page: Client) -> Mapping[str, str]:
         "/sessions/show": f"?{session}",
         "/sessions/history": f"?{session}",
         "/prompt": f"?{session}",
+        "/prompts/{id}": f"{turn}?step=0",
         "/repo/search": "?text=milk",
         "/repo/file": "?path=notes-1.md",
         "/repo/diff-file": "?path=notes-1.md",
