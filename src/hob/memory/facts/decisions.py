@@ -12,6 +12,7 @@ from dataclasses import replace
 from hob.core.memory import Fact, FactChange, FactState, Goal, GoalMove, GoalNote, GoalState
 from hob.core.trust.labels import Label, Origin, Trust
 from hob.memory.facts.extraction import FactDecision, Proposal, own_words
+from hob.memory.facts.stating import Stated, is_own, stated
 from hob.store.memory.analysis import words_of
 
 OWNER = "owner"
@@ -59,10 +60,14 @@ def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:
     fact = _grounded(proposal, words, known)
     if fact is None:
         return None
+    told = stated(words, fact.object, fact.predicate, owner=fact.subject == OWNER)
+    asks = proposal.decision is FactDecision.ASK or proposal.confidence < _SURE
+    if told is Stated.NOT or (told is Stated.SUPPOSED and not asks):
+        return None
     if same := _find(fact, sure):
         return FactChange(confirmed=((same.id, fact.evidence),))
     asked = [each.id for each in standing if each.state is FactState.ASKED and each.key == fact.key]
-    if proposal.decision is FactDecision.ASK or proposal.confidence < _SURE:
+    if asks:
         return None if asked else FactChange(added=(replace(fact, state=FactState.ASKED),))
     rivals = _rivals(proposal, fact, sure)
     if any(rival.at > fact.at for rival in rivals):
@@ -84,7 +89,7 @@ def move_of(proposal: Proposal, goals: Sequence[Goal]) -> GoalMove | None:
         return None
     if proposal.decision is FactDecision.GOAL:
         text, due = proposal.object[:_LONGEST], proposal.until
-        if not text or not {*words_of(text)} <= {*words_of(words)}:
+        if not text or not {*words_of(text)} <= {*words_of(words)} or not is_own(words, text):
             return None
         label = Label(Origin.MODEL, Trust.TRUSTED)
         ahead = due if due is not None and due > said.at - _DAY else None
@@ -127,7 +132,10 @@ def _ended(proposal: Proposal, words: str, sure: Sequence[Fact]) -> FactChange |
     old = next((fact for fact in sure if fact.id == proposal.target), None)
     if proposal.decision is not FactDecision.SUPERSEDE or old is None or old.at > proposal.said.at:
         return None
-    if {*words_of(old.object)}.isdisjoint(words_of(words)) or proposal.confidence < _SURE:
+    named = [word for word in words_of(old.object) if word in words_of(words)]
+    if not named or proposal.confidence < _SURE:
+        return None
+    if stated(words, " ".join(named), old.predicate, owner=old.subject == OWNER, ended=True) is not Stated.STATED:
         return None
     until = proposal.until or proposal.since or proposal.said.at
     evidence = (*old.evidence, proposal.said.id)
