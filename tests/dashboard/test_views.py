@@ -297,6 +297,18 @@ async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_to
         assert tab.errors == []
 
 
+async def test_settings_say_in_german_what_they_mean_where_the_page_is_german(world: World, browser: Browser) -> None:
+    async with world.serve():
+        tab = await open_tab(world, browser, "/settings?find=spending.daily_tokens")
+        page = tab.page
+        about = page.locator("p", has_text="spending.daily_tokens").locator("xpath=following-sibling::p")
+        english = await about.inner_text()
+        await page.get_by_role("button", name="Deutsch").click()
+        await expect(about).not_to_have_text(english)
+        await expect(about).to_have_text(re.compile("Token"))
+        assert tab.errors == []
+
+
 async def test_home_tells_of_today_of_what_comes_next_and_of_a_limit_that_is_reached(
     world: World, browser: Browser
 ) -> None:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from hob.app.endpoints import api_v1_of
 from hob.app.subsystems import SUBSYSTEMS
 from hob.core.clock import SystemClock
+from hob.core.translation.language import say
 from hob.core.trust.labels import SenderClass
 from hob.core.trust.scopes import TokenScope
 from hob.gateway.auth.tokens import TokenFile
@@ -493,6 +494,22 @@ async def test_doctor_tells_what_it_found_until_it_is_to_look_anew(hob: Machine)
         assert found["checks"] > 10
         assert (await page.get("/api/v1/doctor")).json() == found
         assert (await page.get("/api/v1/doctor?refresh=true")).json()["at"] > found["at"]
+
+
+async def test_settings_and_failures_are_told_in_the_language_of_the_page(hob: Machine) -> None:
+    async with signed_in(hob) as page:
+        told = {}
+        for language in ("en-US,en;q=0.9", "de", "de-DE,de;q=0.9", "fr"):
+            answer = await page.get("/api/v1/settings", headers={"accept-language": language})
+            docs = {each["key"]: each["doc"] for each in answer.json()["settings"]}
+            wrong = await page.get("/api/v1/settings", params={"key": "x"}, headers={"accept-language": language})
+            told[language] = (docs["spending.daily"], wrong.json()["detail"])
+        english, german, region, other = told.values()
+        assert english == other
+        assert german == region
+        assert english[0] != german[0]
+        assert english[1] == "there is no setting x"
+        assert german[1] == say("de", "there is no setting {key}", key="x") != english[1]
 
 
 async def test_secrets_and_sandbox_are_shown_by_name_and_never_by_value(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ async function send<R extends keyof Routes>(route: R, { path, query, body, signa
     ([, value]) => value !== undefined && value !== "" && value !== false,
   );
   if (wanted.length) address += `?${new URLSearchParams(wanted.map(([name, value]) => [name, String(value)]))}`;
-  const headers: Record<string, string> = { "x-csrf-token": login.csrf() };
+  const headers: Record<string, string> = { "x-csrf-token": login.csrf(), "accept-language": document.documentElement.lang || "en" };
   let sent: BodyInit | undefined;
   if (body instanceof Blob) sent = body;
   else if (body !== undefined) {

@@ -1,6 +1,7 @@
 import { QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { Problem, call } from "./client";
+import { useLanguage } from "../i18n";
 import { live } from "./live";
 import type { PageAnswer, PlacedEvent, Routes } from "./schema";
 
@@ -87,6 +88,8 @@ const CHANGES: Record<string, string[]> = {
 /** Keeps what was asked in step with what happens; mounted once. */
 export function useLiveUpdates() {
   const client = useQueryClient();
+  const language = useLanguage();
+  useEffect(() => void client.invalidateQueries({ queryKey: ["settings"] }), [client, language]); // they tell in it what they mean
   useEffect(() => {
     let timer = 0;
     const stale = new Set<string>();

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+from hob.core.translation.language import translated
 from hob.core.trust.scopes import TokenScope
 from hob.core.values import dataclass
 from hob.gateway.administration import (
@@ -21,7 +22,7 @@ from hob.gateway.administration import (
 from hob.gateway.dashboard.naming import Known, own
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import Nothing, field
-from hob.gateway.http.reply import JsonResponse, etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
 from hob.gateway.routes.table import ENDPOINTS as OWN
 
 
@@ -135,7 +136,10 @@ async def plugins(call: EndpointCall[Nothing]) -> JsonResponse[PluginsAnswer]:
 
 async def secrets(call: EndpointCall[Nothing]) -> JsonResponse[SecretsAnswer]:
     """The secrets that the settings name, by where they are kept and what uses them; never what they are."""
-    return etagged(call.request, {"secrets": await _administration(call).secrets()})
+    language, found = language_of(call.request), await _administration(call).secrets()
+    for each in found:
+        each["about"] = translated(each["about"], language)
+    return etagged(call.request, {"secrets": found})
 
 
 async def sandbox(call: EndpointCall[Nothing]) -> JsonResponse[SandboxAnswer]:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from hob.core.errors import NotFound
-from hob.core.translation.language import translatable
+from hob.core.translation.language import translatable, translated
 from hob.core.values import dataclass
 from hob.gateway.answer_types import SettingsAnswer
 from hob.gateway.http.endpoint import EndpointCall
 from hob.gateway.http.fields import field
-from hob.gateway.http.reply import JsonResponse, etagged, json_response
+from hob.gateway.http.reply import JsonResponse, etagged, json_response, language_of
 
 KAFCLAW: Mapping[str, str] = {
     "silent_mode": "delivery.silent_mode",
@@ -53,9 +53,14 @@ class NewValue:
 
 
 async def settings(call: EndpointCall[WhichSetting]) -> JsonResponse[SettingsAnswer] | JsonResponse[OneSettingAnswer]:
-    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden."""
+    """Every setting with its value, where that comes from and whether it may be changed here; secrets stay hidden.
+
+    What each means is told in the language of `Accept-Language`, English or German.
+    """
     key, found = call.asked.key, call.api.operations.settings()
     if not key:
+        if (language := language_of(call.request)) != "en":
+            found = [{**each, "doc": translated(each["doc"], language)} for each in found]
         every: SettingsAnswer = {"settings": found}
         return etagged(call.request, every)
     one: OneSettingAnswer = {"key": key, "value": _value(call, key)}

@@ -6,6 +6,7 @@ can be without a scope, a size limit, or a page.
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
@@ -17,7 +18,7 @@ from hob.core.errors import HobError, InvalidRequest
 from hob.core.events.timeline import EventKind, TimelineEvent
 from hob.core.ids import new_event_id, new_span_id, new_trace_id
 from hob.core.lazy import Lazy
-from hob.core.translation.language import Translatable
+from hob.core.translation.language import Translatable, translated
 from hob.core.values import dataclass
 from hob.gateway.api import Api
 from hob.gateway.auth.callers import ApiCaller, TokenScope
@@ -25,7 +26,7 @@ from hob.gateway.auth.visitors import SocketOwner, Visitor
 from hob.gateway.http.failures import Failure, HttpRefusal, failure_of
 from hob.gateway.http.fields import Nothing, QueryText, read
 from hob.gateway.http.json_body import parse_json
-from hob.gateway.http.reply import TEXTS, JsonResponse, failure_response, packed_failure_response
+from hob.gateway.http.reply import TEXTS, JsonResponse, failure_response, language_of, packed_failure_response
 
 log = logging.getLogger(__name__)
 
@@ -137,6 +138,8 @@ class Endpoint(Generic[T]):
             local = isinstance(request.scope["visitor"], SocketOwner) and self.failing is failure_response
             if local and isinstance(failure.message, Translatable):
                 return packed_failure_response(failure, failure.message)
+            if isinstance(failure.message, Translatable) and self.failing is not failure_response:
+                failure = replace(failure, message=translated(failure.message, language_of(request)))
             return self.failing(failure)
 
         yield Route(self.path, answer, methods=[self.method])

@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hob.core.translation.language import Translatable, packed, texts_in
+from hob.core.translation.language import LANGUAGES, Translatable, packed, texts_in
 from hob.gateway.http.failures import Failure
 
 PROBLEM = "application/problem+json"
@@ -33,6 +33,12 @@ class Problem(TypedDict):
     detail: str
     code: str
     param: NotRequired[str]
+
+
+def language_of(request: Request) -> str:
+    """The language that the caller wants texts for people in (https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4)."""
+    wanted = request.headers.get("accept-language", "")[:2].lower()
+    return wanted if wanted in LANGUAGES else "en"
 
 
 class JsonResponse(Response, Generic[T]):
