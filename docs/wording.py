@@ -75,7 +75,7 @@ EFFECTS: Mapping[Effect, str] = {
     Effect.WRITES: "changes something, so that it can be undone",
     Effect.WRITES_FINALLY: "changes something that cannot be brought back",
     Effect.COMMUNICATES: "sends something to somebody",
-    Effect.PERSISTS: "writes what later turns read as instruction",
+    Effect.PERSISTS: "writes what counts as the owner's instruction in later conversations",
     Effect.EXECUTES: "runs a command",
 }
 

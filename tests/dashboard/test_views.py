@@ -288,7 +288,7 @@ async def test_approval_tells_where_the_wish_may_come_from_and_a_trace_what_a_to
         tab = await open_tab(world, browser, "/trust")
         page = tab.page
         chain = page.get_by_role("list", name="Where the wish may come from").get_by_role("listitem")
-        told = ["what exec gave, with an earlier message", "read in this conversation", "wants to use exec"]
+        told = ["output of exec", "read in this conversation", "wants to use exec"]
         await expect(chain).to_have_text(told)
         await page.goto(f"{tab.base}/timeline?text=disk+space")
         await page.get_by_role("link", name="Trace").first.click()

@@ -44,7 +44,7 @@ def show_report(report: DiagnosticReport, fixed: Sequence[str]) -> None:
         _show_one(each)
     for reason, count in Counter(reason for _id, reason in report.skipped).items():
         checks = ngettext("{count} check", "{count} checks", count)
-        told = _("skipped   {checks}, which is no fault: {reason}").format(checks=checks, reason=tame(_(reason)))
+        told = _("skipped   {checks} (not a problem): {reason}").format(checks=checks, reason=tame(_(reason)))
         print(paint(told, "dim"))
     for name in report.unknown:
         told = _("security.accept names {name}, and there is no such check").format(name=name)

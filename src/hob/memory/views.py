@@ -1,4 +1,4 @@
-"""What is told of memory: items and facts as JSON, and items read back that were carried out."""
+"""What is told of memory: colours and descriptions of layers, items and facts as JSON, imported items read back."""
 
 import json
 import math
@@ -51,7 +51,7 @@ DESCRIPTIONS: Mapping[Layer, str] = {
     Layer.GROUP: "what other agents share",
     Layer.ER1: "what ER1 recorded",
     Layer.OBSERVATION: "what was observed in conversations",
-    Layer.FACT: "what you said of yourself, and what Hob was asked to remember",
+    Layer.FACT: "what you said about yourself, and notes you asked Hob to keep",
     Layer.DOCUMENT: "documents and daily notes",
 }
 

@@ -93,7 +93,7 @@ async def test_turn_tells_which_memories_it_was_shown_and_why(tmp_path: Path) ->
         assert "forgotten" not in shown
         assert shown["text"] == "My sister Anna lives in Oslo and grows leeks."
         assert sum(shown["parts"].values()) == pytest.approx(shown["score"], abs=0.001)
-        assert "words 0.50" in await hob.answer("/memory why", ME)
+        assert "same words +0.50" in await hob.answer("/memory why", ME)
         await control.forget(ItemFilter(id=shown["id"]), preview=False)
         assert ["forgotten" in each for each in (await control.recalled(told["turn"]))["items"]] == [True]
         with pytest.raises(NotFound, match="t_none"):

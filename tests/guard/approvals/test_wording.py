@@ -23,16 +23,16 @@ def test_every_reason_of_a_command_that_is_asked_about_or_refused_is_known_in_ge
 
 
 def test_reason_is_told_with_what_it_rests_on_in_either_language() -> None:
-    tainted = context(tainted=True, heard=("notes.md", translatable("{name}, not accepted", name="AGENTS.md")))
+    tainted = context(tainted=True, heard=("notes.md", translatable("{name} (not accepted)", name="AGENTS.md")))
     asked = verdict("exec", tainted, command="env")
     assert isinstance(asked, Ask)
     assert asked.reason == (
-        "it prints the environment, which may hold secrets (environment-dump), and this turn has read what others may "
-        "have written (notes.md, AGENTS.md, not accepted)"
+        "it prints the environment, which may hold secrets (environment-dump), and this conversation holds "
+        "text that is not yours: notes.md, AGENTS.md (not accepted)"
     )
     assert translated(asked.reason, "de") == (
-        "es gibt die Umgebung aus, in der Geheimnisse stehen können (environment-dump), und in diesem Turn wurde "
-        "gelesen, was andere geschrieben haben können (notes.md, AGENTS.md, nicht akzeptiert)"
+        "es gibt die Umgebung aus, in der Geheimnisse stehen können (environment-dump), und in dieser "
+        "Unterhaltung steht Text, der nicht von dir ist: notes.md, AGENTS.md (nicht angenommen)"
     )
 
 

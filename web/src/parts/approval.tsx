@@ -12,7 +12,7 @@ type Said = string | { message: string; values: Record<string, Said> };
 const spoken = (said: Said): string =>
   typeof said === "string" ? said : t(said.message, Object.fromEntries(Object.entries(said.values ?? {}).map(([name, value]) => [name, spoken(value)])));
 
-const READ = "this turn has read what others may have written ({what})";
+const READ = "this conversation holds text that is not yours: {what}";
 
 /** What others wrote, where the turn has read it and that is known. */
 function heard(said: Said | undefined): string {

@@ -10,6 +10,7 @@ from hob.agent.sessions import thread_session
 from hob.app.kernel import Kernel
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
+from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
 from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
 from hob.memory.views import fact_line, fact_text, goal_line, item_line, short
@@ -76,7 +77,9 @@ async def look(kernel: Kernel, call: CommandCall) -> str:
 def _explained(language: str, items: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for item in items:
-        parts = ", ".join(f"{name} {part:.2f}" for name, part in item["parts"].items())
+        parts = ", ".join(
+            f"{say(language, PART_WORDS.get(name, name))} {part:+.2f}" for name, part in item["parts"].items()
+        )
         told = say(language, "forgotten since") if item.get("forgotten") else item_line(item)
         lines.append(f"{told} = {item['score']:.2f}: {parts}")
     return "\n".join(lines) or say(language, "Nothing was recalled.")

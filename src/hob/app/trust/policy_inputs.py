@@ -115,7 +115,7 @@ class TurnPolicyInputs:
         calls = [step.call for step in reversed(steps) if isinstance(step, ToolIntended) and step.call.id in foreign]
         names = dict.fromkeys(self._named(call) for call in calls)
         files = (each.name for each in self._identity() if not each.label.trusted)
-        names |= dict.fromkeys(translatable("{name}, not accepted", name=name) for name in files)
+        names |= dict.fromkeys(translatable("{name} (not accepted)", name=name) for name in files)
         return tuple(names) or tuple([name async for name in self._heard_before(turn)])
 
     async def _heard_before(self, turn: Turn) -> AsyncIterator[str]:
@@ -124,7 +124,7 @@ class TurnPolicyInputs:
         foreign = {each.call for each in entries if each.call is not None and not each.label.trusted}
         made = [call for each in reversed(entries) for call in each.calls if call.id in foreign]
         for name in dict.fromkeys(map(self._named, made)):
-            yield translatable("{what}, with an earlier message", what=name)
+            yield name
         if view.summary is not None and not view.summary.label.trusted:
             yield translatable("the summary of what was said before")
 
@@ -135,7 +135,7 @@ class TurnPolicyInputs:
         names = (*reading.paths, *reading.urls) if reading is not None else ()
         paths = [arguments.get(name) for name in names]
         named = ", ".join(path[:_LONGEST_NAME] for path in paths if isinstance(path, str) and path)
-        return named or translatable("what {tool} gave", tool=call.name)
+        return named or translatable("output of {tool}", tool=call.name)
 
     async def _sandbox(self) -> Sandbox:
         try:

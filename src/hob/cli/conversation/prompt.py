@@ -44,7 +44,7 @@ def prompt(*, session: str = "main", json: bool = False) -> None:
     if printed_json(seen, json):
         return
     most = max((section["bytes"] for section in seen["sections"]), default=1) or 1
-    print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}")
+    print(f"{_('section'):24} {_('bytes'):>8} {_('tokens'):>8}  {_('cached')}  {_('share')}")
     for seed, title, told in zip((*SEED_SECTIONS, ""), SECTION_NAMES, SECTION_WORDS, strict=True):
         own = [section for section in seen["sections"] if section["seed"] == seed]
         total = [sum(section[what] for section in own) for what in ("bytes", "tokens")]

@@ -26,7 +26,7 @@ def kept_without_model() -> str:
 
 
 def retry(id: str = "", /) -> None:
-    """Try again what failed, or what crashes quarantined.
+    """Try a message again that failed, or that repeated crashes quarantined.
 
     Without an ID: every message that was kept because no model was connected.
 

@@ -22,7 +22,7 @@ def backup(file: Path) -> None:
     target = file.expanduser().absolute()
     seen = reach("POST", "/backup", {"file": str(target)})
     print(f"{seen['file']}: {number(seen['bytes'] / 1_000_000)} MB")
-    missing = _("Not in it: settings, secrets/, the workspace, snapshots of commands (tools/); copy them.")
+    missing = _("Not in it: settings, secrets/, the workspace, and tools/, which `hob undo` needs; copy them.")
     print(paint(missing, "dim"))
 
 

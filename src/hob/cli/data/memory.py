@@ -11,32 +11,14 @@ from cyclopts import App, Parameter
 from hob.app.daemon.daemon_client import reach
 from hob.cli.data.memory_eval import eval_
 from hob.cli.data.memory_facts import confirm_fact, correct, facts, goal, goals, undo
-from hob.cli.data.memory_output import Json, Layer, followed, labelled, show_item, show_problem
+from hob.cli.data.memory_output import Json, Layer, followed, labelled, show_how, show_item, show_problem
 from hob.cli.data.memory_upkeep import embedding, export, import_, prune, reindex, reset, stats
-from hob.cli.dates_and_figures import when
+from hob.cli.dates_and_figures import in_language, number, when
 from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.translating import _, ngettext
+from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import translatable
 
-PART_WORDS: Mapping[str, str] = {
-    "words": translatable("words"),
-    "coverage": translatable("coverage"),
-    "meaning": translatable("meaning"),
-    "phrase": translatable("phrase"),
-    "session": translatable("session"),
-    "speaker": translatable("speaker"),
-    "question": translatable("question"),
-    "bare question": translatable("bare question"),
-    "own past": translatable("own past"),
-    "liking": translatable("liking"),
-    "assistant": translatable("assistant"),
-    "time": translatable("time"),
-    "name": translatable("name"),
-    "day": translatable("day"),
-    "recency": translatable("recency"),
-    "importance": translatable("importance"),
-}
-"""What an item's score is made of."""
 ITEM_LABELS: Mapping[str, str] = {
     "id": translatable("id"),
     "layer": translatable("layer"),
@@ -82,6 +64,8 @@ def search(query: Query = "", *, layer: Layer = "", source: Source = "", origin:
         print(_("Nothing is remembered that fits."))
     for item in seen["items"]:
         show_item(item)
+    if seen["items"]:
+        show_how()
 
 
 @app.command
@@ -103,9 +87,10 @@ def why(query: Query = "", *, turn: Annotated[str, Parameter(help="A turn or one
         else:
             show_item(item)
         parts = ", ".join(
-            f"{_(PART_WORDS.get(name, name))} {value:.3f}" for name, value in item.get("parts", {}).items()
+            f"{_(PART_WORDS.get(name, name))} {in_language(f'{value:+.2f}')}"
+            for name, value in item.get("parts", {}).items()
         )
-        print(f"    {item.get('score', 0.0):.3f} = {line(parts, 160)}")
+        print(f"    {number(item.get('score', 0.0), 2)} = {line(parts, 200)}")
 
 
 @app.command
@@ -142,6 +127,7 @@ def add(text: str, *, json: Json = False) -> None:
             print(f"  {line(problem, 160)}", file=sys.stderr)
     else:
         show_item(done)
+        show_how()
 
 
 @app.command

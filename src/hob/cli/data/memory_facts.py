@@ -28,10 +28,10 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
     if printed_json(seen, json):
         return
     if not seen["facts"]:
-        none = _("No facts were taken from conversations; `hob memory search --layer fact` shows what Hob was told.")
-        print(none)
+        print(_("No facts were taken from conversations."))
     for fact in seen["facts"]:
         _show_fact(fact)
+    print(paint(_("`hob memory search --layer fact` shows the notes you asked Hob to keep."), "dim"))
 
 
 def correct(id: str, right: str = "", *, json: Json = False) -> None:

@@ -39,6 +39,11 @@ def show_problem(seen: Mapping[str, Any]) -> None:
         print(paint(told, "yellow"), file=sys.stderr)
 
 
+def show_how() -> None:
+    """Say how more of an item is seen."""
+    print(paint(_("`hob memory show ID` shows all of one."), "dim"))
+
+
 def show_item(item: Mapping[str, Any]) -> None:
     """An item as a line: its id, its beginning, when and where it is from."""
     trust = "" if item["trust"] == "trusted" else f", {paint(_('untrusted'), 'yellow')}"

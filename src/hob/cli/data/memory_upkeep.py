@@ -23,8 +23,25 @@ LAYER_WORDS: Mapping[str, str] = {
 TREND_WORDS: Mapping[str, str] = {
     Trend.IMPROVING: translatable("getting better"),
     Trend.DECLINING: translatable("getting worse"),
-    Trend.STABLE: translatable("as before"),
 }
+SKILL_WORDS: Mapping[str, str] = {
+    "filesystem": translatable("file tools"),
+    "shell": translatable("commands"),
+    "memory": translatable("memory tools"),
+    "research": translatable("web tools"),
+    "communication": translatable("messages to people"),
+    "general": translatable("other tools"),
+}
+"""Kinds of tools."""
+DECISION_WORDS: Mapping[str, str] = {
+    "add": translatable("new"),
+    "update": translatable("changed"),
+    "supersede": translatable("replaced"),
+    "merge": translatable("merged"),
+    "ask": translatable("unsure"),
+    "none": translatable("known before"),
+}
+"""What became of what was taken for a fact."""
 EMBEDDING_WORDS: Mapping[str, str] = {
     "disabled": translatable("off"),
     "indexing": translatable("takes up what is there"),
@@ -40,43 +57,45 @@ def stats(*, json: Json = False) -> None:
         return
     print_head((_("layer"), 13), (_("items"), -8), (_("kept"), 9), (_("what it holds"), 0))
     for layer in seen["layers"]:
-        if layer["name"] == "er1" and not layer["chunk_count"]:
-            continue  # nobody has to know of a recorder that is not theirs
+        if layer["name"] in ("er1", "group") and not layer["chunk_count"]:
+            continue  # nobody has to know of a recorder or of agents that are not theirs
         told = LAYER_WORDS.get(layer["name"], layer["description"])
         days = _("{days:g} days").format(days=layer["ttl_days"]) if layer["ttl_days"] else _("for good")
         print(f"{layer['name']:<13} {number(layer['chunk_count'], 0):>8}  {days:<9}  {paint(_(told), 'dim')}")
     totals = seen["totals"]
-    print(_("{total:,} items; at most {most:,} of those that expire").format(
+    print(_("{total:,} items; at most {most:,} of those that are kept for a time").format(
         total=totals["total_chunks"], most=totals["max_chunks"]))  # fmt: skip
     if totals["permanent_chunks"] > totals["max_chunks"]:
         told = _("{count} never expire, more than memory.max_items; `hob memory forget` removes what you do not need")
         print(paint(told.format(count=number(totals["permanent_chunks"], 0)), "yellow"))
     embedding = seen["embedding"]
     if embedding["model"]:
-        waits = _("found by meaning too: {model}; items not prepared for that yet: {count:,}")
+        waits = _("Search matches words and meaning ({model}); items not prepared for that yet: {count:,}")
         print(waits.format(model=embedding["model"], count=embedding["waiting"]))
         show_problem(embedding)
     else:
-        print(_("found by words alone; model.embedding names what finds by meaning too"))
+        print(_("Search matches words only. Set model.embedding to search by meaning too."))
     for path in seen["watched"]:
         print(_("watched: {path}").format(path=line(path, 200)))
     for skill in seen["expertise"]:
-        print(
-            _("practice with {skill}: {score:.0%} reliable, {trend}, uses: {uses:,}").format(
-                **skill | {"trend": _(TREND_WORDS[skill["trend"]])}
-            )
-        )
-    if decided := [f"{name} {number(count, 0)}" for name, count in seen["decisions"].items() if count]:
-        print(_("decisions about facts: {decided}").format(decided=", ".join(decided)))
+        told = _("{skill}: {successes:,} of {uses:,} calls worked")
+        trend = f", {_(TREND_WORDS[skill['trend']])}" if skill["trend"] in TREND_WORDS else ""
+        words = {"skill": _(SKILL_WORDS.get(skill["skill"], skill["skill"]))}
+        print(told.format(**skill | words) + trend)
+    decided = [
+        f"{_(DECISION_WORDS.get(name, name))} {number(count, 0)}" for name, count in seen["decisions"].items() if count
+    ]
+    if decided:
+        print(_("facts from messages: {decided}").format(decided=", ".join(decided)))
     if (overflow := seen["overflow"])["events"]:
         told = _("prompts without room for all of memory since the start: {count} ({share} in 1,000 turns)")
         print(told.format(count=number(overflow["events"], 0), share=number(overflow["per_1000"], 0)))
     work = seen["background"]
-    told = _("Work in the background took {spent:,} of {most:,} tokens today; messages waiting for it: {waiting}.")
+    told = _("Background work on memory: {waiting:,} messages waiting; {spent:,} of {most:,} tokens used today.")
     print(told.format(
         spent=work["tokens_today"], most=work["tokens_a_day"], waiting=work["messages_waiting"]))  # fmt: skip
     if work["waits_for"]:
-        print(paint(_("It waits: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
+        print(paint(_("It is paused: {why}").format(why=line(_(work["why"]), 160)), "yellow"))
 
 
 def embedding(*, json: Json = False) -> None:

@@ -8,7 +8,9 @@ _MOST_LINES = 20
 
 
 def rebuild(*, check: bool = False) -> int:
-    """Write tasks, spending and conversations anew from the timeline, which never changes; a backup is made first.
+    """Write tasks, spending and conversations anew from the timeline; a backup is made first.
+
+    The timeline is Hob's record of all that happened, which never changes (`hob timeline`).
 
     What was erased stays erased. No other process may own the home, except for `--check`.
 

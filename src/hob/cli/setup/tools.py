@@ -48,9 +48,9 @@ ROLE_WORDS: Mapping[str, str] = {
 }
 """What the guard takes an argument for; one that leads nowhere has no word."""
 _RESTART_WORDS: Mapping[str, str] = {
-    Restart.AGAIN: translatable("after a crash it is made again"),
-    Restart.NEVER: translatable("after a crash it is not repeated"),
-    Restart.RESUME: translatable("after a crash it goes on with what it began, and is not repeated"),
+    Restart.AGAIN: translatable("repeated"),
+    Restart.NEVER: translatable("not repeated"),
+    Restart.RESUME: translatable("it goes on with what it began"),
 }
 Name = Annotated[str, Parameter(help="The tool's name, e.g. web_search.")]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON.")]
@@ -83,7 +83,7 @@ def explain(name: Name, /, *, json: Json = False) -> None:
     if told:
         print(f"  {paint(_('the model is told:'), 'dim')} {about}")
     for label, value in _facts(seen):
-        print(f"  {paint(f'{label:10}', 'dim')} {line(value, 300)}")
+        print(f"  {paint(f'{label:13}', 'dim')} {line(value, 300)}")
     required = seen["schema"].get("required", ())
     for argument, shape in seen["schema"].get("properties", {}).items():
         mark = "" if argument in required else _(" (optional)")
@@ -120,15 +120,15 @@ def try_(
 
 
 def _facts(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
-    effects = "; ".join(_(EFFECT_WORDS.get(each, each)) for each in seen["effects"]) or _("none")
+    effects = "; ".join(_(EFFECT_WORDS.get(each, each)) for each in seen["effects"]) or _("do nothing outside Hob")
     return [
         (_("group"), seen["group"] or _("always shown")),
         (_("it may"), effects),
         (_("risk"), _(RISK_WORDS[seen["tier"]])),
-        (_("limits"), _("{seconds:g} s, {characters:,} characters").format(
+        (_("limits"), _("{seconds:g} seconds; {characters:,} characters of result").format(
             seconds=seen["timeout"], characters=seen["output_cap"])),
-        (_("restart"), _(_RESTART_WORDS[seen["restart"]])),
-        (_("size"), _("{bytes} bytes of a request").format(bytes=seen["bytes"])),
+        (_("after a crash"), _(_RESTART_WORDS[seen["restart"]])),
+        (_("size"), _("{bytes} bytes in each request to the model").format(bytes=seen["bytes"])),
     ]  # fmt: skip
 
 

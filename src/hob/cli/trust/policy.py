@@ -25,6 +25,7 @@ from hob.core.translation.language import translatable
 from hob.core.trust.labels import SenderClass
 from hob.guard.approvals.question_text import visible
 from hob.guard.policy.call_analysis import ToolCallAnalysis
+from hob.guard.policy.context import Context
 from hob.guard.policy.explanation import arguments_from, explain, explanation
 from hob.guard.policy.hypothetical_calls import Guarding, Supposed, context_of, decision_view
 from hob.guard.policy.modes import ACTS, Act, Autonomy, Mode, ModeVerdict, look_up
@@ -65,12 +66,31 @@ def explain_(
     as_: Annotated[
         SenderClass, Parameter(name="--as", help="The sender: owner, member, stranger.")
     ] = SenderClass.OWNER,
-    tainted: Annotated[bool, Parameter(negative="", help="As if it had read text of others, e.g. a web page.")] = False,
-    mode: Annotated[Mode | None, Parameter(help="The permission mode.")] = None,
-    autonomy: Annotated[Autonomy | None, Parameter(help="The autonomy level.")] = None,
-    group: Annotated[bool, Parameter(negative="", help="Judge it as in a group.")] = False,
-    unattended: Annotated[bool, Parameter(negative="", help="Judge it as if no one could be asked.")] = False,
-    words: Annotated[str, Parameter(help="The owner's message, which may name files and recipients.")] = "",
+    tainted: Annotated[
+        bool, Parameter(negative="", help="Judge it as if text that is not yours had been read, e.g. a web page.")
+    ] = False,
+    mode: Annotated[
+        Mode | None,
+        Parameter(
+            help="Instead of policy.mode: read-only reads, guarded asks before what is final, workspace, full ask less."
+        ),
+    ] = None,
+    autonomy: Annotated[
+        Autonomy | None,
+        Parameter(help="Instead of policy.autonomy: supervised asks before changes, cautious, autonomous ask less."),
+    ] = None,
+    group: Annotated[
+        bool, Parameter(negative="", help="Judge it as in a group chat, where others read the answer.")
+    ] = False,
+    unattended: Annotated[
+        bool,
+        Parameter(
+            negative="", help="Judge it as if no one could be asked, e.g. at night: what needs approval is refused."
+        ),
+    ] = False,
+    words: Annotated[
+        str, Parameter(help="Your message; what it names, e.g. a file or a recipient, needs less approval.")
+    ] = "",
     json: Annotated[bool, Parameter(negative="", help="Print JSON.")] = False,
 ) -> None:
     """Show how a call would be judged, and by which rule. Runs nothing."""
@@ -103,13 +123,18 @@ def explain_call(guarding: Guarding, tool: str, text: str, supposed: Supposed, *
     if as_json:
         print_json(decision_view(decided, analysis))
         return
-    first, *rest = _lines(decided, analysis, tool, known=spec is not None)
+    first, *rest = _lines(decided, analysis, context, tool, known=spec is not None)
     print(paint(visible(_(first)), _COLOURS[type(decided.verdict)]))
     for line in rest:
         print(visible(_(line)).rstrip())
 
 
-def _lines(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None, tool: str, *, known: bool) -> Iterable[str]:
+def _lines(
+    decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None, context: Context, tool: str, *, known: bool
+) -> Iterable[str]:
     yield from explanation(decided, analysis)
+    yield translatable(
+        "judged in permission mode {mode}, autonomy {autonomy}", mode=context.mode, autonomy=context.autonomy
+    )
     if not known:
         yield translatable("there is no tool {tool} here, so the strictest rules were used", tool=tool)

@@ -67,3 +67,23 @@ CLASS_WORDS: Mapping[str, str] = {
     "stranger": translatable("stranger"),
 }
 """How far somebody is trusted, by the name of the class."""
+
+PART_WORDS: Mapping[str, str] = {
+    "words": translatable("same words"),
+    "coverage": translatable("share of your words found"),
+    "meaning": translatable("similar meaning"),
+    "phrase": translatable("same phrase"),
+    "session": translatable("same conversation"),
+    "speaker": translatable("the speaker you named"),
+    "question": translatable("asks instead of telling"),
+    "bare question": translatable("is only a question"),
+    "own past": translatable("you telling of your past"),
+    "liking": translatable("you telling what you like"),
+    "assistant": translatable("said by Hob"),
+    "time": translatable("tells when"),
+    "name": translatable("names somebody"),
+    "day": translatable("from the day you named"),
+    "recency": translatable("newness"),
+    "importance": translatable("importance"),
+}
+"""What the score of a memory is made of."""

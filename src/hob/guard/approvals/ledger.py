@@ -364,7 +364,7 @@ def _lines_of_call(shown: str) -> list[str]:
 
 def _why_once(rule: str) -> str:
     if rule.startswith("taint.") or rule.endswith(".tainted"):
-        return translatable("this turn has read what others may have written")
+        return translatable("this conversation holds text that is not yours")
     return sentence_of(rule)
 
 

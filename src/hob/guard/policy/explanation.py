@@ -16,15 +16,15 @@ from hob.guard.policy.reasons import without_rule
 from hob.guard.policy.rule_names import sentence_about
 
 STAGE_NAMES: Mapping[str, str] = {
-    "hard rules": "what is never allowed",
+    "hard rules": "what is always refused",
     "profile": "the profile (policy.profile)",
     "provider": "the model's provider (policy.providers)",
     "group": "group chats (policy.groups)",
     "sandbox": "the sandbox (policy.sandbox)",
     "sub-agent depth": "sub-agents (policy.subagents)",
     "sender": "who asks (policy.senders)",
-    "mode": "the conversation's mode",
-    "effects and taint": "text of others was read",
+    "mode": "permission mode and autonomy",
+    "effects and taint": "text that is not yours was read",
     "unattended": "no one can be asked",
 }
 RISK_WORDS: Mapping[Tier, str] = {
@@ -68,24 +68,25 @@ def explanation(decided: PolicyDecisionTrace, analysis: ToolCallAnalysis | None)
         acts = joined("; ", [f"it would {ACTS[act]}" for act in Act if act in analysis.acts and act is not Act.RISK])
         risks = analysis.risks if Act.RISK in analysis.acts else ()
         told = joined("; ", [each for each in (acts, *risks) if each])
-        effects = told or translatable("nothing that matters")
+        effects = told or translatable("it changes and sends nothing")
         yield translatable("effects: {acts}", acts=effects)
         yield translatable(
             "risk of the call itself: {risk}; the verdict above takes it into account", risk=RISK_WORDS[analysis.tier]
         )
         if not analysis.complete:
-            yield translatable("where its arguments lead is not known, so the owner's words exempt it from nothing")
+            yield translatable("Hob cannot tell exactly what it would touch, so your words cannot allow it in advance")
+    yield Translatable("  {stage:45} {said}", {"stage": translatable("rules"), "said": translatable("result")})
     for stage, verdict in decided.trail:
         values = {
             "stage": STAGE_NAMES[stage],
-            "said": translatable("no objection") if verdict is None else _said(verdict),
+            "said": translatable("nothing against it") if verdict is None else _said(verdict),
         }
         yield Translatable("  {stage:45} {said}", values)
     if isinstance(decided.verdict, Ask):
         if may_be_granted(decided.rule):
-            yield translatable("you can approve it once, for the conversation or always")
+            yield translatable("you can allow it once, for the conversation or always")
         else:
-            yield translatable("you can approve it only once")
+            yield translatable("you can allow it: once")
 
 
 def _said(verdict: Verdict) -> str:

@@ -194,7 +194,10 @@ def _above(analysis: ToolCallAnalysis, most: int) -> Verdict | None:
         return None
     tiers = {"tier": str(int(analysis.tier)), "most": str(int(most))}
     return Ask(
-        "sender.tier", translatable("it is of tier {tier}, above the {most} that goes without approval", **tiers)
+        "sender.tier",
+        translatable(
+            "its risk ({tier}) is above what goes without approval ({most}): 0 reads, 1 changes, 2 can do harm", **tiers
+        ),
     )
 
 

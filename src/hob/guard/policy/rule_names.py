@@ -25,7 +25,7 @@ RULES: Mapping[str, str] = {
     "unconfined.asked": "A command without a sandbox is asked about, each time.",
     "sandbox": "The settings deny this tool in the sandbox.",
     "depth": "Sub-agents may do less, and their depth is limited.",
-    "sender.tier": "The tool's tier is above that of the sender.",
+    "sender.tier": "This sender may not do anything this risky.",
     "sender.private": "Private content of the owner is neither read nor changed for others.",
     "sender.shell": "Commands that need the owner's approval are not run for others.",
     "sender": "The settings deny this tool to this class of senders.",

@@ -69,7 +69,8 @@ def _needs(analysis: ToolCallAnalysis, context: Context) -> Iterable[Ask]:
         does = translatable("it would {does}", does=analysis.does) if analysis.does else "it would change settings"
         yield Ask("taint.configure", _tainted(does, context))
     if Act.PERSIST in analysis.acts or (Act.WRITE in analysis.acts and analysis.invites_nobody):
-        yield Ask("taint.persists", _tainted("later turns would take it for instruction", context))
+        counts = translatable("it would count as your instruction in later conversations")
+        yield Ask("taint.persists", _tainted(counts, context))
     if analysis.secret_files:
         holds = translatable("{path} usually holds keys", path=analysis.secret_files[0])
         yield Ask("taint.secrets", _tainted(holds, context))
@@ -125,12 +126,12 @@ def _unnamed(analysis: ToolCallAnalysis) -> str:
 
 def _tainted(reason: str, context: Context) -> str:
     """The reason, and that the turn has read what others wrote: what that was, as far as it is known."""
-    why = translatable("this turn has read what others may have written")
+    why = translatable("this conversation holds text that is not yours")
     if context.heard:
         what = context.heard[0]
         for other in context.heard[1:_MOST_HEARD]:
             what = translatable("{one}, {other}", one=what, other=other)
-        why = translatable("this turn has read what others may have written ({what})", what=what)
+        why = translatable("this conversation holds text that is not yours: {what}", what=what)
     return translatable("{reason}, and {why}", reason=reason, why=why)
 
 

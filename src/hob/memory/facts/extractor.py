@@ -73,7 +73,9 @@ class FactExtractor:
             self._failures += 1
             if len(said) > 1 or self._failures < _TRIES:
                 self._at_once = max(1, len(said) // 2)
-                self._budget.waits = WorkPaused("answer", translatable("the model's answer could not be read"))
+                self._budget.waits = WorkPaused(
+                    "answer", translatable("the model's last answer was not usable; Hob tries again")
+                )
                 raise self._budget.waits
         self._at_once, self._failures = AT_ONCE, 0
         decisions = [partial(decide, each) for each in proposals or () if each.decision not in GOALS]

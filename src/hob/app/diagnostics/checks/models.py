@@ -90,7 +90,7 @@ def _unreachable(diagnostics: DiagnosticContext) -> Iterator[CheckResult]:
         for ref in used:
             if ref.provider == provider and ref.model and names and ref.model.removesuffix(":latest") not in names:
                 yield warn(
-                    "its server does not list such a model",
+                    "its server answers, but does not list this model",
                     translatable(
                         "`hob models scan {provider}` shows what it has; `hob models test {ref}` asks it all the same",
                         provider=provider,

@@ -113,7 +113,8 @@ SECRETS: tuple[Check, ...] = (
     ),
     security_check(
         "model.images_elsewhere", Severity.INFO, "a picture in an answer can leak what you said to any host",
-        "if you read answers in a browser or a chat that loads pictures, set sanitizer.images = defuse",
+        "if you read answers in a browser or a chat that loads pictures, set sanitizer.images = defuse: only their "
+        "addresses are shown then",
         lambda facts: when(facts.model.images == "keep", "sanitizer.images = keep"),
     ),
 )  # fmt: skip
