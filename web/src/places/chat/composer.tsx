@@ -91,7 +91,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
           })}
         </ul>
       )}
-      <div className="rounded-xl border border-line bg-surface focus-within:border-accent">
+      <div className="rounded-xl border border-line bg-surface has-[textarea:focus]:border-accent has-[textarea:focus]:ring-1 has-[textarea:focus]:ring-accent">
         {files.length > 0 && (
           <ul className="flex flex-wrap gap-2 px-3 pt-3">
             {files.map((file) => (
@@ -137,7 +137,7 @@ export function Composer({ onSend, onStop, connected, session, model }: {
             event.preventDefault();
             void take(event.clipboardData.files);
           }}
-          className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-lg leading-6 outline-none placeholder:text-muted"
+          className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-lg leading-6 outline-none! placeholder:text-muted"
         />
         <div className="flex items-center gap-2 px-2 pb-2">
           <input ref={choose} type="file" multiple hidden onChange={(event) => void take(event.target.files ?? [])} />

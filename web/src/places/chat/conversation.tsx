@@ -180,7 +180,7 @@ export function Conversation({ session }: { session: string }) {
       </div>
       {!atEnd && (
         <div className="relative mx-auto">
-          <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 shadow-(--shadow)">{t("To the end")}</Button>
+          <Button icon={ArrowDown} onClick={toEnd} className="absolute bottom-2 -translate-x-1/2 whitespace-nowrap shadow-(--shadow)">{t("To the end")}</Button>
         </div>
       )}
       <div className="sr-only" aria-live="polite"><p key={announced.count}>{announced.text}</p></div>
@@ -229,7 +229,12 @@ function useEnd(changes: unknown[]) {
       setAtEnd(stuck.current);
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    return () => element.removeEventListener("scroll", onScroll);
+    const grown = new ResizeObserver(() => { if (stuck.current) element.scrollTop = element.scrollHeight; }); // Markdown that came later, a list above the input
+    for (const each of [element, element.firstElementChild?.nextElementSibling]) if (each) grown.observe(each);
+    return () => {
+      element.removeEventListener("scroll", onScroll);
+      grown.disconnect();
+    };
   }, []);
   useLayoutEffect(() => {
     if (stuck.current && box.current) box.current.scrollTop = box.current.scrollHeight;
