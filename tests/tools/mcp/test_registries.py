@@ -140,6 +140,9 @@ async def fetched(home: Path, command: str, **environ: str) -> McpServer:
 async def test_npm_package_comes_from_the_companys_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with company(tmp_path, monkeypatch) as there:
         login = f"//{HOST}:{there.port}/:_authToken=${{COMPANY_TOKEN}}\n"
+        killed = tmp_path / "home" / "mcp" / "installing" / "thing" / "npmrc"  # what an earlier one has left
+        killed.parent.mkdir(parents=True)
+        killed.write_text("t0ken")
         (tmp_path / ".npmrc").write_text(f"registry={there.url}/\nscript-shell=/bin/evil\n{login}")
         server = await fetched(tmp_path / "home", "npx thing", COMPANY_TOKEN="t0ken", NODE_EXTRA_CA_CERTS=there.ca)
         assert Path(server.command[0]).exists()

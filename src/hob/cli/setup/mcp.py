@@ -364,7 +364,7 @@ def _forget(config: Config, name: str) -> None:
     unset_value(config.home / "config.toml", f"mcp.{name}", sections=sections_of(config.home, environ), environ=environ)
     folder = config.home / FOLDER
     (folder / f"{name}.json").unlink(missing_ok=True)
-    for part in ("installed", "data", "sandbox"):
+    for part in ("installing", "installed", "data", "sandbox"):
         shutil.rmtree(folder / part / name, ignore_errors=True)
     (config.home / "oauth" / name).unlink(missing_ok=True)
     for file in (config.home / "secrets").glob(f"mcp.{name}.*"):

@@ -6,8 +6,8 @@
 import json
 import re
 import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,8 +145,7 @@ async def _run(
         job = replace(job, hosts=())
     if isinstance(found, Bubblewrap):
         found = replace(found, internet=replace(found.internet, local=registries.hosts))
-    with tempfile.TemporaryDirectory(dir=around.home / FOLDER, prefix="install-") as temporary:
-        told = Path(temporary).resolve()
+    with _told(name, around) as told:
         roots = (*(each for each in job.roots if each.path != folder), JobRoot(folder.resolve(), True), JobRoot(told))
         job = replace(job, roots=roots, environ={**job.environ, **_environ(registries, told)})
         done = await run(found, job, around.clock, limits=limits_of(around.sandbox), seconds=_SECONDS)
@@ -154,6 +153,18 @@ async def _run(
         said = done.output.decode("utf-8", "replace").strip()[-1_500:]
         raise ToolFailed(f"{argv[0]} could not install it: {said or done.reason}")
     return done
+
+
+@contextmanager
+def _told(name: str, around: ServerEnvironment) -> Iterator[Path]:
+    """A folder for what may hold logins; one that a killed Hob has left goes with the next, or with the server."""
+    folder = around.home.resolve() / FOLDER / "installing" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _environ(registries: Registries, folder: Path) -> Mapping[str, str]:
