@@ -107,7 +107,8 @@ async def install(name: str, plan: InstallPlan, server: McpServer, around: Serve
     try:
         if plan.kind == "npm":
             options = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--save-exact")
-            npm = ("npm", "install", *options, "--prefix", str(folder), plan.spelled)
+            waits = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=10000")  # somebody looks on
+            npm = ("npm", "install", *options, *waits, "--prefix", str(folder), plan.spelled)
             await _run(name, around, folder, npm, registries)
             program = _npm_program(folder, plan)
         else:
