@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from hob.core.memory import Fact, FactState, Layer, MemoryItem, Scope
-from hob.core.trust.labels import OWNER_LABEL
+from hob.core.ids import SessionKey, TurnId
+from hob.core.memory import Fact, FactAction, FactState, Layer, MemoryItem, Scope
+from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
+from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import decide, is_so, settled
 from hob.memory.facts.extraction import FactDecision, Proposal, choose_known, question, read_answer
 from hob.store.store import Store
+from hob.store.timeline import TimelineFilter
 from hob.testing.clock import ManualClock
 from hob.testing.memory_store import memory_store
 
@@ -152,6 +156,47 @@ async def test_undo_brings_back_what_was_known(store: Store) -> None:
     assert lines(await store.facts.known(OWNER)) == ["lives_in Paris"]
     (item,) = await store.items.of(OWNER).select("i.turn = 't_1'")
     assert item.valid_to is None
+
+
+async def test_undo_of_one_fact_leaves_what_was_recorded_with_it(store: Store) -> None:
+    made = await told(
+        store,
+        proposal("I live in Paris.", "lives_in", "Paris"),
+        proposal("I like tea.", "likes", "tea", 2),
+        proposal("I like jazz.", "likes", "jazz", 3),
+    )
+    await FactBook(store.facts, ManualClock()).settle(made[1].id, FactAction.UNDO, "", OWNER)
+    assert lines(await store.facts.known(OWNER)) == ["likes jazz", "lives_in Paris"]
+
+
+async def test_facts_told_in_the_timeline_bear_the_change_that_undoes_them(store: Store) -> None:
+    some = [proposal("I live in Paris.", "lives_in", "Paris"), proposal("I like tea.", "likes", "tea", 2)]
+    await store.items.add([each.said for each in some])
+    made = await store.facts.change(OWNER, [partial(decide, each) for each in some], "e_1", ("facts", "", 1))
+    events = (await store.timeline.page(None, 20, TimelineFilter())).events
+    assert {fact.change: fact.id for fact in made} == {event.id: event.classification for _, event in events}
+    assert len(await store.facts.news(OWNER, TurnId("t_1"))) == 2
+
+
+async def test_only_the_owners_messages_and_notes_are_read_for_facts(store: Store) -> None:
+    message = said("I live in Paris.")
+    others = [
+        replace(message, kind=kind, role=role, label=label, position=place, id="")
+        for place, (kind, role, label) in enumerate(
+            [
+                ("result", "user", OWNER_LABEL),
+                ("pasted", "user", OWNER_LABEL),
+                ("turn", "assistant", OWNER_LABEL),
+                ("turn", "user", Label(Origin.OWNER, Trust.UNTRUSTED)),
+                ("turn", "user", Label(Origin.WEB, Trust.TRUSTED)),
+            ],
+            1,
+        )
+    ]
+    await store.items.add([message, *others])
+    for label in (OWNER_LABEL, Label(Origin.MODEL, Trust.TRUSTED), Label(Origin.OWNER, Trust.UNTRUSTED)):
+        await store.memories.remember("I now live in Hamburg", SessionKey("owner"), label, "")
+    assert [each.text for each in await store.memory_work.words(0, 20)] == ["I live in Paris.", "I now live in Hamburg"]
 
 
 async def test_evidence_of_a_fact_does_not_expire(store: Store) -> None:

@@ -271,6 +271,17 @@ async def remembered(hob: Visited) -> list[TimelineEvent]:
     return [event for event in await everything(hob) if event.kind == "memory"]
 
 
+async def test_what_the_owner_asks_to_remember_becomes_a_fact(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.background = [found(lives("Paris")), found(lives("Hamburg", do="SUPERSEDE", fact=1))]
+        await says(hob, "I live in Paris.")
+        await until(hob, bool)
+        await says(hob, "/remember I now live in Hamburg, not in Paris")
+        known = await until(hob, lambda known: len(known) == 2)
+        assert [(fact.object, fact.valid_to is None) for fact in known] == [("Paris", False), ("Hamburg", True)]
+
+
 async def test_owner_who_says_that_a_fact_is_wrong_has_it_corrected_and_undone(tmp_path: Path) -> None:
     async with visited(tmp_path) as hob:
         await hob.knows()

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import apsw
@@ -140,6 +139,8 @@ class StoredFacts(StorePart):
     ) -> list[Fact]:
         """Record what is decided, one after the other, in one transaction with how far the work has come.
 
+        Each decision is a change of its own, the first of that name, so that an undo takes back no other.
+
         Gives what is recorded anew, goals as facts; what came of such work is told in the timeline. Raises StoreErrors.
         """
         now = self._now()
@@ -150,10 +151,10 @@ class StoredFacts(StorePart):
             if work is not None:
                 connection.execute(_COUNT_DECISION, (decision_of(wanted),))
             if wanted is not None:
-                made += _record(connection, scope, wanted, change, now)
+                made += _record(connection, scope, wanted, new_event_id() if made else change, now)
         if work is not None:
             move_on(connection, *work)
-            _tell(connection, made, change, now)
+            _tell(connection, made, now)
         for move in moves:
             if (item := move_goal(connection, scope, move, now)) is not None:
                 _write_event(connection, item.id, move.goal.id or item.id, item.id, move.said.id, GOAL, now)
@@ -224,11 +225,11 @@ def _news(connection: apsw.Connection, scope: Scope, turn: TurnId) -> list[Fact]
     return [*map(_load, rows), *goals_since(connection, scope, told)]
 
 
-def _tell(connection: apsw.Connection, made: Sequence[Fact], change: str, now: float) -> None:
-    """Write what was remembered into the timeline, where it was said; the first event bears the change's id."""
-    told = [fact for fact in made if fact.valid_to is None and fact.state is not FactState.ASKED]
-    for id, fact in zip(chain([change], iter(new_event_id, None)), told, strict=False):
-        _write_event(connection, id, fact.id, fact.id, "".join(fact.evidence[-1:]), "remembered", now)
+def _tell(connection: apsw.Connection, made: Sequence[Fact], now: float) -> None:
+    """Write what was remembered into the timeline, where it was said; the events bear the ids of the changes."""
+    for fact in made:
+        if fact.valid_to is None and fact.state is not FactState.ASKED:
+            _write_event(connection, fact.change, fact.id, fact.id, "".join(fact.evidence[-1:]), "remembered", now)
 
 
 def _write_event(connection: apsw.Connection, id: str, about: str, item: str, said: str, name: str, now: float) -> None:

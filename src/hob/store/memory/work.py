@@ -21,9 +21,10 @@ _MOVE = (
     " ON CONFLICT DO UPDATE SET place = max(place, excluded.place)"
 )
 OWNERS_WORDS = (
-    "i.layer = 'conversation' AND i.role = 'user' AND i.kind = 'turn' AND i.origin = 'owner' AND i.trust = 'trusted'"
+    "i.origin = 'owner' AND i.trust = 'trusted' AND (i.layer = 'conversation' AND i.role = 'user' AND i.kind = 'turn'"
+    " OR i.source = 'fact:remember')"
 )
-"""What the owner said themselves: nothing else becomes a fact."""
+"""What the owner said themselves, or asked Hob to remember: nothing else becomes a fact."""
 _WAITING = (
     f"SELECT {COLUMNS} FROM {TABLES} WHERE i.seq > ? AND {OWNERS_WORDS} AND c.text IS NOT NULL ORDER BY i.seq LIMIT ?"  # noqa: S608
 )
