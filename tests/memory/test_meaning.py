@@ -122,6 +122,20 @@ async def test_chosen_embedder_that_fails_is_an_error_and_the_queue_goes_on_late
     assert await embedder.embed_question("hound")
 
 
+async def test_question_that_is_answered_ends_the_problem_of_an_earlier_one(tmp_path: Path) -> None:
+    clock, sense = ManualClock(), SenseEmbedder()
+    async with open_store(tmp_path, StoreSettings(), clock) as store:
+        embedder = MemoryEmbedder(sense, "fake", "sense", store.memory_vectors, clock)
+        sense.fails = ModelError(ModelFault.NETWORK, "no route")
+        with pytest.raises(ModelError):
+            await embedder.embed_question("hound")
+        assert "no route" in embedder.problem
+        sense.fails = None
+        await clock.advance(31)
+        await embedder.embed_question("hound")
+        assert embedder.problem == ""
+
+
 async def test_question_does_not_wait_for_an_embedder_that_hangs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     class Hanging(SenseEmbedder):
         async def embed(self, texts: Sequence[str]) -> Embeddings:

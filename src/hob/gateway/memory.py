@@ -363,8 +363,8 @@ class MemoryControl(Protocol):
     async def item(self, id: str) -> MemoryItemAnswer:
         """One item, whole. Raises NotFound."""
 
-    async def add(self, text: str, source: str = "") -> MemoryItemAnswer:
-        """Remember what the owner says. Raises InvalidRequest."""
+    async def add(self, text: str, session: str = "") -> MemoryItemAnswer:
+        """Remember what the owner says, in this conversation. Raises InvalidRequest."""
 
     def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
         """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,

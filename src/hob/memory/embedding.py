@@ -98,7 +98,7 @@ class MemoryEmbedder:
             self._note(error)
             self._silent_until = self._clock.monotonic() + _SILENCE
             raise
-        self.checked = self._clock.now().timestamp()
+        self.problem, self.checked = "", self._clock.now().timestamp()
         await self._begin(len(vector))
         return self.number, vector
 

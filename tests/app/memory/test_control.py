@@ -89,10 +89,40 @@ async def test_item_may_be_forgotten_while_the_conversation_stays(tmp_path: Path
         await eventually(hob, ["My sister is called Anna."])
         told = await hob.answer("/forget sister Anna", ME)
         id = told.splitlines()[1].split()[0]
-        assert "My sister is called Anna." in await hob.answer(f"/forget {id}", ME)
+        assert await hob.answer(f"/forget {id}", ME) == f"Forgotten: {id}"
         assert await texts(hob) == []
         await hob.answer("And now something else.", ME)
         assert "My sister is called Anna." in hob.seen
+
+
+async def test_what_is_remembered_again_is_named_by_the_id_it_has(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        first = await hob.answer("/remember alpha fact one", ME)
+        assert await hob.answer("/remember beta fact two", ME) != first
+        assert await hob.answer("/remember alpha fact one", ME) == first
+        assert (await control(hob).item(first.rpartition(" ")[2]))["text"] == "alpha fact one"
+        assert (await control(hob).add("beta fact two"))["text"] == "beta fact two"
+        assert (await control(hob).add("alpha fact one"))["text"] == "alpha fact one"
+
+
+async def test_source_means_itself_and_what_is_below_it_to_the_letter(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        names = (
+            "document:/a/Docs [2024]/plan.md",
+            "document:/a/Docs [2024]2/x.md",
+            "document:/a/Docs 2",
+            "tool:web_fetch",
+        )
+        await hob.app.store.items.add([replace(page(name, 5e9), source=name, id="") for name in names])
+        for wanted, found in {
+            "document:/a/Docs [2024]": [names[0]],
+            "tool": [names[3]],
+            "*": [],
+            "document:/a/Docs?2": [],
+        }.items():
+            seen = await control(hob).forget(ItemFilter(source=wanted), preview=True)
+            assert [item["source"] for item in seen["items"]] == found
 
 
 async def test_poisoned_memory_is_listed_by_origin_and_undone_by_time_and_source(tmp_path: Path) -> None:
@@ -211,7 +241,10 @@ async def test_remembered_line_names_its_undo_and_a_private_conversation_keeps_n
         assert told.startswith("Remembered. To undo: /forget ")
         assert "Anna likes tea." in await hob.answer("/memory", ME)
         assert "Anna likes tea." in await hob.answer("/memory tea", ME)
-        assert "Forgotten: Anna likes tea." in await hob.answer(told.rpartition(": ")[2], ME)
+        id = told.rpartition(" ")[2]
+        kept = await control(hob).item(id)
+        assert (kept["session"], kept["turn"]) == ("person:owner", "")
+        assert await hob.answer(f"/forget {id}", ME) == f"Forgotten: {id}"
         assert "Anna likes tea." not in await hob.answer("/memory", ME)
         assert "nothing is remembered" in await hob.answer("/private", ME)
         await hob.answer("The number of my safe is 4711.", ME)

@@ -13,7 +13,7 @@ from hob.core.memory import PRIVATE, FactAction, GoalState, is_private
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import say, translated
 from hob.gateway.memory import FactFilter, GoalChange, ItemFilter, MemoryControl
-from hob.memory.views import fact_line, fact_text, goal_line, item_line, short
+from hob.memory.views import fact_line, fact_text, goal_line, item_line
 
 _SHOWN = 10
 _MOST_FACTS = 30
@@ -44,7 +44,7 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
             return say(call.language, "Nothing is remembered that fits.")
         head = say(call.language, "Which of these? /forget ID")
         return "\n".join([head, *map(item_line, found)])
-    told = say(call.language, "Forgotten: {text}", text=short(done["items"][0]["text"]))
+    told = say(call.language, "Forgotten: {id}", id=done["items"][0]["id"][:12])  # its text would be kept again
     if backups := len(done["backups"]):
         told += "\n" + say(
             call.language, "Backups that may still hold it, until they are restored: {count}", count=backups

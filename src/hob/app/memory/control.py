@@ -330,14 +330,14 @@ class OwnerMemory:
         """One item, whole. Raises NotFound."""
         return item_view(Recalled(await self._find(id), 0.0), self._further, whole=True)
 
-    async def add(self, text: str, source: str = "") -> MemoryItemAnswer:
-        """Remember what the owner says. Raises InvalidRequest."""
+    async def add(self, text: str, session: str = "") -> MemoryItemAnswer:
+        """Remember what the owner says, in this conversation. Raises InvalidRequest."""
         if not text.strip():
             raise InvalidRequest(translatable("the text is empty"))
-        await self._store.memories.remember(text.strip(), SessionKey(OWNER), OWNER_LABEL, source)
+        source = f"{session}, " if session else ""
+        id = await self._store.memories.remember(text.strip(), SessionKey(OWNER), OWNER_LABEL, source)
         self._notify()
-        found = await self._store.items.of(self._scope).select("i.layer = 'fact'", limit=20)
-        return item_view(Recalled(next(each for each in found), 0.0))
+        return item_view(Recalled(await self._find(id), 0.0))
 
     async def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
         """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
@@ -484,7 +484,7 @@ class OwnerMemory:
             return [each for each in found if _holds(wanted, each.item)]
         tests = {
             "i.layer = ?": wanted.layer,
-            "(i.source = ? OR i.source GLOB ? || '[:/]*')": wanted.source,
+            "(i.source = ? OR substr(i.source, 1, length(?) + 1) IN (? || ':', ? || '/'))": wanted.source,
             "i.origin = ?": wanted.origin,
             "i.at >= ?": wanted.since,
             STOOD: wanted.as_of,

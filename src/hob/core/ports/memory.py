@@ -31,7 +31,7 @@ class MemorySearch(Recall, Protocol):
 class Remember(Protocol):
     """The port through which durable facts are kept."""
 
-    async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
+    async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> object:
         """Keep it; durable when this returns. Raises StoreErrors."""
 
 

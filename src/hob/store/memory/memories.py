@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 SOURCE = f"{Layer.FACT}:remember"
 
 _KNOWN = (
-    "SELECT 1 FROM memory_items i JOIN content c ON c.id = i.text"
+    "SELECT i.id FROM memory_items i JOIN content c ON c.id = i.text"
     " WHERE i.scope = ? AND i.layer = ? AND c.text = ? AND i.origin = ? AND i.trust = ?"
 )
 
@@ -26,20 +26,23 @@ _KNOWN = (
 class StoredMemories(StorePart):
     """Implements `Remember`: each session keeps its own."""
 
-    async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> None:
-        """Keep it, once. Raises StoreErrors."""
+    async def remember(self, text: str, session: SessionKey, label: Label, source: str) -> str:
+        """Keep it, once; its id. The source is the session and the turn, with `, ` between. Raises StoreErrors."""
         memory = Memory(text, source, label, self._now())
-        await self._writer.write(lambda c: keep_memory(c, session, memory))
+        return await self._writer.write(lambda c: keep_memory(c, session, memory))
 
 
-def keep_memory(connection: apsw.Connection, session: SessionKey, memory: Memory) -> None:
-    """Keep it where the session does not have it yet."""
+def keep_memory(connection: apsw.Connection, session: SessionKey, memory: Memory) -> str:
+    """Keep it where the session does not have it yet; its id."""
     label = (memory.label.origin.value, memory.label.trust.value)
-    if find_row(connection, _KNOWN, (session, Layer.FACT, masked(connection, memory.text), *label)) is None:
-        place, _, turn = memory.source.rpartition(", ")
-        at = unused_moment(connection, turn, memory.at)
-        item = MemoryItem(
-            scope=Scope(session), layer=Layer.FACT, source=SOURCE, text=memory.text, label=memory.label, at=at,
-            session=place, turn=turn, role="assistant", kind="note",
-        )  # fmt: skip
-        add_items(connection, [item], stone_of(turn, at))
+    known = find_row(connection, _KNOWN, (session, Layer.FACT, masked(connection, memory.text), *label))
+    if known is not None:
+        return str(known[0])
+    place, _, turn = memory.source.rpartition(", ")
+    at = unused_moment(connection, turn, memory.at)
+    item = MemoryItem(
+        scope=Scope(session), layer=Layer.FACT, source=SOURCE, text=masked(connection, memory.text), label=memory.label,
+        at=at, session=place, turn=turn, role="assistant", kind="note",
+    )  # fmt: skip
+    add_items(connection, [item], stone_of(turn, at))
+    return item.id
