@@ -37,6 +37,7 @@ WALKS: Mapping[str, str] = {
     "store/backup/": "a backup and an export read everything; files of earlier releases are imported once",
     "store/database/": "migrations run once; a check reads everything",
     "store/erasure/erasure.py": "what is erased is looked for everywhere, and so is what still names a file",
+    "store/erasure/quotes.py": "before forgetting, what repeats it is looked for everywhere",
     "store/erasure/selection.py": "the same, by the statements that find it",
     "store/erasure/tombstones.py": "and what tombstones stand for, wherever it came back from",
     "store/erasure/copies.py": "the same in copies of the database",

@@ -247,12 +247,14 @@ class ForgottenAnswer(TypedDict):
     turns: in which it was said, where the conversation goes too
     backups: files that keep a copy until they are replaced
     erased: pieces that are gone; 0 for a preview
+    quoted: other messages that repeat it, after forgetting those that still do; null where it is too much to look for
     """
 
     items: list[MemoryItemAnswer]
     turns: list[str]
     backups: list[str]
     erased: int
+    quoted: int | None
 
 
 class DeletedAnswer(TypedDict):

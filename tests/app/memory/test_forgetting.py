@@ -13,7 +13,7 @@ from hob.store.backup.backup import restore
 from tests.app.memory.test_control import control, last
 from tests.app.memory.test_facts import found, says, until
 from tests.app.memory.test_memory import eventually
-from tests.app.visiting import Visited, visited
+from tests.app.visiting import ME, Visited, visited
 
 WORD = "zanzibarquux"
 """One word, so that its stem in an index would be found too."""
@@ -110,3 +110,43 @@ async def test_preview_names_the_backups_that_still_hold_it(tmp_path: Path) -> N
         await hob.app.operations.backup(backups / "after.db")
         seen = await control(hob).forget(ItemFilter(id=item["id"]), preview=True)
         assert seen["backups"] == [str(backups / "after.db")]
+
+
+async def test_what_commands_repeat_is_counted_and_forgotten_with_what_was_said(tmp_path: Path) -> None:
+    home = tmp_path / "state"
+
+    async def remembered(hob: Visited) -> str:
+        await hob.clock.advance(1)
+        return (await hob.answer(f"/remember My cellar code is {WORD}", ME)).rpartition(" ")[2]
+
+    async with visited(tmp_path, "Hm.") as hob:
+        await hob.knows()
+        id = await remembered(hob)
+        assert WORD in await hob.answer("/memory", ME)
+        for said in (False, True):
+            assert (await control(hob).forget(ItemFilter(id=id), preview=True, said=said))["quoted"] == 2
+        assert holds(home)
+        done = await control(hob).forget(ItemFilter(id=id), preview=False, said=True)
+        assert done["quoted"] == 0
+        assert holds(home) == []
+        assert "Messages that still say it: 1." in await hob.answer(f"/forget {await remembered(hob)}", ME)
+        id = await remembered(hob)
+        assert await hob.answer(f"/forget {id} said", ME) == f"Forgotten: {id}"
+        assert holds(home) == []
+
+
+async def test_later_answers_that_repeat_it_are_forgotten_with_it(tmp_path: Path) -> None:
+    home, asked = tmp_path / "state", {"query": "boat", "limit": 5}
+    async with visited(tmp_path) as hob:
+        await hob.knows()
+        hob.model.script = ["I see."]
+        await says(hob, SAID)
+        await eventually(hob, [SAID])
+        (item,) = (await control(hob).items(ItemFilter(query=WORD)))["items"]
+        hob.model.script = [ModelReply("", calls=(ToolCall(CallId("c_1"), "recall", json.dumps(asked)),)), "As told."]
+        await says(hob, "Where is my boat?")
+        preview = await control(hob).forget(ItemFilter(id=item["id"]), preview=True, said=True)
+        assert (len(preview["turns"]), preview["quoted"]) == (1, 1)
+        done = await control(hob).forget(ItemFilter(id=item["id"]), preview=False, said=True)
+        assert done["quoted"] == 0
+        assert holds(home) == []

@@ -471,6 +471,7 @@ export interface ForgottenAnswer {
   turns: string[];
   backups: string[];
   erased: number;
+  quoted: number | null;
 }
 
 /** A memory that a prompt showed, and that is no longer there. */

@@ -32,12 +32,15 @@ async def remember(kernel: Kernel, call: CommandCall) -> str:
 
 
 async def forget(kernel: Kernel, call: CommandCall) -> str:
-    """Forget one item; for words it tells which items there are."""
+    """Forget one item, with `said` what repeats it too; for words it tells which items there are."""
     control, wanted = kernel.port(MemoryControl), call.rest.strip()
+    id, _, said = wanted.partition(" ")
     if not wanted:
         return say(call.language, "Say what: /forget ID, or /forget WORDS to look for it")
     try:
-        done = await control.forget(ItemFilter(id=wanted), preview=False)
+        if said not in ("", "said"):
+            raise InvalidRequest(wanted)
+        done = await control.forget(ItemFilter(id=id), preview=False, said=bool(said))
     except (NotFound, InvalidRequest):
         found = (await control.items(ItemFilter(query=wanted, limit=_SHOWN)))["items"]
         if not found:
@@ -45,6 +48,10 @@ async def forget(kernel: Kernel, call: CommandCall) -> str:
         head = say(call.language, "Which of these? /forget ID")
         return "\n".join([head, *map(item_line, found)])
     told = say(call.language, "Forgotten: {id}", id=done["items"][0]["id"][:12])  # its text would be kept again
+    if quoted := done["quoted"]:
+        told += "\n" + say(
+            call.language, "Messages that still say it: {count}. `/forget ID said` erases those too.", count=quoted
+        )
     if backups := len(done["backups"]):
         told += "\n" + say(
             call.language, "Backups that may still hold it, until they are restored: {count}", count=backups

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -65,6 +65,7 @@ from hob.memory.service import MemoryService
 from hob.memory.thinking import FACTS, OBSERVER, BackgroundBudget
 from hob.memory.views import carried_view, fact_view, goal_view, item_view, layers_of, led, loaded
 from hob.store.erasure.copies import copies_with
+from hob.store.erasure.quotes import Quotes
 from hob.store.memory.goals import fact_of
 from hob.store.memory.items import STOOD
 from hob.store.memory.lifecycle import LayerCount
@@ -82,6 +83,8 @@ _NOTES = "working_memory"
 """As the seed calls the working notes, where they are emptied like a layer."""
 _WORKS = {"facts": FACTS, "observations": OBSERVER}
 """What the work is called that an item waits for."""
+_MOST_QUOTES = 20
+"""Of so many items at most it is looked for who repeats them, and so many messages at most are erased for that."""
 _END = 2**62
 """No item is behind it."""
 _PREVIEW, _MOST_OBSERVATIONS = 500, 20
@@ -408,24 +411,28 @@ class OwnerMemory:
         found = [each.item for each in await self._select(wanted._replace(limit=_MOST))]
         if wanted.id and not found:
             raise NotFound(translatable("nothing in memory has the id {id}", id=wanted.id))
-        turns = await self._turns(found) if said else {}
+        turns = await self._turns(found) if found else {}
+        quotes = await self._quotes(found)
+        traces = set(turns.values()) | (quotes.traces if quotes and len(quotes.traces) <= _MOST_QUOTES else set())
         ids = [item.id for item in found]
         view: ForgottenAnswer = {
             "items": [self._view(Recalled(item, 0.0)) for item in found],
-            "turns": sorted(turns),
+            "turns": sorted(turns) if said else [],
             "backups": [str(file) for file in await asyncio.to_thread(copies_with, self._home, ids)],
             "erased": 0,
+            "quoted": _count(quotes, turns.values() if said else ()),
         }
         if not preview:
             await self._documents.stop_watching(wanted.source)
         if preview or not found:
             return view
         versions = await self._store.facts.versions(self._scope, ids)
-        pieces = await self._store.erasure.erase_items([*ids, *versions], _REASON)
-        self._withdrawn()
-        for trace in sorted(set(turns.values())):
+        pieces = 0
+        for trace in sorted(traces) if said else ():  # before the items: while one is at work all can be done again
             pieces += await self._store.erasure.erase_trace(TraceId(trace), _REASON)
-        return {**view, "erased": pieces}
+        pieces += await self._store.erasure.erase_items([*ids, *versions], _REASON)
+        self._withdrawn()
+        return {**view, "erased": pieces, "quoted": _count(await self._quotes(found))}
 
     async def prune(self) -> DeletedAnswer:
         """Let go of what has expired and of what is too much."""
@@ -506,8 +513,17 @@ class OwnerMemory:
             raise InvalidRequest(told)
         return f"i.seq > ? AND {OWNERS_WORDS}", await self._store.memory_work.place(_WORKS[name])
 
+    async def _quotes(self, items: Sequence[MemoryItem]) -> Quotes | None:
+        """The messages that repeat one of these items; None where they are too many to look for."""
+        texts = [item.text for item in items]
+        return await self._store.erasure.quotes(texts) if len(texts) <= _MOST_QUOTES else None
+
     async def _turns(self, items: Sequence[MemoryItem]) -> dict[str, str]:
         return dict(await self._store.items.of(self._scope).turns([item.id for item in items]))
+
+
+def _count(quotes: Quotes | None, but: Collection[str] = ()) -> int | None:
+    return None if quotes is None else len(quotes.traces.difference(but)) + quotes.imported
 
 
 def _holds(wanted: ItemFilter, item: MemoryItem) -> bool:

@@ -132,7 +132,7 @@ def add(text: str, *, json: Json = False) -> None:
 
 @app.command
 def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: Origin = "", hours: Since = 0.0,
-           said: Annotated[bool, Parameter(help="Include the conversations in which it was said.")] = False,
+           said: Annotated[bool, Parameter(help="Include the messages in which it was said or is repeated.")] = False,
            yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:  # fmt: skip
     """Forget for ever: one item by id, or everything of a source, an origin, a layer or a time."""
     fields = _given(id=id, layer=layer, source=source, origin=origin, hours=hours, said=said)
@@ -146,6 +146,8 @@ def forget(id: Id = "", *, layer: Layer = "", source: Source = "", origin: Origi
     done = reach("POST", "/memory/forget", fields, timeout=600)
     if not printed_json(done, json):
         print(paint(ngettext("Forgotten: {count} piece.", "Forgotten: {count} pieces.", done["erased"]), "green"))
+        if done["quoted"]:
+            print(ngettext("{count} message still repeats it", "{count} messages still repeat it", done["quoted"]))
     return 0
 
 
@@ -162,6 +164,14 @@ def _show_forgotten(seen: Mapping[str, Any], *, json: bool) -> None:
         print(
             ngettext(
                 "and the turn in which it was said", "and the {count} turns in which it was said", len(seen["turns"])
+            )
+        )
+    if quoted := seen["quoted"]:
+        print(
+            ngettext(
+                "{count} other message repeats it; `--said` erases it too, up to 20",
+                "{count} other messages repeat it; `--said` erases them too, up to 20",
+                quoted,
             )
         )
     for file in seen["backups"]:

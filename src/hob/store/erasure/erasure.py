@@ -24,6 +24,7 @@ from hob.store.database.faults import translate
 from hob.store.database.part import DatabaseAccess, StorePart
 from hob.store.database.rows import Row, all_rows, find_row
 from hob.store.erasure.copies import Copies, erase_in
+from hob.store.erasure.quotes import Quotes, quotes_of
 from hob.store.erasure.selection import Selection, newest_of, select_content, select_turns, tombstones_of
 from hob.store.erasure.tombstones import OLD_FILES, add_tombstones, apply_tombstones, write_tombstones
 
@@ -191,6 +192,10 @@ class Erasure(StorePart):
     async def erase_items(self, ids: Sequence[str], reason: str) -> int:
         """Forget these items of memory and what was made of them; how many pieces those were. Raises as above."""
         return await self._erase(Selection(json.dumps(list(ids)), (), _CONTENT_OF_ITEMS), reason)
+
+    async def quotes(self, texts: Sequence[str]) -> Quotes:
+        """Which messages repeat one of these texts. Raises StoreErrors."""
+        return await self._readers.read(lambda connection: quotes_of(connection, texts))
 
     async def _erase(self, asked: Selection, reason: str, elsewhere: Callable[[], Sequence[Row]] = tuple) -> int:
         at = self._clock.now().timestamp()
