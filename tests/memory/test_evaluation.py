@@ -71,6 +71,19 @@ def test_file_of_another_kind_is_refused_with_what_is_known(tmp_path: Path, text
         read_labelled(tmp_path / "none.json")
 
 
+async def test_question_without_evidence_is_left_out_and_counted(tmp_path: Path) -> None:
+    asked = [{"question": "Where do I live?", "evidence": ["a"]}, {"question": "Who won?", "evidence": []}]
+    data = {"items": [{"id": "a", "text": "I live in Bergen."}], "questions": asked}
+    report = await evaluate(read_labelled(write(tmp_path, data)))
+    assert (report.whole.questions, report.left_out, report.whole.figures["R@5"]) == (1, 1, 1.0)
+
+
+def test_evidence_that_is_no_item_is_refused_by_its_id(tmp_path: Path) -> None:
+    data = {"items": [{"id": "a", "text": "x"}], "questions": [{"question": "Who won?", "evidence": ["a", "zz"]}]}
+    with pytest.raises(InvalidRequest, match="evidence zz of the question"):
+        read_labelled(write(tmp_path, data))
+
+
 def test_figures_of_a_question() -> None:
     told = figures(["a", "b", "c"], ["b", "z"])
     assert (told["R@5"], told["MRR"]) == (0.5, 0.5)

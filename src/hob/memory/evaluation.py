@@ -63,6 +63,8 @@ class EvaluatedConversation:
 
     said: Sequence[EvaluatedMessage]
     questions: Sequence[EvaluatedQuestion]
+    left_out: int = 0
+    """Questions without evidence in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class Labelled:
     format: str
     counted: str
     conversations: Sequence[EvaluatedConversation]
+    left_out: int = 0
+    """Questions that are not asked since nothing is evidence for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +95,14 @@ class EvaluationReport:
     items: int
     whole: Score
     categories: Mapping[str, Score]
+    left_out: int
 
 
 def read_labelled(path: Path) -> Labelled:
     """The labelled questions of a file. Raises InvalidRequest for one that is of none of the known formats."""
     try:
         data = json.loads(path.read_text("utf-8"))
-        return _read(data)
+        labelled = _read(data)
     except OSError as error:
         raise InvalidRequest(translatable("{path} cannot be read: {error}", path=path, error=error.strerror)) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -108,16 +113,21 @@ def read_labelled(path: Path) -> Labelled:
                 path=path,
             )
         ) from error
+    return labelled
 
 
 def _read(data: Any) -> Labelled:
     if isinstance(data, dict):
-        return Labelled("plain", "turn", [_plain(data)])
+        plain = _plain(data)
+        return Labelled("plain", "turn", [plain], plain.left_out)
     if "conversation" in data[0]:
-        return Labelled("LoCoMo", "turn", [_locomo(each) for each in data])
+        read = [_locomo(each) for each in data]
+        return Labelled("LoCoMo", "turn", read, sum(each.left_out for each in read))
     asked = [each for each in data if not each["question_id"].endswith("_abs")]
     by_turn = any(turn.get("has_answer") for each in asked for talk in each["haystack_sessions"] for turn in talk)
-    return Labelled("LongMemEval", "turn" if by_turn else "session", [_longmemeval(each, by_turn) for each in asked])
+    read = [_longmemeval(each, by_turn) for each in asked]
+    unasked = len(data) - sum(len(each.questions) for each in read)
+    return Labelled("LongMemEval", "turn" if by_turn else "session", read, unasked)
 
 
 def _plain(data: Mapping[str, Any]) -> EvaluatedConversation:
@@ -137,7 +147,16 @@ def _plain(data: Mapping[str, Any]) -> EvaluatedConversation:
         )
         for each in data["questions"]
     ]  # fmt: skip
-    return EvaluatedConversation(said, questions)
+    known = {each.id for each in said}
+    for question in questions:
+        if unknown := sorted(question.evidence - known):
+            told = translatable(
+                "the evidence {id} of the question \u201c{question}\u201d is the id of no item",
+                id=unknown[0], question=question.text,
+            )  # fmt: skip
+            raise InvalidRequest(told)
+    asked = [question for question in questions if question.evidence]
+    return EvaluatedConversation(said, asked, len(questions) - len(asked))
 
 
 def _locomo(data: Mapping[str, Any]) -> EvaluatedConversation:
@@ -157,7 +176,7 @@ def _locomo(data: Mapping[str, Any]) -> EvaluatedConversation:
             questions.append(
                 EvaluatedQuestion(asked["question"], frozenset(evidence), _LOCOMO[asked["category"]], said[-1].at)
             )
-    return EvaluatedConversation(said, questions)
+    return EvaluatedConversation(said, questions, len(data["qa"]) - len(questions))
 
 
 def _longmemeval(data: Mapping[str, Any], by_turn: bool) -> EvaluatedConversation:
@@ -232,7 +251,9 @@ async def _evaluate(
             means.append(_mean(counted))
     by_category = {name: Score(len(each), _mean(each)) for name, each in sorted(categories.items())}
     asked = sum(score.questions for score in by_category.values())
-    return EvaluationReport(labelled.format, labelled.counted, count, Score(asked, _mean(means)), by_category)
+    return EvaluationReport(
+        labelled.format, labelled.counted, count, Score(asked, _mean(means)), by_category, labelled.left_out
+    )
 
 
 def _item(said: EvaluatedMessage, place: int, scope: Scope) -> MemoryItem:

@@ -16,6 +16,7 @@ from hob.cli.data.memory_upkeep import embedding, export, import_, prune, reinde
 from hob.cli.dates_and_figures import in_language, number, when
 from hob.cli.output import confirm, line, paint, print_json, printed_json
 from hob.cli.translating import _, ngettext
+from hob.core.errors import InvalidRequest
 from hob.core.translation.code_words import PART_WORDS
 from hob.core.translation.language import translatable
 
@@ -32,6 +33,8 @@ ITEM_LABELS: Mapping[str, str] = {
 }
 _PATH = re.compile(r"(?:/|~/|\.{1,2}/)\S+")
 """What is meant as one, also where nothing is there."""
+_FILE = re.compile(r"(?!\w+://)\S*/\S*\.\w{1,8}")
+"""What can be nothing else, once nothing is there."""
 app = App(name="memory", help="Search, add to and prune what Hob remembers.")
 
 Query = Annotated[str, Parameter(help="What to look for, in your words.")]
@@ -112,8 +115,13 @@ def show(id: Id, *, json: Json = False) -> None:
 @app.command
 def add(text: str, *, json: Json = False) -> None:
     """Remember a text, a file, or a folder of files, by section; changed files are read again."""
+    if not text.strip():
+        raise InvalidRequest(_("the text is empty"))
     path = Path(text).expanduser()
     looks = len(text) < 1_000 and "\n" not in text and (bool(_PATH.fullmatch(text)) or path.exists())
+    if not looks and _FILE.fullmatch(text):
+        told = _("{path} is not there. Check the path; to remember the name itself, put it into a sentence.")
+        raise InvalidRequest(told.format(path=text))
     if looks:
         shown = _("files {seen:,}/{of:,}, {new:,} new sections")
         done = followed("/memory/files", {"path": str(path.resolve())}, shown)

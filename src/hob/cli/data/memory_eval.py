@@ -26,7 +26,13 @@ def eval_(file: Path, /, *, model: Path | None = None,
     report = asyncio.run(_evaluated(file, model))
     if json:
         categories = {name: _fields(score) for name, score in report.categories.items()}
-        whole = {"format": report.format, "counted": report.counted, "items": report.items, **_fields(report.whole)}
+        whole = {
+            "format": report.format,
+            "counted": report.counted,
+            "items": report.items,
+            "left_out": report.left_out,
+            **_fields(report.whole),
+        }
         print_json({**whole, "categories": categories})
         return
     asked, items = report.whole.questions, f"{report.items:,}"
@@ -35,6 +41,8 @@ def eval_(file: Path, /, *, model: Path | None = None,
     else:
         counted = _("{format}: {asked} questions over {items} items; evidence is counted by session.")
     print(counted.format(format=report.format, asked=asked, items=items))
+    if report.left_out:
+        print(_("Questions without evidence, left out: {count}.").format(count=report.left_out))
     print(paint(f"{'':<28}{'n':>6}" + "".join(f"{name:>9}" for name in METRICS), "bold"))
     for name, score in {_("all"): report.whole, **report.categories}.items():
         print(f"{name:<28}{score.questions:>6}" + "".join(f"{100 * score.figures[each]:>9.1f}" for each in METRICS))

@@ -15,6 +15,7 @@ from hob.cli.translating import _
 from hob.core.errors import InvalidRequest
 
 _ID = re.compile(r"[0-9a-f]{6,32}")
+_END = "T23:59:59"
 FactId = Annotated[str, Parameter(help="The fact's id, or the beginning of it, as `hob memory facts` shows it.")]
 
 
@@ -23,7 +24,7 @@ def facts(*, as_of: Annotated[str, Parameter(help="As Hob knew them on this day 
           past: Annotated[bool, Parameter(name="--all", help="Also what was so once.")] = False,
           json: Json = False) -> None:  # fmt: skip
     """What Hob knows as facts, with the words they were taken from."""
-    wanted = {"known_at": _moment(as_of), "valid_at": _moment(at), "past": "true" if past else ""}
+    wanted = {"known_at": _moment(as_of, _END), "valid_at": _moment(at, _END), "past": "true" if past else ""}
     seen = reach("GET", "/memory/facts", {name: value for name, value in wanted.items() if value})
     if printed_json(seen, json):
         return
@@ -88,9 +89,11 @@ def goal(text: str, *, due: Annotated[str, Parameter(help="By this day (YYYY-MM-
         _show_goal(done)
 
 
-def _moment(day: str) -> float:
+def _moment(day: str, end: str = "") -> float:
+    """When it begins; with an `end` the end of a day that is given without a time."""
     try:
-        return datetime.fromisoformat(day).astimezone().timestamp() if day else 0.0
+        whole = len(day) == len("2026-11-22")
+        return datetime.fromisoformat(day + end if whole else day).astimezone().timestamp() if day else 0.0
     except ValueError:
         raise InvalidRequest(_("{day} is no day; write it as 2026-11-22").format(day=day)) from None
 

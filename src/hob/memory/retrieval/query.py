@@ -38,7 +38,7 @@ _DAYS = (
     ),
     re.compile(rf"\b(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? +(?P<year>\d{{4}}))?", re.I),
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
-    re.compile(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
+    re.compile(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?:(?P<year>\d{4})\b|(?!\d))"),
 )
 _IN_MONTH = re.compile(
     rf"\b(?:in|of|early|late|mid|since|im|seit) (?P<month>{_MONTH})\b(?:,? +(?P<year>\d{{4}}))?", re.I
@@ -66,7 +66,21 @@ _WEEKDAYS = {
     for number, name in enumerate(names.split())
 }
 _LAST = re.compile(r"\b(?:last|letzte[nrsm]?) (?P<what>\w+)", re.I)
-_YESTERDAY = re.compile(r"\b(yesterday|gestern)\b", re.I)
+_SEASONS = {
+    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
+    "frühling": 3, "frühjahr": 3, "sommer": 6, "herbst": 9,
+}  # fmt: skip
+"""The month with which each begins; it has three."""
+_THIS = re.compile(
+    rf"\b(?:(?:this|diese[nrsm]?) (?P<what>\w+)|(?:in|in the|im) (?P<season>{'|'.join(_SEASONS)})\b)", re.I
+)
+_RECENT = re.compile(
+    r"\b(?:(?P<before>(?:the )?day before yesterday|vorgestern)|(?P<yesterday>yesterday|gestern|last night)"
+    r"|(?P<today>today|heute|this (?:morning|afternoon|evening)|tonight))\b",
+    re.I,
+)
+_IN_YEAR = re.compile(r"\b(?:in|during|since|seit|im jahre?|summer|winter|spring|autumn|fall) (?P<year>\d{4})\b", re.I)
+_CHRISTMAS = re.compile(r"\b(?:christmas|weihnacht\w*|xmas)\b(?: (?P<year>\d{4})\b)?", re.I)
 
 Days = tuple[date, date]
 """The first and the last day."""
@@ -115,6 +129,7 @@ def _days(text: str, today: date) -> Iterator[Days]:
             year = int(match["year"]) if match["year"] else today.year - (month > today.month)
             if _is_year(year):
                 yield _month(year, month)
+        yield from _years(text, today)
     for match in _AGO.finditer(text):
         count = (match["count"] or match["zahl"]).lower()
         unit = _UNITS[(match["unit"] or match["einheit"]).lower()]
@@ -124,8 +139,20 @@ def _days(text: str, today: date) -> Iterator[Days]:
             yield middle - about, middle + about
     for match in _LAST.finditer(text):
         yield from _last(match["what"].lower(), today)
-    if _YESTERDAY.search(text):
-        yield (today - timedelta(days=1),) * 2
+    for match in _THIS.finditer(text):
+        yield from _this((match["what"] or match["season"]).lower(), today)
+    for match in _RECENT.finditer(text):
+        yield (today - timedelta(days=2 if match["before"] else 1 if match["yesterday"] else 0),) * 2
+
+
+def _years(text: str, today: date) -> Iterator[Days]:
+    for match in _IN_YEAR.finditer(text):
+        if _is_year(year := int(match["year"])):
+            yield date(year, 1, 1), date(year, 12, 31)
+    for match in _CHRISTMAS.finditer(text):
+        year = int(match["year"] or today.year - ((today.month, today.day) < (12, 24)))
+        if _is_year(year):
+            yield date(year, 12, 24), date(year, 12, 26)
 
 
 def _is_year(year: int) -> bool:
@@ -135,7 +162,8 @@ def _is_year(year: int) -> bool:
 def _day(match: re.Match[str], today: date) -> Days | None:
     name = match["month"].lower()
     try:
-        day = date(int(match["year"] or today.year), MONTHS.get(name) or int(name), int(match["day"]))
+        month, number = MONTHS.get(name) or int(name), int(match["day"])
+        day = date(int(match["year"] or today.year - ((month, number) > (today.month, today.day))), month, number)
     except ValueError:
         return None
     return (day, day) if _is_year(day.year) else None
@@ -155,8 +183,29 @@ def _last(what: str, today: date) -> Iterator[Days]:
     elif what in {"weekend", "wochenende"}:
         saturday = today - timedelta(days=today.weekday() + 2)
         yield saturday, saturday + timedelta(days=1)
+    elif what in _SEASONS:
+        first, last = _season(what, today.year)
+        yield (first, last) if last < today else _season(what, today.year - 1)
     elif what in {"month", "monat"}:
         before = today.replace(day=1) - timedelta(days=1)
         yield _month(before.year, before.month)
     elif what in {"year", "jahr"}:
         yield date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+
+
+def _this(what: str, today: date) -> Iterator[Days]:
+    """What it is in, or the latest one."""
+    if what in {"week", "woche"}:
+        yield today - timedelta(days=today.weekday()), today
+    elif what in {"month", "monat"}:
+        yield today.replace(day=1), today
+    elif what in {"year", "jahr"}:
+        yield date(today.year, 1, 1), today
+    elif what in _SEASONS:
+        first, last = _season(what, today.year)
+        yield (first, last) if first <= today else _season(what, today.year - 1)
+
+
+def _season(name: str, year: int) -> Days:
+    month = _SEASONS[name]
+    return date(year, month, 1), _month(year + (month + 2) // 13, (month + 1) % 12 + 1)[1]
