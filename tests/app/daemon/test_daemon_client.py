@@ -1,5 +1,6 @@
 """Commands beside another owner of the home."""
 
+import socket
 import subprocess
 import sys
 import threading
@@ -86,3 +87,28 @@ def daemon(home: Path) -> Iterator[None]:
             yield
         finally:
             process.terminate()
+
+
+@pytest.mark.parametrize("end", [b"", b'10\r\n{"items": 20', b"0\r\n\r\n"], ids=["lost", "in a line", "ended"])
+def test_work_that_is_cut_off_is_said_to_be(
+    home: Path, tmp_path: Path, end: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.mkdir()
+    (tmp_path / "items.jsonl").write_text("")
+    told = b'{"items": 1000, "new": 1000, "of": 3000}\n'
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(socket_of(home)))
+        listening.listen()
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+                connection.sendall(b"%x\r\n%s\r\n%s" % (len(told), told, end))
+
+        beside = threading.Thread(target=serve)
+        beside.start()
+        assert run(["memory", "import", str(tmp_path / "items.jsonl")]) == 1
+        beside.join(10)
+    assert "it goes on where it was" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hob.app.memory.opening import WALK_SECONDS
+from hob.app.memory.opening import FOLLOWER, WALK_SECONDS
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
 from hob.core.memory import Layer, MemoryItem, Scope, WorkingNote
@@ -19,6 +19,7 @@ from hob.gateway.http.in_process import answer_in_process
 from hob.gateway.memory import GoalChange, ItemFilter, MemoryControl
 from hob.gateway.routes.memory import ENDPOINTS
 from hob.store.backup.backup import restore
+from hob.store.projections.rebuild import rebuild_projections
 from tests.app.memory.test_memory import eventually, texts
 from tests.app.visiting import ANNA, ME, Visited, visited
 
@@ -368,3 +369,36 @@ async def test_layer_that_does_not_exist_is_refused_with_those_that_do(tmp_path:
     async with visited(tmp_path, "I see.") as hob:
         with pytest.raises(InvalidRequest, match="there is no layer"):
             await control(hob).items(wanted)
+
+
+async def test_files_are_read_again_after_their_layer_was_emptied(tmp_path: Path) -> None:
+    paper = tmp_path / "plan.md"
+    paper.write_text("# Leeks\nSow in March.\n")
+    async with visited(tmp_path, "I see.") as hob:
+        await hob.knows()
+        assert (await last(control(hob).add_files(str(paper))))["new"] == 1
+        assert (await control(hob).reset("document"))["deleted"] >= 1
+        assert (await last(control(hob).add_files(str(paper))))["new"] == 1
+        soul = len(await hob.app.store.items.of(Scope("owner")).select("i.layer = 'soul'"))
+        assert (await control(hob).reset("soul"))["deleted"] == soul > 0
+        await hob.clock.advance(WALK_SECONDS + 1)
+        await hob.answer("Something happens.", ME)
+        async with asyncio.timeout(10):
+            while len(await hob.app.store.items.of(Scope("owner")).select("i.layer = 'soul'")) < soul:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+async def test_rebuild_takes_up_again_what_was_said_and_not_what_was_forgotten(tmp_path: Path) -> None:
+    said, gone = "My sister is called Anna.", f"The {CANARY} stands in the garden."
+    async with visited(tmp_path, "I see.", "Yes.") as hob:
+        await hob.knows()
+        for each in (said, gone):
+            await hob.answer(each, ME)
+        await eventually(hob, [said, gone])
+        found = (await control(hob).items(ItemFilter(query=CANARY)))["items"]
+        (id,) = [item["id"] for item in found if item["text"] == gone]
+        await control(hob).forget(ItemFilter(id=id), preview=False)
+        assert (await control(hob).reset("conversation"))["deleted"] == 1
+    rebuild_projections(tmp_path / "state", FOLLOWER)
+    async with visited(tmp_path) as hob:
+        await eventually(hob, [said])

@@ -14,7 +14,7 @@ from hob.app.daemon.unix_http import ConnectionLost, NotRunning, RequestFailed, 
 from hob.app.home import own, socket_of
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import HobError, HomeTaken, InvalidRequest, NotAllowed, NotConfigured, NotFound, StoreFull
-from hob.core.translation.language import with_texts
+from hob.core.translation.language import translatable, with_texts
 
 T = TypeVar("T")
 
@@ -113,7 +113,8 @@ def reach_lines(route: str, query: Mapping[str, str]) -> Iterator[str]:
 def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
     """What the API answers last to a POST that takes long; `told` is given how far it is meanwhile.
 
-    Raises as `reach` does.
+    It ends with all of what it is `of` as `seen`, or as `items`. Raises as `reach` does, and ConnectionLost where it
+    was cut off: done again it goes on.
     """
     home = find_home(process_environment())
 
@@ -130,6 +131,10 @@ def reach_long(route: str, fields: Mapping[str, Any], told: Callable[[Mapping[st
                 seen = tell(text)
         except RequestFailed as failed:
             return failed.body
+        except (ConnectionLost, ValueError):  # in the middle of a line, too
+            seen = {}
+        if "error" not in seen and (not seen or seen.get("seen", seen.get("items")) != seen.get("of")):
+            raise ConnectionLost(translatable("Hob ended before this was done. Do it again: it goes on where it was."))
         return seen
 
     def ask_here() -> Mapping[str, Any]:

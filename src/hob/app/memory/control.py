@@ -102,6 +102,7 @@ class OwnerMemory:
         documents: DocumentIndexer,
         budget: BackgroundBudget,
         withdrawn: Callable[[], None],
+        look_again: Callable[[], None],
         book: FactBook,
         expertise: ExpertiseKeeper,
         er1: Callable[[], Mapping[str, Any]] | None = None,
@@ -109,13 +110,14 @@ class OwnerMemory:
         further: Mapping[str, MemoryLayer] = MappingProxyType({}),
         assistance: Assistance | None = None,
     ) -> None:
-        """`further` are the layers of plug-ins."""
+        """`further` are the layers of plug-ins; `look_again` has the owner's files read anew."""
         self._further = further
         self._assistance = assistance
         self._embedder = embedder
         self._store = store
         self._budget = budget
         self._withdrawn = withdrawn
+        self._look_again = look_again
         self._book = book
         self._expertise = expertise
         self._service = service
@@ -446,6 +448,8 @@ class OwnerMemory:
         if whole or not layers:
             gone += await self._store.working_notes.clear()
         self._withdrawn()
+        self._look_again()
+        self._documents.look_again()
         return {"status": "ok", "deleted": gone}
 
     async def export(self) -> AsyncIterator[str]:

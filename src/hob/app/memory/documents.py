@@ -64,6 +64,10 @@ class DocumentIndexer:
                     await self._state.put(*_STATE, {str(path): "watched"})
                 yield added
 
+    def look_again(self) -> None:
+        """Read all of it when it is looked at next."""
+        self._read.clear()
+
     async def watched(self) -> list[str]:
         """What was added."""
         return sorted(await self._state.get(*_STATE))

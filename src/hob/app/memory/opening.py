@@ -100,8 +100,8 @@ def _contribution(kernel: Kernel, embedder: MemoryEmbedder | None, rater: Rater 
     profile = ProfileSection(kernel.store.facts, partial(_is_owners, service), kernel.clock)
     book = FactBook(kernel.store.facts, kernel.clock, profile.renew)
     control = OwnerMemory(
-        kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew, book,
-        expertise, er1_view, embedder, kernel.layers, assistance,
+        kernel.store, service, kernel.clock, kernel.config.home, documents, budget, profile.renew,
+        files.look_again, book, expertise, er1_view, embedder, kernel.layers, assistance,
     )  # fmt: skip
     jobs = [
         Job("memory_files", look),

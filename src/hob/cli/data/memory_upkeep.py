@@ -129,7 +129,7 @@ def prune(*, json: Json = False) -> None:
 
 
 def reset(layer: str, *, yes: Annotated[bool, Parameter(help="Do not ask.")] = False, json: Json = False) -> int:
-    """Empty a layer, or `all`. What the timeline and the files still hold is taken up again by a rebuild."""
+    """Empty a layer, or `all`. Your files are read again; `hob rebuild` takes up again what was said."""
     layers = [each["name"] for each in reach("GET", "/memory/status")["layers"]]
     if layer not in {"all", "working_memory", *layers}:
         told = translatable("there is no layer {layer}; there are all, {layers}", layer=layer, layers=", ".join(layers))

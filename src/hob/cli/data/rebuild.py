@@ -12,13 +12,15 @@ def rebuild(*, check: bool = False) -> int:
 
     The timeline is Hob's record of all that happened, which never changes (`hob timeline`).
 
-    What was erased stays erased. No other process may own the home, except for `--check`.
+    Memory takes up again what it lacks when Hob starts next. What was erased stays erased. No other process may own
+    the home, except for `--check`.
 
     Parameters
     ----------
     check:
         Only compare, also while Hob runs; the exit status is 1 if anything differs.
     """
+    from hob.app.memory.opening import FOLLOWER
     from hob.store.projections.rebuild import check_projections, rebuild_projections
 
     home = find_home(process_environment())
@@ -26,7 +28,7 @@ def rebuild(*, check: bool = False) -> int:
         compared, backup = check_projections(home), None
     else:
         with own(home, "rebuild"):
-            done = rebuild_projections(home)
+            done = rebuild_projections(home, FOLLOWER)
         compared, backup = done.compared, done.backup
     differences = sum(table.differences for table in compared)
     for table in compared:
@@ -39,6 +41,8 @@ def rebuild(*, check: bool = False) -> int:
                 print(f"           {_(' … and {count} more').format(count=table.differences - place)}")
                 break
             print(f"            {line}")
+    if not check:
+        print(_("Memory takes up again what it lacks when Hob starts next."))
     if backup is not None:
         print(_("The former database is kept as {file}").format(file=backup))
     return 1 if check and differences else 0

@@ -58,6 +58,10 @@ class FileIndexer:
         self._known = found
         return new
 
+    def look_again(self) -> None:
+        """Read all of them when they are looked at next."""
+        self._known = {}
+
     async def _replace(self, source: str, items: Sequence[MemoryItem]) -> int:
         return await self._items.replace_source(_OWNER, source, items)
 

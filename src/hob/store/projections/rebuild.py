@@ -139,12 +139,15 @@ def check_projections(home: Path) -> tuple[Compared, ...]:
         return compare(connection)
 
 
-def rebuild_projections(home: Path) -> Rebuilt:
+def rebuild_projections(home: Path, follower: str = "") -> Rebuilt:
     """Write the tables that differ again, in one transaction, after a backup into `backups/`.
+
+    This follower of the timeline begins anew when it comes again.
 
     The caller owns the home and no one else uses it. Raises NotFound and StoreErrors; then nothing was changed.
     """
     with _opened(home, writes=True) as connection:
+        connection.execute("DELETE FROM followers WHERE name = ?", (follower,))
         compared = compare(connection)
         if not any(table.differences for table in compared):
             return Rebuilt(compared, None)
