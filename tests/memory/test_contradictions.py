@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from hob.core.memory import Fact, FactState
 from hob.memory.facts.contradictions import contradicted, reconciled
+from hob.memory.facts.decisions import predicate_of
 
 PARIS = Fact(subject="owner", predicate="lives_in", object="Paris", at=100.0, id="paris")
 BERLIN = Fact(subject="Owner", predicate="lives_in", object="Berlin", at=200.0, valid_from=150.0, id="berlin")
@@ -22,6 +25,13 @@ def test_newer_of_two_that_cannot_be_so_together_counts() -> None:
     assert change is not None
     assert change.closed == ("paris",)
     assert change.added[0].evidence == ("berlin",)
+
+
+@pytest.mark.parametrize("predicate", ["eye_colour", "favourite_food", "wedding_date", "wife_birthday", "last_name"])
+def test_what_one_has_one_of_is_closed_by_the_next(predicate: str) -> None:
+    green = replace(PARIS, predicate=predicate, object="green", id="green")
+    assert closed(green, replace(green, object="brown", at=200.0, id="brown")) == {"green": 200.0}
+    assert predicate_of("Eye color") == "eye_colour"
 
 
 def test_correction_gives_way_only_to_what_was_said_later() -> None:

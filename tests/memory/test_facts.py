@@ -13,6 +13,7 @@ from hob.core.trust.labels import OWNER_LABEL, Label, Origin, Trust
 from hob.memory.facts.book import FactBook
 from hob.memory.facts.decisions import decide, is_so, settled
 from hob.memory.facts.extraction import FactDecision, Proposal, choose_known, question, read_answer
+from hob.memory.retrieval.retriever import Retriever
 from hob.store.store import Store
 from hob.store.timeline import TimelineFilter
 from hob.testing.clock import ManualClock
@@ -56,6 +57,17 @@ async def test_moving_closes_where_somebody_lived_and_keeps_it(store: Store) -> 
     assert lines(known) == ["lives_in Paris ended", "lives_in Berlin"]
     assert [fact.object for fact in known if is_so(fact, 31 * DAY)] == ["Berlin"]
     assert [fact.object for fact in known if is_so(fact, 20 * DAY)] == ["Paris"]
+
+
+async def test_fact_that_holds_no_more_is_found_behind_the_one_that_does(store: Store) -> None:
+    await told(store, proposal("I live in Paris now.", "lives_in", "Paris"))
+    await told(store, proposal("I moved to Berlin.", "lives_in", "Berlin", 30))
+    search = partial(Retriever(store.memory_index).search, scope=OWNER, now=40 * DAY, layers=["fact"])
+    berlin, paris = await search("Where do I live now?")
+    assert ("Berlin" in berlin.item.text, "Paris" in paris.item.text) == (True, True)
+    assert ("no longer so" in berlin.parts, paris.parts["no longer so"] < 0) == (False, True)
+    asked = await search("Where did I live before Berlin, in Paris?")
+    assert [each.parts.get("no longer so") for each in asked] == [None, None]
 
 
 async def test_facts_are_known_as_of_a_time_about_a_time() -> None:

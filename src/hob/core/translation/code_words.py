@@ -77,6 +77,7 @@ PART_WORDS: Mapping[str, str] = {
     "speaker": translatable("the speaker you named"),
     "question": translatable("asks instead of telling"),
     "bare question": translatable("is only a question"),
+    "no longer so": translatable("is no longer so"),
     "own past": translatable("you telling of your past"),
     "liking": translatable("you telling what you like"),
     "assistant": translatable("said by Hob"),

@@ -33,21 +33,23 @@ _SAME: Mapping[str, str] = {
 _SINGLE = frozenset({
     "lives_in", "works_at", "name", "birthday", "age", "partner", "job_title", "phone_number", "email_address",
     "home_address", "time_zone", "native_language", "height", "weight", "relationship_status", "blood_type", "bank",
-    "marital_status", "diet", "employment_status",
+    "marital_status", "diet", "employment_status", "first_name", "last_name", "middle_name", "full_name", "maiden_name",
+    "family_name", "nickname",
 })  # fmt: skip
+_ONE_OF_EACH = ("_colour", "_date", "_birthday")
 """What somebody has one of at a time; favourites are too."""
 
 
 def predicate_of(text: str) -> str:
     """The one name of what a fact tells; empty where it is none."""
     name = re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_")
-    name = _SAME.get(name, name).replace("favorite", "favourite")
+    name = _SAME.get(name, name).replace("favorite", "favourite").replace("color", "colour")
     return name if _PREDICATE.fullmatch(name) and len(name) <= _LONGEST_NAME else ""
 
 
 def is_single(predicate: str) -> bool:
     """Whether there is one at a time."""
-    return predicate in _SINGLE or predicate.startswith("favourite_")
+    return predicate in _SINGLE or predicate.startswith("favourite_") or predicate.endswith(_ONE_OF_EACH)
 
 
 def decide(proposal: Proposal, known: Sequence[Fact]) -> FactChange | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import partial
 
-from hob.core.memory import MemoryItem, Recalled, Scope
+from hob.core.memory import Layer, MemoryItem, Recalled, Scope
 from hob.core.values import dataclass
 from hob.memory.embedding import MemoryEmbedder
 from hob.memory.retrieval.dense import BinaryVectorIndex
@@ -20,6 +20,11 @@ from hob.store.memory.search import ScopedIndex, SearchEntry, StoredIndex
 _PHRASES_AMONG = 50
 """How many of the best are looked through for the words in quotation marks."""
 _PHRASE = 0.3
+_OVER = -0.2
+"""What it counts that a fact holds no more, unless the past is asked for."""
+_PAST = re.compile(
+    r"\b(?:before|used to|former\w*|previous\w*|once|did|was|were|early|früher|vorher|damals|ehemal\w*|war)\b", re.I
+)
 _ALIKE = 0.9
 """The share of common words from which two items say the same."""
 _MOST_ALIKE = 2
@@ -61,6 +66,8 @@ class SnapshotSearch:
             ranked = _rejoined(self.profile, ranked, cosines)
         if self.query.phrases:
             ranked = self._prefer_phrases(index, ranked)
+        if not _PAST.search(self.query.text) and not self.query.days:
+            ranked = self._prefer_current(index, ranked)
         chosen = tuple(packed(self._chosen(index, ranked), self.limit, self.budget))
         return tuple(self._with_questions(index, chosen))
 
@@ -90,6 +97,17 @@ class SnapshotSearch:
             held = sum(phrase in text for phrase in self.query.phrases)
             better.append(each.with_part("phrase", _PHRASE * held) if held else each)
         return [*sorted(better, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
+
+    def _prefer_current(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> list[Candidate]:
+        """Put facts that hold no more behind those that do."""
+        some = ranked[:_PHRASES_AMONG]
+        facts = [each.entry.seq for each in some if each.entry.layer == Layer.FACT]
+        items = index.load(facts) if facts else {}
+        over = {seq for seq, item in items.items() if item.valid_to is not None and item.valid_to <= self.now}
+        if not over:
+            return [*ranked]
+        less = [each.with_part("no longer so", _OVER) if each.entry.seq in over else each for each in some]
+        return [*sorted(less, key=Candidate.order), *ranked[_PHRASES_AMONG:]]
 
     def _chosen(self, index: ScopedIndex, ranked: Sequence[Candidate]) -> Iterator[Recalled]:
         """The best that are valid and say something new, or the same once more on another day."""
