@@ -402,3 +402,14 @@ async def test_rebuild_takes_up_again_what_was_said_and_not_what_was_forgotten(t
     rebuild_projections(tmp_path / "state", FOLLOWER)
     async with visited(tmp_path) as hob:
         await eventually(hob, [said])
+
+
+async def test_forgotten_line_does_not_come_back_with_another_id(tmp_path: Path) -> None:
+    async with visited(tmp_path) as hob:
+        item = await control(hob).add("Anna likes tea.")
+        (line,) = [each async for each in control(hob).export() if "likes tea" in each]
+        await control(hob).forget(ItemFilter(id=item["id"]), preview=False)
+        changed = line.replace(item["id"], "0" * 32)
+        assert changed != line
+        for each in (line, changed):
+            assert (await last(control(hob).take_in([each])))["new"] == 0

@@ -1,15 +1,20 @@
 """Items as they are carried from one memory into another, with the facts and goals that stand behind them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import apsw
 
 from hob.core.memory import Fact, Goal, MemoryItem, Scope
 from hob.store.database.part import DatabaseAccess, StorePart
+from hob.store.database.rows import find_row
 from hob.store.memory.facts import StoredFacts, put_fact, stone_of_fact
 from hob.store.memory.goals import StoredGoals, put_goal
 from hob.store.memory.items import StoredItems, add_items
+from hob.store.memory.tombstones import stone_of_item
+
+_FORGOTTEN = "SELECT 1 FROM tombstones WHERE content = -1 AND hash = ? AND at >= ?"
 
 
 class TransferredItem(NamedTuple):
@@ -43,6 +48,8 @@ class MemoryTransfer(StorePart):
 
 def _take_in(connection: apsw.Connection, carried: TransferredItem) -> int:
     item, fact, goal = carried
+    if find_row(connection, _FORGOTTEN, (stone_of_item(replace(item, id="").id), item.at)):  # whatever its id says
+        return 0
     stone = stone_of_fact(item.scope, fact) if fact is not None else None
     added = add_items(connection, [item], stone)
     for each in added:
