@@ -251,6 +251,7 @@ async def test_remembered_line_names_its_undo_and_a_private_conversation_keeps_n
         await hob.answer("The number of my safe is 4711.", ME)
         assert "This conversation is private: nothing of it is remembered." in hob.seen
         assert "private" in await hob.answer("/remember the safe", ME)
+        assert "This conversation is private" in await hob.answer("/goals find the safe", ME)
         assert "4711" not in await hob.answer("/memory safe number", ME)
         assert "tea" not in await hob.answer("/memory tea", ANNA)
 
