@@ -1,4 +1,7 @@
-"""Crash quarantine: turns that ran at an unclean end run alone, one at a time, so that the guilty one is found."""
+"""Crash quarantine: turns that ran at an unclean end run alone, one at a time, so that the guilty one is found.
+
+After how many ends it is quarantined stands in `store/turns/turns.py`.
+"""
 
 import asyncio
 

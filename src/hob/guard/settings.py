@@ -1,4 +1,4 @@
-"""What the owner sets about permission: modes, lists of tools, tiers, how long a question stands."""
+"""What the owner sets about permission: modes, lists of tools, tiers, when an approval expires."""
 
 from hob.core.settings import setting
 from hob.core.translation.language import translatable

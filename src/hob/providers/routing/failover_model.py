@@ -16,7 +16,7 @@ from hob.core.ports.model import Model
 from hob.core.translation.language import translatable
 from hob.core.translation.sentences import OF_STAND_IN
 from hob.core.values import dataclass
-from hob.providers.routing.failover import MOST_ATTEMPTS, FailoverPlan, ModelRoute, RouteHealth
+from hob.providers.routing.failover import MOST_TRIES, FailoverPlan, ModelRoute, RouteHealth
 
 # Which stand-ins were told of already: an outage may last a day, and is news once for each conversation.
 
@@ -85,7 +85,7 @@ class Failover:
         open_route: Callable[[ModelRoute], Model],
         clock: Clock,
         *,
-        max_attempts: int = MOST_ATTEMPTS,
+        max_attempts: int = MOST_TRIES,
         draw: Callable[[], float] = random.random,
         health: RouteHealth | None = None,
         silence: float = 90.0,

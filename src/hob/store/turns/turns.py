@@ -1,4 +1,4 @@
-"""Turns: the work of one or more messages, and what becomes of it after crashes."""
+"""Turns: the work of one or more messages, and what becomes of it after crashes: after how many it is quarantined."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

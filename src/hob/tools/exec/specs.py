@@ -1,4 +1,4 @@
-"""The tools that run commands, as models and the guard are told of them."""
+"""The tools that run commands, as models and the guard are told of them, and how long a command may run at most."""
 
 from hob.core.argument_roles import ArgumentRole
 from hob.core.tools import Effect, ToolSpec
@@ -6,6 +6,9 @@ from hob.core.tools import Effect, ToolSpec
 EXECUTING = frozenset(
     {Effect.READS_PRIVATE, Effect.READS_UNTRUSTED, Effect.WRITES, Effect.COMMUNICATES, Effect.EXECUTES}
 )
+
+LONGEST_SECONDS = 1800
+"""For which a command may ask; `sandbox.cpu_seconds` and `agent.run_seconds` limit it too."""
 
 EXEC = ToolSpec(
     name="exec",
@@ -16,7 +19,7 @@ EXEC = ToolSpec(
             "command": {"type": "string"},
             "cwd": {"type": "string"},
             "stdin": {"type": "string"},
-            "timeout": {"type": "integer", "description": "Seconds", "minimum": 1, "maximum": 1800},
+            "timeout": {"type": "integer", "description": "Seconds", "minimum": 1, "maximum": LONGEST_SECONDS},
             "background": {"type": "boolean", "description": "See process"},
             "pty": {"type": "boolean"},
             "network": {"type": "boolean", "description": "Reach the hosts the owner allows"},
@@ -25,7 +28,7 @@ EXEC = ToolSpec(
         "required": ["command"],
     },
     effects=EXECUTING,
-    timeout=1830,
+    timeout=LONGEST_SECONDS + 30,
     roles=ArgumentRole(
         commands=("command",),
         inputs=("stdin",),

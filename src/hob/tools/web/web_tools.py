@@ -1,4 +1,4 @@
-"""The tools `web_fetch` and `web_search`."""
+"""The tools `web_fetch` and `web_search`, and their cache."""
 
 import json
 import re
@@ -22,6 +22,7 @@ from hob.tools.web.specs import WEB_FETCH, WEB_SEARCH
 WEB_LABEL = Label(Origin.WEB, Trust.UNTRUSTED)
 MOST_CHARACTERS = 20_000
 KEPT_SECONDS = 900.0
+"""For which pages and what was found stay in the cache."""
 
 _MOST_KEPT = 32
 _MOST_OF_ERROR = 2_000
