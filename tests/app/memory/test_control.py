@@ -167,7 +167,9 @@ async def test_what_waits_for_work_is_counted_and_listed(tmp_path: Path) -> None
         await hob.knows()
         await hob.answer("My sister is called Anna.", ME)
         await eventually(hob, ["My sister is called Anna."])
-        status = await control(hob).status()
+        async with asyncio.timeout(10):
+            while (status := await control(hob).status())["queue"]["observations"]:  # noqa: ASYNC110 - a job looks at it
+                await asyncio.sleep(0.005)
         assert status["queue"] == {"vectors": 0, "facts": 1, "observations": 0}
         assert status["derived"] == {"facts": 0, "observations": 0, "goals": 0}
         await control(hob).set_goal(GoalChange("Learn to sail"))

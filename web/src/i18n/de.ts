@@ -771,6 +771,7 @@ export const GERMAN: Record<string, string> = {
   "words": "Wörter",
   "coverage": "Abdeckung",
   "meaning": "Bedeutung",
+  "no longer so": "nicht mehr so",
   "session": "Gespräch",
   "speaker": "wer sprach",
   "question": "Frage",
