@@ -14,6 +14,7 @@ from hob.core.models import Entry
 from hob.core.tools import ToolCall
 from hob.core.trust.labels import HOB_LABEL, OWNER_LABEL, Label, Origin, SenderClass, Trust
 from hob.core.turns import Turn
+from hob.memory.ingestion import files
 from hob.memory.ingestion.files import FileIndexer
 from hob.memory.ingestion.splitting import split_sections
 from hob.memory.ingestion.turns import items_of_turn
@@ -152,3 +153,25 @@ async def test_changed_section_takes_the_place_of_the_old_one(tmp_path: Path) ->
         label[0] = WEB
         await files.sync()
         assert {item.label for item in await store.items.of(Scope("owner")).select()} == {WEB}
+
+
+async def test_note_that_is_not_taken_whole_is_told_and_one_that_is_no_utf_8_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    notes = tmp_path / "memory"
+    notes.mkdir()
+    (notes / "2026-01-01.md").write_text("The oldest.\n")
+    (notes / "2026-01-02.md").write_bytes("Grüße aus Köln.\n".encode("cp1252"))
+    (notes / "2026-01-03.md").write_text("Höhe und Länge, " * 4)
+    monkeypatch.setattr(files, "_MOST_FILES", 2)
+    monkeypatch.setattr(files, "_MOST_BYTES", 36)
+    async with memory_store(ManualClock()) as store:
+        indexer = FileIndexer(store.items, tmp_path, list)
+        for _ in range(2):
+            await indexer.sync()
+        texts = {item.text for item in await store.items.of(Scope("owner")).select()}
+    assert texts == {"Grüße aus Köln.", "Höhe und Länge, Höhe und Länge,"}
+    assert caplog.messages == [
+        f"{notes}: 1 notes are not remembered, only the last 2",
+        f"{notes}/2026-01-03.md: only its first 36 bytes are remembered",
+    ]

@@ -272,6 +272,8 @@ class FilesAnswer(TypedDict):
     seen: files that were looked at so far
     of: files that there are
     problems: what could not be read; told when all files were looked at
+    unread: files of kinds that are not read; told when all files were looked at
+    kinds: how those end, the most frequent first; empty for a name without an ending
     """
 
     files: int
@@ -279,6 +281,8 @@ class FilesAnswer(TypedDict):
     seen: int
     of: int
     problems: list[str]
+    unread: int
+    kinds: list[str]
 
 
 class ImportedAnswer(TypedDict):
@@ -370,7 +374,7 @@ class MemoryControl(Protocol):
 
     def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
         """Remember a file, or a folder of them, by their sections, now and when they change; how far it is after each,
-        and at last the whole. Raises NotFound."""
+        and at last the whole. Raises NotFound, InvalidRequest."""
 
     async def facts(self, wanted: FactFilter) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from."""

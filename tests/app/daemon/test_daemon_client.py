@@ -50,7 +50,7 @@ def test_unresponsive_owner_of_the_home_is_named(
 
 @pytest.mark.parametrize("running", [False, True])
 def test_long_work_is_followed_with_and_without_a_daemon(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: bool
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], running: bool
 ) -> None:
     settings = {
         "GATEWAY_PORT": "0",
@@ -70,6 +70,12 @@ def test_long_work_is_followed_with_and_without_a_daemon(
         assert ([(each["seen"], each["of"]) for each in told], told[-1]) == ([(1, 2), (2, 2)], done)
         with pytest.raises(NotFound, match="there is no file"):
             reach_long("/memory/files", {"path": str(folder / "none")}, told.append)
+        for name in ("a.bin", "b.bin", "x.json", "Makefile"):
+            (folder / name).write_bytes(b"\1")
+        capsys.readouterr()
+        assert run(["memory", "add", str(folder)]) == 0
+        unread = "Not read: 4 files of kinds that Hob does not read (.bin, no ending, .json)."
+        assert unread in capsys.readouterr().err.splitlines()
 
 
 @contextmanager

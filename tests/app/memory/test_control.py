@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hob.app.memory import documents
 from hob.app.memory.opening import FOLLOWER, WALK_SECONDS
 from hob.core.errors import InvalidRequest, NotFound
 from hob.core.ids import SessionKey, TurnId
@@ -268,12 +269,39 @@ async def test_documents_are_remembered_by_their_sections_as_the_files_claims(tm
     async with visited(tmp_path) as hob:
         done = await last(control(hob).add_files(str(folder)))
         assert (done["files"], done["new"]) == (2, 3)
-        assert done["problems"] == [f"{folder}/noise.txt: it is no text in UTF-8"]
+        assert done["problems"] == [f"{folder}/noise.txt: it is no text"]
         assert (await last(control(hob).add_files(str(folder))))["new"] == 0
         item = (await control(hob).items(ItemFilter(query="leeks sow", layer="document")))["items"][0]
         assert (item["origin"], item["trust"], item["source"]) == ("file", "untrusted", f"document:{folder}/plan.md")
         with pytest.raises(NotFound):
             await last(control(hob).add_files(str(folder / "nothing")))
+
+
+async def test_what_is_not_read_of_added_files_is_told_and_a_single_such_file_is_not_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name in ("a.bin", "b.BIN", "x.json", "Makefile"):
+        (folder / name).write_bytes(b"\x01\x02\x03")
+    (folder / "old.txt").write_bytes("Grüße aus Köln.\n".encode("cp1252"))
+    (folder / "torn.md").write_bytes("Größe, Länge, Höhe".encode() + b"\xff")
+    async with visited(tmp_path) as hob:
+        for _ in range(2):
+            done = await last(control(hob).add_files(str(folder)))
+            assert (done["files"], done["unread"], done["problems"]) == (2, 4, [])
+            assert (done["kinds"][0], sorted(done["kinds"])) == (".bin", ["", ".bin", ".json"])
+        texts = {item.text for item in await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")}
+        assert texts == {"Grüße aus Köln.", "Größe, Länge, Höhe\ufffd"}
+        assert (await last(control(hob).add_files(str(folder / "x.json"))))["kinds"] == [".json"]
+        (tmp_path / "noise.txt").write_bytes(bytes(range(256)))
+        assert (await last(control(hob).add_files(str(tmp_path / "noise.txt"))))["problems"]
+        with pytest.raises(InvalidRequest, match="/dev/zero is neither a file nor a folder"):
+            await last(control(hob).add_files("/dev/zero"))
+        assert (await control(hob).status())["watched"] == [str(folder)]
+        monkeypatch.setattr(documents, "_MOST_FILES", 5)
+        done = await last(control(hob).add_files(str(folder)))
+        assert done["problems"] == [f"{folder}: only 5 of its 6 files are read"]
 
 
 async def test_adding_a_folder_and_importing_tell_how_far_they_are(tmp_path: Path) -> None:

@@ -345,12 +345,18 @@ class OwnerMemory:
         return item_view(Recalled(await self._find(id), 0.0))
 
     async def add_files(self, path: str) -> AsyncIterator[FilesAnswer]:
-        """Remember a file, or a folder of them, by their sections, now and when they change. Raises NotFound."""
+        """Remember a file, or a folder of them, by their sections, now and when they change.
+
+        Raises NotFound, InvalidRequest.
+        """
         async for each in self._documents.add(Path(path)):
             if each.seen == each.of:
                 await self._service.count(self._store.memory_lifecycle)
                 self._notify()
-            yield {"files": each.files, "new": each.new, "seen": each.seen, "of": each.of, "problems": [*each.problems]}
+            yield {
+                "files": each.files, "new": each.new, "seen": each.seen, "of": each.of, "problems": [*each.problems],
+                "unread": each.unread, "kinds": [*each.kinds],
+            }  # fmt: skip
 
     async def facts(self, wanted: FactFilter) -> FactsAnswer:
         """The facts for which the filter holds, with what they were taken from and what contradicts them."""

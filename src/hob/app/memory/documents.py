@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
 from hob.core.content.documents import Documents, DocumentUnreadable
-from hob.core.errors import NotFound
+from hob.core.errors import InvalidRequest, NotFound
 from hob.core.memory import OWNER, Layer, Scope
 from hob.core.translation.language import translatable
 from hob.core.trust.labels import Label, Origin, Trust
@@ -21,8 +22,6 @@ log = logging.getLogger(__name__)
 _OWNER = Scope(OWNER)
 _STATE = ("memory", "documents")
 _FILE = Label(Origin.FILE, Trust.UNTRUSTED)
-_MOST_BROKEN = 0.1
-"""The share of a text's characters that may be none."""
 _TEXTS = frozenset({".md", ".markdown", ".txt", ".rst", ".org"})
 _MOST_BYTES = 50_000_000
 _MOST_FILES = 10_000
@@ -32,7 +31,8 @@ _MOST_FILES = 10_000
 class Added:
     """How many files were read, and how many of their sections are new; `seen` is how many of all were looked at.
 
-    When all were, it tells what could not be read.
+    When all were, it tells what could not be read, how many files are of kinds that are not read, and how these end,
+    the most frequent first.
     """
 
     files: int
@@ -40,6 +40,8 @@ class Added:
     seen: int
     of: int
     problems: tuple[str, ...] = ()
+    unread: int = 0
+    kinds: tuple[str, ...] = ()
 
 
 class DocumentIndexer:
@@ -50,17 +52,23 @@ class DocumentIndexer:
         self._state = state
         self._read: dict[Path, float] = {}
         """When what was read was last changed, also where nothing of it is remembered."""
+        self._unread: set[Path] = set()
+        """What is of a kind that is not read."""
 
     async def add(self, path: Path) -> AsyncIterator[Added]:
         """A file, or all documents below a folder, but hidden ones and links: how far it is after each, and at last.
 
-        Raises NotFound.
+        It is watched from then on; a file that was not read is not. Raises NotFound, and InvalidRequest for what is
+        neither a file nor a folder.
         """
         if not await asyncio.to_thread(path.exists):
             raise NotFound(translatable("there is no file {path}", path=str(path)))
+        folder = await asyncio.to_thread(path.is_dir)
+        if not folder and not await asyncio.to_thread(path.is_file):
+            raise InvalidRequest(translatable("{path} is neither a file nor a folder", path=str(path)))
         async with aclosing(self._take_up(path)) as progress:
             async for added in progress:
-                if added.seen == added.of:
+                if added.seen == added.of and (folder or not (added.unread or added.problems)):
                     await self._state.put(*_STATE, {str(path): "watched"})
                 yield added
 
@@ -95,9 +103,14 @@ class DocumentIndexer:
     async def _take_up(self, path: Path) -> AsyncGenerator[Added]:
         from hob.tools.documents.documents import DocumentReader  # most owners add no documents
 
-        files = await asyncio.to_thread(_files, path)
+        files, unread = await asyncio.to_thread(_files, path), Counter[str]()
         known = await self._items.of(_OWNER).sources(f"{Layer.DOCUMENT}:{path}")
-        reader, read, new, problems = DocumentReader(), 0, 0, []
+        reader, read, new, problems = DocumentReader(), 0, 0, list[str]()
+        if len(files) > _MOST_FILES:
+            most, count = f"{_MOST_FILES:,}", f"{len(files):,}"
+            told = translatable("only {most} of its {count} files are read", most=most, count=count)
+            problems.append(f"{path}: {told}")
+            files = files[:_MOST_FILES]
         try:
             for seen, file in enumerate(files):
                 if seen:
@@ -107,6 +120,7 @@ class DocumentIndexer:
                     at = (await asyncio.to_thread(file.stat)).st_mtime
                     if at in (self._read.get(file), known.get(source)):
                         read += source in known
+                        unread[file.suffix.lower()] += file in self._unread
                         continue
                     text = await _text_of(file, reader)
                 except (OSError, DocumentUnreadable) as error:
@@ -116,7 +130,10 @@ class DocumentIndexer:
                     known.pop(source, None)
                 self._read[file] = at
                 if text is None:
+                    self._unread.add(file)
+                    unread[file.suffix.lower()] += 1
                     continue
+                self._unread.discard(file)
                 read += 1
                 items = items_of_document(text, str(file), scope=_OWNER, layer=Layer.DOCUMENT, label=_FILE, at=at)
                 new += await self._items.replace_source(_OWNER, source, items)
@@ -125,11 +142,12 @@ class DocumentIndexer:
         for source in known:
             if Path(source.partition(":")[2]).is_relative_to(path):  # what is left is no longer there
                 await self._items.replace_source(_OWNER, source, [])
-        yield Added(read, new, len(files), len(files), tuple(problems))
+        kinds = tuple(kind for kind, count in unread.most_common() if count)
+        yield Added(read, new, len(files), len(files), tuple(problems), unread.total(), kinds)
 
 
 def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(_below(path))[:_MOST_FILES]
+    return [path] if path.is_file() else sorted(_below(path))
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -141,13 +159,15 @@ def _below(folder: Path) -> Iterator[Path]:
 
 async def _text_of(file: Path, reader: Documents) -> str | None:
     """What it says; None for what is no document."""
+    from hob.tools.documents.text import decode
+
     if (await asyncio.to_thread(file.stat)).st_size > _MOST_BYTES:
         raise OSError(translatable("it has more than {bytes} bytes", bytes=f"{_MOST_BYTES:,}"))
     data = await asyncio.to_thread(file.read_bytes)
     if file.suffix.lower() in _TEXTS:
-        text = data.decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
-        if text.count("\ufffd") > len(text) * _MOST_BROKEN:
-            raise OSError(translatable("it is no text in UTF-8"))
-        return text
+        decoded = decode(data)
+        if decoded is None:
+            raise OSError(translatable("it is no text"))
+        return decoded.shown.replace("\0", "\ufffd")
     kind = reader.kind(data, file.name)
     return (await reader.read(data, kind)).text if kind else None

@@ -131,6 +131,15 @@ def add(text: str, *, json: Json = False) -> None:
         print_json(done)
     elif looks:
         print(_("Files read: {files}; new sections remembered: {new}.").format(files=done["files"], new=done["new"]))
+        if count := done["unread"]:
+            kinds = ", ".join([kind or _("no ending") for kind in done["kinds"][:5]] + ["…"] * (len(done["kinds"]) > 5))
+            told = ngettext(
+                "Not read: {count} file of a kind that Hob does not read ({kinds}).",
+                "Not read: {count} files of kinds that Hob does not read ({kinds}).",
+                count,
+                kinds=kinds,
+            )
+            print(paint(line(told, 200), "yellow"), file=sys.stderr)
         for problem in done["problems"]:
             print(f"  {line(problem, 160)}", file=sys.stderr)
     else:

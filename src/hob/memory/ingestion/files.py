@@ -29,6 +29,7 @@ class FileIndexer:
         self._workspace = workspace.expanduser()
         self._identity = identity
         self._known: dict[str, object] = {}
+        self._left_out = 0
 
     async def sync(self) -> int:
         """Compare with the files; how many sections are new. Raises StoreErrors."""
@@ -68,7 +69,11 @@ class FileIndexer:
     def _notes(self) -> dict[str, tuple[Path, float, int]]:
         """The daily notes, each with when it was changed and its size."""
         folder, found = self._workspace / NOTES, {}
-        for path in sorted(folder.glob("*.md"))[-_MOST_FILES:]:
+        notes = sorted(folder.glob("*.md"))
+        if (left_out := len(notes[:-_MOST_FILES])) != self._left_out:
+            self._left_out = left_out
+            log.warning("%s: %d notes are not remembered, only the last %d", folder, left_out, _MOST_FILES)
+        for path in notes[-_MOST_FILES:]:
             try:
                 stat = path.lstat()
             except OSError:
@@ -85,10 +90,17 @@ def _sections(text: str, name: str, layer: Layer, label: Label, at: float, level
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8-sig", "replace").replace("\0", "\ufffd").replace("\r\n", "\n")
+            data = file.read(_MOST_BYTES)
+            if file.read(1):
+                log.warning("%s: only its first %d bytes are remembered", path, _MOST_BYTES)
     except OSError as error:
         log.warning("%s cannot be read: %s", path, error.strerror or error)
         return ""
+    text = data.decode("utf-8-sig", "replace")
+    broken = text.count("\ufffd") - data.count("\ufffd".encode())
+    if 2 * broken > sum(char > "\x7f" for char in text):  # most of what is no ASCII is no UTF-8 either
+        text = data.decode("cp1252", "replace")
+    return text.replace("\0", "\ufffd").replace("\r\n", "\n")
 
 
 def _modified(path: Path) -> float:
