@@ -524,5 +524,5 @@ async def test_narrow_terminal_is_enough(world: World) -> None:
 @pytest.mark.parametrize("colours", [{}, {"NO_COLOR": "1"}], ids=["terminal", "plain"])
 async def test_chat_says_at_its_start_that_no_command_can_run(world: World, colours: dict[str, str]) -> None:
     environ = {"HOB_SANDBOX_BACKEND": "sandbox-exec", "PATH": os.environ["PATH"]}  # of macOS
-    async with chat(world, 160, **environ, **colours) as terminal:
+    async with chat(world, 160, 24, **environ, **colours) as terminal:
         await terminal.see("no command can run: sandbox.backend = 'sandbox-exec' does not work here")
