@@ -4,6 +4,8 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -135,9 +137,8 @@ _FACT = (
     "subject", "predicate", "object", "valid_from", "valid_to", "recorded_from", "recorded_to", "confidence", "change",
     "closed",
 )  # fmt: skip
-_NUMBERS = frozenset({
-    "valid_from", "valid_to", "recorded_from", "recorded_to", "confidence", "importance", "expires_at", "due", "changed"
-})  # fmt: skip
+_MOMENTS = frozenset({"valid_from", "valid_to", "recorded_from", "recorded_to", "expires_at", "due", "changed"})
+_NUMBERS = _MOMENTS | {"confidence", "importance"}
 
 
 def carried_view(carried: TransferredItem) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def carried_view(carried: TransferredItem) -> dict[str, Any]:
 
 
 def loaded(line: str, number: int, now: float) -> TransferredItem:
-    """An item that was carried out, of `now` where it has no time.
+    """An item that was carried out, of `now` where it has no time; a time is Unix seconds or ISO 8601.
 
     Who says that a stranger's text is the owner's is not believed: it has to be so.
     """
@@ -165,7 +166,7 @@ def loaded(line: str, number: int, now: float) -> TransferredItem:
         layer, known = _layer(value.get("layer", Layer.DOCUMENT)), str(value.get("id", ""))
         item = MemoryItem(
             scope=Scope(OWNER), layer=layer, source=str(value.get("source", f"{layer}:import")), text=text,
-            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=_finite(value.get("at", now)),
+            label=Label(origin, Trust.TRUSTED if trusted else Trust.UNTRUSTED), at=_moment(value.get("at", now)),
             evidence=tuple(map(str, value.get("evidence", ()))),
             id=known if _ID.fullmatch(known) else "", **_given(value, _KEPT),
         )  # fmt: skip
@@ -199,8 +200,19 @@ def _goal(item: MemoryItem, value: Any) -> Goal | None:
 def _given(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Those that are there, numbers as numbers and all else as it is kept."""
     kept = {name: value[name] for name in names if value.get(name) is not None}
-    return {name: _finite(each) if name in _NUMBERS else _place(each) if name == "position" else str(each)
-            for name, each in kept.items()}  # fmt: skip
+    return {
+        name: _moment(each) if name in _MOMENTS else _finite(each) if name in _NUMBERS
+        else _place(each) if name == "position" else str(each)
+        for name, each in kept.items()
+    }  # fmt: skip
+
+
+def _moment(value: Any) -> float:
+    """Unix seconds of these, or of a day or time as ISO 8601, local where it names no zone."""
+    with suppress(ValueError):
+        if isinstance(value, str):
+            return datetime.fromisoformat(value).timestamp()
+    return _finite(value)
 
 
 def _finite(value: Any) -> float:

@@ -57,6 +57,36 @@ def test_files_conversations_settings_and_what_it_remembered_are_taken(user: Use
     assert "config.json: tools" in reasons(view, "not_taken")
 
 
+def test_observations_and_working_notes_are_taken_and_what_is_left_of_its_memory_is_named(user: User) -> None:
+    connection = apsw.Connection(str(kafclaw(user.home) / "timeline.db"))
+    chunks = [("00cc", "R", "tool:exec", "2026-03-01"), ("00dd", "S", "soul:SOUL.md", "2026-03-01")]
+    connection.executemany("INSERT INTO memory_chunks (id, content, source, created_at) VALUES (?, ?, ?, ?)", chunks)
+    connection.execute(
+        "CREATE TABLE observations (id INTEGER PRIMARY KEY, session_id TEXT, content TEXT, priority TEXT,"
+        " observed_at DATETIME, referenced_at DATETIME)"
+    )
+    connection.execute(
+        "INSERT INTO observations VALUES (1, 's', 'The owner bakes.', 'high', '2026-03-01 10:00:00', '')"
+    )
+    connection.execute(
+        "CREATE TABLE working_memory (resource_id TEXT, thread_id TEXT DEFAULT '', content TEXT, updated_at DATETIME,"
+        " PRIMARY KEY (resource_id, thread_id))"
+    )
+    connection.execute("INSERT INTO working_memory VALUES ('49170', '', 'Plans a garden.', '2026-03-01 10:00:00')")
+    connection.close()
+    view = user.takes("kafclaw")
+    for session, text in (("observations", "The owner bakes."), ("working-notes", "Plans a garden.")):
+        (kept,) = user.history(f"kafclaw:{session}")
+        assert (kept.text, kept.at, kept.label.trusted) == (text, 1_772_359_200.0, False)
+    for left in (
+        "conversation (1) : a copy of its sessions",
+        "tool (1) : results",
+        "soul (1) : a copy of its identity",
+    ):
+        assert f"timeline.db: memory_chunks, {left}" in reasons(view, "not_taken")
+    assert user.takes("kafclaw")["messages"] == {"new": 0, "there": 5}
+
+
 def test_folder_from_elsewhere_takes_no_workspace_beside_it(user: User) -> None:
     kafclaw(user.home / "stick")
     view = user.takes("kafclaw", str(user.home / "stick/.kafclaw"))

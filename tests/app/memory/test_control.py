@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -380,6 +381,12 @@ async def test_imported_items_are_kept_once_and_a_strangers_words_do_not_become_
         await last(control(hob).take_in(['{"text": "Without a time it is of now."}']))
         (item, *_) = (await control(hob).items(ItemFilter(layer="document")))["items"]
         assert item["at"] == hob.clock.now().timestamp()
+        days = {"2024-01-01": datetime(2024, 1, 1).timestamp(), "2024-01-01T10:00:00Z": 1_704_103_200.0}  # noqa: DTZ001
+        lines = [json.dumps({"text": f"It is of {day}.", "at": day, "valid_from": day}) for day in days]
+        await last(control(hob).take_in(lines))
+        found = await hob.app.store.items.of(Scope("owner")).select("i.layer = 'document'")
+        times = {item.text: (item.at, item.valid_from) for item in found}
+        assert all(times[f"It is of {day}."] == (at, at) for day, at in days.items())
 
 
 async def test_owner_sees_and_forgets_nothing_of_another_persons_memory(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 A session is a file of JSON lines in `sessions/`, as nanobot's are; its workspace is always `~/KafClaw-Workspace`,
 whatever its configuration says, and the work repository keeps `memory/MEMORY.md`. What it was asked to remember
-(`memory_chunks`) becomes a conversation of its own, so that it can be found again.
+(`memory_chunks`) becomes a conversation of its own, so that it can be found again; so do its observations and its
+working notes.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,6 +37,7 @@ from hob.app.imports.source_files import (
     text_of,
     time_of,
 )
+from hob.core.errors import InvalidRequest
 from hob.store.backup.foreign import ForeignFile
 
 _IDENTITY = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
@@ -46,7 +49,19 @@ _LAYOUT = WorkspaceLayout(
 )
 _CHUNKS = {"memory_chunks": {"id", "content", "source", "created_at"}}
 _OWN_WORD = "user"
-"""The source of what it was asked to remember; everything else it made of sessions, which are taken themselves."""
+"""The source of what it was asked to remember."""
+_OTHER_CHUNKS: Mapping[str, str] = {
+    "soul": "a copy of its identity files, which are taken themselves",
+    "conversation": "a copy of its sessions, which are taken themselves",
+    "tool": "results of tools; what Hob needs it reads again",
+    "group": "Hob has no groups yet",
+}
+_REMEMBERED = (
+    ("remembered", "Remembered", "memory_chunks", ("id",), "created_at", (("source", _OWN_WORD),)),
+    ("observations", "Observations", "observations", ("id",), "observed_at", ()),
+    ("working-notes", "Working notes", "working_memory", ("resource_id", "thread_id", "updated_at"), "updated_at", ()),
+)
+"""Each a conversation: its name and title, the table, what names a row, when it was written, and which rows."""
 _REASONS: Mapping[str, str] = {
     "tools": "what tools may do is never taken over; see `hob policy`",
     "gateway": "Hob's own gateway has settings of its own; see `hob config show`",
@@ -115,21 +130,32 @@ def _remembered(source: SourceFolder, left: list[SkippedItem]) -> Iterator[Sourc
     if not path.exists():
         return
     try:
-        file, _ = open_listing(path, source, _CHUNKS, "memory_chunks", ("id",), "KafClaw")
-    except Unreadable as error:
+        file, chunks = open_listing(path, source, _CHUNKS, "memory_chunks", ("id", "source"), "KafClaw")
+        tables = {table: file.columns(table) for _, _, table, *_ in _REMEMBERED}
+    except (Unreadable, InvalidRequest) as error:
         left.append(SkippedItem(str(path), str(error)))
         return
-    yield SourceConversation("kafclaw:remembered", f"{path}: memory_chunks", partial(_chunks, file), "Remembered")
+    kinds = Counter(text_of(kind, 200).partition(":")[0] for _, kind in chunks if kind != _OWN_WORD)
+    for kind, count in kinds.items():
+        why = _OTHER_CHUNKS.get(kind, "nothing that it was asked to remember")
+        left.append(SkippedItem(f"{path}: memory_chunks, {kind} ({count})", why))
+    for name, title, table, key, at, where in _REMEMBERED:
+        if {*key, "content", at} <= tables[table]:
+            read = partial(_rows, file, table, key, at, where)
+            yield SourceConversation(f"kafclaw:{name}", f"{path}: {table}", read, title)
+        elif tables[table]:
+            left.append(SkippedItem(f"{path}: {table}", "its columns are none that Hob knows"))
 
 
-def _chunks(file: ForeignFile) -> Iterator[SourceMessage | SkippedPart]:
-    for id, text, at in file.rows(
-        "memory_chunks", ("id", "content", "created_at"), "created_at", (("source", _OWN_WORD),)
-    ):
+def _rows(
+    file: ForeignFile, table: str, key: Sequence[str], at: str, where: Sequence[tuple[str, str]]
+) -> Iterator[SourceMessage | SkippedPart]:
+    for text, stamp, *named in file.rows(table, ("content", at, *key), at, where):
         said = text_of(text)
-        written = at if not isinstance(at, str) or "T" in at else at.replace(" ", "T")[:19] + "+00:00"
+        written = stamp if not isinstance(stamp, str) or "T" in stamp else stamp.replace(" ", "T")[:19] + "+00:00"
         if said.strip():
-            yield SourceMessage(text_of(id, 200), "user", said, time_of(written) or 0.0)
+            # whose it is stands nowhere: strangers may have had it written
+            yield SourceMessage(text_of(" ".join(map(str, named)), 200), "user", said, time_of(written) or 0.0)
         else:
             yield SkippedPart("messages without a word")
 

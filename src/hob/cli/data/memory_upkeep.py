@@ -147,7 +147,11 @@ def export() -> None:
 
 
 def import_(file: Path, *, json: Json = False) -> None:
-    """Keep items that `hob memory export` wrote, each once."""
+    """Keep items that `hob memory export` wrote, or lines of your own, each once.
+
+    A line is a JSON object; its `text` is enough. `at` is when it was (2024-01-01, with or without a time, or Unix
+    seconds), else now; `layer` is `document` if not given.
+    """
     try:
         text = file.expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -152,7 +152,7 @@ class ALayer:
 class Lines:
     """Items that were carried out."""
 
-    text: str = field("the items, a line of JSON each", "")
+    text: str = field("the items, a line of JSON each, with at least `text`; times as Unix seconds or ISO 8601", "")
 
 
 def _memory(call: EndpointCall[Any]) -> MemoryControl:
