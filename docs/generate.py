@@ -85,7 +85,7 @@ def pages() -> dict[str, str]:
         "dashboard-api.md": dashboard_api,
         "hooks.md": hook_values,
         "glossary.md": glossary_page,
-        "modules.md": modules,
+        "modules.md": lambda: modules(SECTIONS),
         "testing.md": testing,
         "providers.md": providers,
         "tools.md": tools,

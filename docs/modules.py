@@ -1,21 +1,28 @@
-"""Which module does what: each module's first sentence, and the numbers that stand in it."""
+"""Which module does what: each module's first sentence, the settings it declares, the numbers that stand in it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
+
+from hob.config.fields import walk
+from hob.config.positions import dotted
 
 SOURCE = Path(__file__).parent.parent / "src" / "hob"
 _PARTS = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
 
 
-def modules() -> str:
+def modules(sections: Mapping[str, type]) -> str:
     """The page: a list per folder of `src/hob`."""
+    settings: dict[str, list[str]] = {}
+    for name, section in sections.items():
+        settings.setdefault(section.__module__, []).extend(dotted(path) for path, _ in walk({name: section}))
     lines = [
         "# Which module does what",
         "",
         "Search this page for the subject of a change, as `timeout`, `title` or `certificate`. Behind a module's",
-        "sentence stand the constants in it that are numbers. Settings are [listed apart](settings.md).",
+        "sentence stand the [settings](settings.md) that it declares, and the constants in it that are numbers.",
+        "The dashboard's page, in `web/`, is not on it.",
     ]
     files = sorted((file for file in SOURCE.rglob("*.py") if "migrations" not in file.parts), key=_place)
     for folder, inside in groupby(files, key=lambda file: file.parent):
@@ -25,7 +32,9 @@ def modules() -> str:
             text = file.read_text("utf-8")
             tree = ast.parse(text)
             said = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
-            numbers = "; ".join(f"`{number}`" for number in _numbers(tree, text))
+            module = ".".join(file.relative_to(SOURCE.parent).with_suffix("").parts)
+            held = [*settings.get(module, ()), *_numbers(tree, text)]
+            numbers = "; ".join(f"`{each}`" for each in held)
             name = "" if file.name == "__init__.py" else f"- `{file.name}`: "
             lines += [f"{name}{said}{f' ({numbers})' if numbers else ''}", *([""] if not name else [])]
     return "\n".join(lines) + "\n"

@@ -38,6 +38,7 @@ def _lines(sections: Mapping[str, type]) -> Iterator[str]:
         yield f"## `[{name}]`"
         yield ""
         yield section_doc(section)
+        yield f"Declared in `src/{section.__module__.replace('.', '/')}.py`."
         yield ""
         yield "| key | type | default | variable | bounds | meaning |"
         yield "|---|---|---|---|---|---|"

@@ -1,4 +1,4 @@
-"""Settings of turns, prompts and compaction: `[agent]`."""
+"""Settings of turns, compaction and prompts, with how much files and memories may take of them: `[agent]`."""
 
 from hob.core.settings import setting
 from hob.core.translation.language import LANGUAGES, translatable

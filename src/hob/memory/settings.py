@@ -1,4 +1,4 @@
-"""Settings of memory: recall, how long each layer stays, how words and meaning are joined, work in the background."""
+"""Settings of memory: whether it recalls, how long layers stay, how words and meaning are joined; background work."""
 
 from hob.core.settings import setting
 from hob.core.values import dataclass

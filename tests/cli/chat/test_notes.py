@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hob.cli.admin_commands import AdminProgress
 from hob.cli.chat.plain import PlainProgress
+from hob.cli.daemon_requests import RequestProgress
 from hob.core.models import Remark
 from hob.gateway.chat.inbound import ClientEvent
 from tests.gateway.conftest import Machine, hob, machine
@@ -24,7 +24,7 @@ def result(**more: Any) -> ClientEvent:
 
 @pytest.mark.parametrize("live", [True, False], ids=["heard", "only at the end"])
 def test_ask_tells_a_note_once_and_on_standard_error(capsys: pytest.CaptureFixture[str], live: bool) -> None:
-    notifier = AdminProgress(json=False)
+    notifier = RequestProgress(json=False)
     for event in (HEARD, result()) if live else (result(),):
         notifier.show(event)
     shown = capsys.readouterr()
@@ -50,7 +50,7 @@ def test_plain_chat_tells_of_calls_as_the_other_chat_does(
 
 
 def test_ask_as_json_holds_the_notes_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
-    AdminProgress(json=True).show(result())
+    RequestProgress(json=True).show(result())
     shown = capsys.readouterr()
     assert NOTE in shown.out
     assert shown.err == ""

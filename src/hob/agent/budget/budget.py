@@ -29,7 +29,7 @@ from hob.core.trust.labels import SenderClass, least_known
 from hob.core.turns import Turn
 from hob.core.values import dataclass
 
-_CLIFF = 4, 5
+_DEARER_FROM = 4, 5
 """A dearer price for long input is reckoned with from this part of its beginning on: estimates may be short."""
 _FREE = Price(0, 0, 0, 0)
 _LOOK_SECONDS = 0.5
@@ -373,7 +373,7 @@ class Budget:
 
 def worst_cost(price: Price, tokens: int, output: int) -> int:
     """Micro-dollars for this much input, none of it cached (all newly cached where that is dearer), and this output."""
-    part, whole = _CLIFF
+    part, whole = _DEARER_FROM
     prices = (price, *(dearer for start, dearer in price.above if tokens * whole > start * part))
     # `above` is left out: each of these prices is asked for all of the input
     return max(_flat_cost(each, tokens, output) for each in prices)

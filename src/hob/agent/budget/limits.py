@@ -1,4 +1,4 @@
-"""Which limits of spending there are, for whom, and since when each of them counts."""
+"""Settings of spending, `[spending]`: which limits there are, for whom, since when each counts, and when it warns."""
 
 from collections.abc import Iterator
 from dataclasses import field

@@ -5,7 +5,7 @@ import sys
 from stat import S_ISFIFO, S_ISREG
 from typing import Any
 
-from hob.cli.admin_commands import USAGE, perform, resumed, sent
+from hob.cli.daemon_requests import USAGE, perform, resumed, sent
 from hob.cli.translating import _
 from hob.config.environment import find_home, process_environment
 

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from hob.cli.admin_commands import perform, sent
 from hob.cli.chat.connection import ChatConnection
 from hob.cli.conversation.ask import read_stdin
+from hob.cli.daemon_requests import perform, sent
 from hob.cli.output import shows_colours
 from hob.config.environment import find_home, process_environment
 from hob.core.errors import InvalidRequest

@@ -7,8 +7,8 @@ from urllib.parse import quote
 from cyclopts import App, Parameter
 
 from hob.app.daemon.daemon_client import reach
-from hob.cli.admin_commands import USAGE, answered, perform
 from hob.cli.conversation.questions import coloured_lines, show_approval, subject_of
+from hob.cli.daemon_requests import USAGE, answered, perform
 from hob.cli.dates_and_figures import when
 from hob.cli.output import line, paint, print_head, printed_json, session_name, tame
 from hob.cli.translating import _, terminal_language

@@ -1,4 +1,4 @@
-"""Facts that cannot be so together: the newer counts, the older is closed.
+"""Looks for facts that stand beside what contradicts them: the newer counts, the older is closed.
 
 Each new statement is judged when it is recorded. What stands beside what contradicts it all the same (two memories
 that were joined, a predicate that has one value only in a later release) is found here, without a model, while nobody

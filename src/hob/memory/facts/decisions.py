@@ -1,4 +1,4 @@
-"""What becomes of a statement, and which say the same: rules that hold whatever the model answered.
+"""What becomes of a statement, which say the same, and which hold one value at a time, whatever the model answered.
 
 A fact stands in the owner's own words, or it is none: no model's answer, page or mail can put one there. What is newer
 counts; what the owner put right is changed only by what they say later; what has one value at a time is closed by the

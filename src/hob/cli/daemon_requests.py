@@ -1,4 +1,7 @@
-"""How commands reach the daemon: over its socket, or by opening a home that is free; progress is shown meanwhile."""
+"""What commands as `hob ask` print while the daemon works for them, and when it goes away.
+
+They reach it over its socket; a home that is free they open themselves.
+"""
 
 import os
 import sys
@@ -30,7 +33,7 @@ ENDED = frozenset({"done", "silent", "failed", "cancelled", "set_aside"})
 
 
 @dataclass(frozen=True, slots=True)
-class AdminCommand:
+class DaemonRequest:
     """Something that events tell of: asked of the home's owner, or done here if the home is free."""
 
     there: Callable[[Path], Generator[ClientEvent, None, None]]
@@ -38,18 +41,18 @@ class AdminCommand:
     """Gives a `Life` of `hob.app.daemon.one_shot`, which most commands need not load."""
 
 
-def sent(body: dict[str, Any]) -> AdminCommand:
+def sent(body: dict[str, Any]) -> DaemonRequest:
     """A message, and what comes of it."""
     key = f"ask-{os.urandom(12).hex()}"
-    return AdminCommand(lambda path: stream_chat(path, body, key), lambda: _one_shot().sending(body, key))
+    return DaemonRequest(lambda path: stream_chat(path, body, key), lambda: _one_shot().sending(body, key))
 
 
-def resumed(id: str) -> AdminCommand:
+def resumed(id: str) -> DaemonRequest:
     """The rest of what comes of an earlier message."""
-    return AdminCommand(lambda path: stream_again(path, id), lambda: _one_shot().resuming(id))
+    return DaemonRequest(lambda path: stream_again(path, id), lambda: _one_shot().resuming(id))
 
 
-def answered(id: str, *, allowed: bool, scope: str) -> AdminCommand:
+def answered(id: str, *, allowed: bool, scope: str) -> DaemonRequest:
     """An answer to a question for approval, and what comes of the turn that waited."""
 
     def there(path: Path) -> Generator[ClientEvent, None, None]:
@@ -61,14 +64,14 @@ def answered(id: str, *, allowed: bool, scope: str) -> AdminCommand:
         if settled["message"] is not None:
             yield from stream_again(path, settled["message"])
 
-    return AdminCommand(there, lambda: _one_shot().answering(id, allowed=allowed, scope=scope))
+    return DaemonRequest(there, lambda: _one_shot().answering(id, allowed=allowed, scope=scope))
 
 
-def perform(home: Path, admin_command: AdminCommand, *, json: bool) -> int:
+def perform(home: Path, request: DaemonRequest, *, json: bool) -> int:
     """See the errand through and show it; the command's exit status."""
-    notifier = AdminProgress(json)
+    notifier = RequestProgress(json)
     try:
-        see_through(home, admin_command, notifier)
+        see_through(home, request, notifier)
     except ConnectionLost:
         kept = _("Hob went away; your message is kept: hob ask --resume {id}")
         say(kept.format(id=notifier.id) if notifier.id else _("Hob went away"))
@@ -79,13 +82,13 @@ def perform(home: Path, admin_command: AdminCommand, *, json: bool) -> int:
     return notifier.status
 
 
-def see_through(home: Path, admin_command: AdminCommand, notifier: "AdminProgress") -> None:
+def see_through(home: Path, request: DaemonRequest, notifier: "RequestProgress") -> None:
     """Show it to its end; questions are asked at the terminal, where there is one.
 
     Raises ConnectionLost when the owner went away and was not replaced in time.
     """
     while True:
-        deliver(home, admin_command, notifier.show)
+        deliver(home, request, notifier.show)
         view = notifier.take_question()
         if view is None:
             return
@@ -94,10 +97,10 @@ def see_through(home: Path, admin_command: AdminCommand, notifier: "AdminProgres
         if following is None:
             notifier.leave_open(view)
             return
-        admin_command = following
+        request = following
 
 
-def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> AdminCommand | None:
+def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> DaemonRequest | None:
     """What the person answers; None where the question is left open."""
     if view["asked"]:
         first = view["asked"][0]
@@ -111,7 +114,7 @@ def _ask(terminal: ApprovalPrompt, view: Mapping[str, Any]) -> AdminCommand | No
             return sent({"message": line, "channel": "local", "session": view["session"]})
 
 
-def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent], None]) -> None:
+def deliver(home: Path, request: DaemonRequest, show: Callable[[ClientEvent], None]) -> None:
     """Show what happens until it has ended or people are asked, told by the home's owner, or by owning the home.
 
     Raises ConnectionLost when the owner went away and was not replaced in time.
@@ -121,7 +124,7 @@ def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent
     while True:
         try:
             try:
-                with closing(admin_command.there(path)) as events:
+                with closing(request.there(path)) as events:
                     for event in events:
                         show(event)
                         if event.name == "question":
@@ -129,7 +132,7 @@ def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent
             except NotRunning:
                 if time.monotonic() < lost_at + SUCCESSOR_SECONDS:
                     raise ConnectionLost from None
-                _deliver_here(admin_command, show)
+                _deliver_here(request, show)
             return
         except (ConnectionLost, HomeTaken) as error:
             # the owner was killed, is stopping, or handed over; the next owner of the home knows the key
@@ -146,10 +149,10 @@ def deliver(home: Path, admin_command: AdminCommand, show: Callable[[ClientEvent
             time.sleep(0.1)
 
 
-def _deliver_here(admin_command: AdminCommand, show: Callable[[ClientEvent], None]) -> None:
+def _deliver_here(request: DaemonRequest, show: Callable[[ClientEvent], None]) -> None:
     import asyncio  # nor does an attached command need these
 
-    asyncio.run(_one_shot().one_shot(admin_command.here(), show))
+    asyncio.run(_one_shot().one_shot(request.here(), show))
 
 
 def _one_shot() -> Any:
@@ -159,7 +162,7 @@ def _one_shot() -> Any:
         return one_shot
 
 
-class AdminProgress:
+class RequestProgress:
     """Shows events as they come; `status` is the command's exit status."""
 
     def __init__(self, json: bool) -> None:
