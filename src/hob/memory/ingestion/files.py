@@ -29,39 +29,43 @@ class FileIndexer:
         self._workspace = workspace.expanduser()
         self._identity = identity
         self._known: dict[str, object] = {}
+        self._anew = False
+        """Whether they are to be read anew, said while they were being looked at too."""
         self._left_out = 0
 
     async def sync(self) -> int:
         """Compare with the files; how many sections are new. Raises StoreErrors."""
         new = 0
+        self._anew = False
         identity = self._identity()
         found: dict[str, object] = {f"{Layer.SOUL}:{file.name}": (file.hash, file.label) for file in identity}
         notes = await asyncio.to_thread(self._notes)
         found |= {f"{Layer.DOCUMENT}:{name}": stamp for name, (_, *stamp) in notes.items()}
-        if not self._known:
-            self._known = {
+        known = self._known
+        if not known:
+            known = {
                 source: None
                 for layer, start in ((Layer.SOUL, ""), (Layer.DOCUMENT, f"{NOTES}/"))
                 for source in await self._items.of(_OWNER).sources(f"{layer}:{start}")
             }
         for file in identity:
             source = f"{Layer.SOUL}:{file.name}"
-            if self._known.get(source) != found[source]:
+            if known.get(source) != found[source]:
                 at = await asyncio.to_thread(_modified, self._workspace / file.name)
                 new += await self._replace(source, _sections(file.text, file.name, Layer.SOUL, file.label, at, 2))
         for name, (path, at, _) in notes.items():
             source = f"{Layer.DOCUMENT}:{name}"
-            if self._known.get(source) != found[source]:
+            if known.get(source) != found[source]:
                 text = await asyncio.to_thread(_read, path)
                 new += await self._replace(source, _sections(text, name, Layer.DOCUMENT, _NOTE, at))
-        for source in self._known.keys() - found.keys():
+        for source in known.keys() - found.keys():
             await self._replace(source, [])
-        self._known = found
+        self._known = {} if self._anew else found
         return new
 
     def look_again(self) -> None:
         """Read all of them when they are looked at next."""
-        self._known = {}
+        self._known, self._anew = {}, True
 
     async def _replace(self, source: str, items: Sequence[MemoryItem]) -> int:
         return await self._items.replace_source(_OWNER, source, items)
