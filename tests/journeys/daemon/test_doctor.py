@@ -115,7 +115,7 @@ async def test_running_daemon_is_not_judged_by_the_environment_of_the_shell() ->
     [
         ({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, "cannot be reached"),
         ({"OPENAI_API_KEY": "wrong"}, "it cannot be asked"),
-        ({"HOB_MODEL_NAME": "no-such-model"}, "does not list such a model"),
+        ({"HOB_MODEL_NAME": "no-such-model"}, "does not list this model"),
     ],
 )
 async def test_model_that_cannot_be_asked_is_told_with_the_reason(environ: dict[str, str], told: str) -> None:

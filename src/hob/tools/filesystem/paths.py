@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -207,12 +208,15 @@ class Roots:
         with self.folder(place) as folder:
             seen = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
             _check_plain(seen, place)
+            tells = sys.platform == "linux" and real_path(folder) is not None
             descriptor = os.open(place.name, _READ, dir_fd=folder)
         try:
             found = os.fstat(descriptor)
             if (found.st_dev, found.st_ino) != (seen.st_dev, seen.st_ino):
                 raise Moved
-            if self.is_forbidden_file(seen):  # as it was before opening: who takes the second name away hides it
+            if tells and real_path(descriptor) != place.path:  # whose second name was taken away has lost this one
+                raise Moved
+            if self.is_forbidden_file(seen) or self.is_forbidden_file(found):
                 raise ToolRefused(f"{place.spelled} is another name of a file that is closed to tools.")
         except BaseException:
             os.close(descriptor)
